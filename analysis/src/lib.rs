@@ -1,0 +1,1 @@
+//! LLVM IR in, instrumented object out: the linker shim behind `cargo lockred check`.

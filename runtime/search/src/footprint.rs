@@ -1,0 +1,105 @@
+//! Footprints: what one run of a thread touched, and which footprints depend on each other (DESIGN.md section 4,
+//! ALGORITHM.md section 4.1).
+
+use crate::machine::ThreadId;
+
+/// An object that operations act on. Stable within one execution; the machine chooses the numbering (an address, say).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct ObjectId(pub u64);
+
+/// How an operation acts on an object. Dependency is per kind, not only read against write.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Access {
+    /// Reads a value.
+    Read,
+    /// Writes a value, or reads and writes it.
+    Write,
+    /// A commutative update whose result nobody uses. Two of one family commute, unless one of them acquires what the
+    /// other releases.
+    Update {
+        /// Which operation (add, or, and, …): updates of different families do not commute.
+        family: u8,
+        /// The operation acquires.
+        acquires: bool,
+        /// The operation releases.
+        releases: bool,
+    },
+    /// Increments a reference count.
+    RefInc,
+    /// Decrements a reference count that stays positive.
+    RefDec,
+    /// Decrements a reference count to zero.
+    RefDecLast,
+    /// Acquires a lock exclusively, or waits to.
+    Lock,
+    /// Tries to acquire a lock, exclusively or shared; never waits.
+    TryLock,
+    /// Releases an exclusively held lock.
+    Unlock,
+    /// Acquires a lock shared, or waits to.
+    ReadLock,
+    /// Releases a shared lock.
+    ReadUnlock,
+    /// Enters a queue of waiters. Any waiter of a queue may be woken, so two entries commute.
+    Enqueue,
+    /// Wakes waiters of a queue and finds none.
+    WakeNone,
+    /// Wakes at least one waiter of a queue.
+    Wake,
+    /// Leaves a queue of waiters by itself (a timeout).
+    Leave,
+}
+
+impl Access {
+    /// Whether two accesses to the same object depend on each other: their order may matter.
+    #[must_use]
+    pub fn depends_on(self, other: Self) -> bool {
+        use Access::*;
+        match (self, other) {
+            (Read, Read) => false,
+            (
+                Update { family: f, acquires: a, releases: r },
+                Update { family: g, acquires: b, releases: s },
+            ) => f != g || (a && s) || (r && b),
+            (RefInc | RefDec, RefInc | RefDec) => false,
+            (ReadLock | ReadUnlock, ReadLock | ReadUnlock) => false,
+            (Enqueue, Enqueue) | (WakeNone, WakeNone) => false,
+            _ => true,
+        }
+    }
+}
+
+/// What one run of a thread from boundary to boundary touched.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Footprint {
+    /// Accesses to objects, in no particular order, without duplicates.
+    pub accesses: Vec<(ObjectId, Access)>,
+    /// Threads that this run spawned or woke: their next run comes after it (never reversed).
+    pub enables: Vec<ThreadId>,
+    /// Threads whose end this run waited for (join): their last run comes before it (never reversed).
+    pub joins: Vec<ThreadId>,
+}
+
+impl Footprint {
+    /// Forgets everything, keeping the memory.
+    pub fn clear(&mut self) {
+        self.accesses.clear();
+        self.enables.clear();
+        self.joins.clear();
+    }
+
+    /// Records an access once.
+    pub fn touch(&mut self, object: ObjectId, access: Access) {
+        if !self.accesses.contains(&(object, access)) {
+            self.accesses.push((object, access));
+        }
+    }
+
+    /// Whether the object parts depend on each other.
+    #[must_use]
+    pub fn depends_on(&self, other: &Self) -> bool {
+        self.accesses.iter().any(|&(object, access)| {
+            other.accesses.iter().any(|&(o, a)| o == object && access.depends_on(a))
+        })
+    }
+}

@@ -1,0 +1,1 @@
+//! The runtime that is linked into every checked program.

@@ -1,0 +1,100 @@
+//! The closed lists: bug kinds, warnings, assumptions, verdicts, each with its stable name and code.
+
+use serde::{Deserialize, Serialize};
+
+/// Declares a closed list with stable kebab-case names and, per entry, a code and a one-line meaning.
+macro_rules! closed_list {
+    ($(#[$meta:meta])* $name:ident { $($variant:ident $code:literal $text:literal),+ $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum $name { $(#[doc = $text] $variant),+ }
+        impl $name {
+            /// Every entry of the list.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+            /// The stable code.
+            #[must_use]
+            pub const fn code(self) -> &'static str { match self { $(Self::$variant => $code),+ } }
+            /// What it means, in one line.
+            #[must_use]
+            pub const fn meaning(self) -> &'static str { match self { $(Self::$variant => $text),+ } }
+        }
+    };
+}
+
+closed_list! {
+    /// What a bug is (DESIGN.md section 8).
+    BugKind {
+        DataRace "LR0001" "two unordered accesses to the same memory, at least one a write and one not atomic",
+        Deadlock "LR0002" "threads wait for each other, or for something that can no longer happen",
+        Panic "LR0003" "the test fails by panicking in some interleaving",
+        UseAfterFree "LR0004" "memory is used after it was freed",
+        DoubleFree "LR0005" "memory is freed twice, or was never allocated",
+        Livelock "LR0006" "threads keep running without making progress",
+        Abort "LR0007" "the process aborts",
+        Signal "LR0008" "the process receives a fatal signal",
+        Exit "LR0009" "the process exits inside a test, or a binary exits with a non-zero status",
+    }
+}
+
+closed_list! {
+    /// Findings that do not fail a test.
+    WarningKind {
+        LockOrder "LR0101" "locks are acquired in a cyclic order that no schedule confirms as a deadlock",
+        LockingDiscipline "LR0102" "a field is not always protected by the same lock",
+        Atomicity "LR0103" "a method is not atomic",
+        Leak "LR0104" "memory is still allocated at the end of a verified test",
+        ThreadPanicked "LR0105" "a thread that nobody joined panicked",
+        ThreadStuck "LR0106" "a thread is blocked for ever when the test has ended",
+    }
+}
+
+closed_list! {
+    /// What a verdict rests on beyond what the manual states for all.
+    AssumptionKind {
+        MemoryModelSc "memory-model-sc" "interleavings are explored under sequential consistency; weaker values of atomic loads are not",
+        NativeCode "native-code" "uninstrumented native code was called; its memory accesses and synchronisation are not seen",
+        ExternalWrite "external-write" "files outside the temporary folder were written; their contents are not restored between executions",
+        BoundedSpin "bounded-spin" "a waiting loop gave up by itself; interleavings in which it gives up at another iteration are not explored",
+        DetachedThreadCut "detached-thread-cut" "a thread that outlived the test was stopped after a bounded number of operations",
+        AddressReuse "address-reuse" "freed addresses are not handed out again, so ABA on addresses is not explored",
+        RandomnessFixed "randomness-fixed" "randomness from the system is one fixed stream",
+    }
+}
+
+/// The verdict on one test.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Complete, no bug, no assumption beyond the manual's.
+    Verified,
+    /// No bug; bounded, or with assumptions.
+    Passed,
+    /// At least one reproduced bug.
+    Failed,
+    /// The test does what cannot be modelled, or an error of ours ended it.
+    Unsupported,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn codes_are_unique() {
+        let mut seen = HashSet::new();
+        let all =
+            BugKind::ALL.iter().map(|k| k.code()).chain(WarningKind::ALL.iter().map(|k| k.code()));
+        for code in all.chain(AssumptionKind::ALL.iter().map(|k| k.code())) {
+            assert!(seen.insert(code), "{code} is used twice");
+        }
+    }
+
+    #[test]
+    fn an_assumption_is_named_alike_in_json_and_by_code() {
+        for kind in AssumptionKind::ALL {
+            assert_eq!(serde_json::to_string(kind).unwrap(), format!("\"{}\"", kind.code()));
+        }
+    }
+}

@@ -1,0 +1,523 @@
+//! The hook ABI: names, argument codes and libc lists on which the instrumented program and the runtime agree.
+//!
+//! All hooks are `extern "C"`. Integers narrower than 64 bits travel zero-extended in `u64`. `site` is a
+//! [`crate::sites::SiteId`]. Sizes are bytes. The signatures, in Rust terms:
+//!
+//! ```text
+//! __lr_watch: u32                      runtime variable; plain hooks are called only while it is not 0
+//! __lr_read (addr: usize, size: usize, site: u32)                       plain read, any size (0 allowed)
+//! __lr_write(addr: usize, size: usize, site: u32)                       plain write, called before the store
+//! __lr_atomic_load   (addr: usize, size: u32, order: u32, how: u32, site: u32) -> u64
+//! __lr_atomic_store  (addr: usize, value: u64, size: u32, order: u32, how: u32, site: u32)
+//! __lr_atomic_rmw    (addr: usize, operand: u64, op: u32, size: u32, order: u32, how: u32, site: u32) -> u64 (old)
+//! __lr_atomic_cmpxchg(addr: usize, expected: u64, new: u64, size: u32, orders: u32, how: u32, site: u32) -> u64 (old;
+//!                     success iff old == expected; orders = success | failure << 8)
+//! __lr_fence  (order: u32, site: u32)
+//! __lr_await  (mask: u64, value: u64, negate: u32)     the thread's next atomic operation waits until
+//!                     (word & mask == value) != (negate != 0), and is then executed at once
+//! __lr_spin_hint(site: u32)                             llvm.x86.sse2.pause, llvm.aarch64.hint, …
+//! __lr_native_call(external: u32, site: u32)            about to call an unknown external function (assumption)
+//! __lr_unsupported_call(external: u32, site: u32)       about to call something that cannot be modelled (ends the test)
+//! __lr_unsupported_instruction(site: u32)               e.g. a 128-bit or floating-point atomic
+//! __lr_libc_X(…same signature as X…)                    for every X of MODELLED_LIBC: declarations are renamed
+//! __lr_program_main(argc: i32, argv: *const *const u8) -> i32   the program's `main`, renamed; called by the runtime
+//! __lr_tls_base: *mut u8               runtime variable: thread-local block of the running thread
+//! __lr_tls_image: [u8]  __lr_tls_size: u64  __lr_tls_align: u64   emitted by the shim: initial thread-local block
+//! __lr_sidecar_len: u64                emitted by the shim
+//! section lockred_data                 all writable globals of the program (__start_lockred_data, __stop_lockred_data)
+//! ```
+
+/// Prefix of everything that the two sides share.
+pub const PREFIX: &str = "__lr_";
+/// Prefix of a modelled libc function: `malloc` is called as `__lr_libc_malloc`.
+pub const LIBC_PREFIX: &str = "__lr_libc_";
+/// Section of the program's writable globals.
+pub const DATA_SECTION: &str = "lockred_data";
+/// See the module's table.
+pub const NATIVE_CALL: &str = "__lr_native_call";
+/// See the module's table.
+pub const UNSUPPORTED_CALL: &str = "__lr_unsupported_call";
+
+/// Declares a `#[repr(u32)]` code that travels through the ABI, with a checked way back.
+macro_rules! code {
+    ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $value:literal),+ $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        #[repr(u32)]
+        pub enum $name { $($(#[$vmeta])* $variant = $value),+ }
+        impl $name {
+            /// The variant with this code.
+            #[must_use]
+            pub const fn from_code(code: u32) -> Option<Self> {
+                match code { $($value => Some(Self::$variant),)+ _ => None }
+            }
+        }
+    };
+}
+
+code! {
+    /// Memory order of an atomic operation or fence, as in C11.
+    Order {
+        /// `Relaxed` (LLVM `unordered` and `monotonic`).
+        Relaxed = 0,
+        /// `Acquire`.
+        Acquire = 1,
+        /// `Release`.
+        Release = 2,
+        /// `AcqRel`.
+        AcqRel = 3,
+        /// `SeqCst`.
+        SeqCst = 4,
+    }
+}
+
+impl Order {
+    /// Whether a read with this order acquires.
+    #[must_use]
+    pub const fn acquires(self) -> bool {
+        matches!(self, Self::Acquire | Self::AcqRel | Self::SeqCst)
+    }
+    /// Whether a write with this order releases.
+    #[must_use]
+    pub const fn releases(self) -> bool {
+        matches!(self, Self::Release | Self::AcqRel | Self::SeqCst)
+    }
+}
+
+code! {
+    /// Read-modify-write operation, numbered as LLVM's `LLVMAtomicRMWBinOp`.
+    RmwOp {
+        /// Exchange.
+        Xchg = 0,
+        /// Wrapping addition.
+        Add = 1,
+        /// Wrapping subtraction.
+        Sub = 2,
+        /// Bitwise and.
+        And = 3,
+        /// Bitwise not-and.
+        Nand = 4,
+        /// Bitwise or.
+        Or = 5,
+        /// Bitwise exclusive or.
+        Xor = 6,
+        /// Signed maximum.
+        Max = 7,
+        /// Signed minimum.
+        Min = 8,
+        /// Unsigned maximum.
+        UMax = 9,
+        /// Unsigned minimum.
+        UMin = 10,
+    }
+}
+
+code! {
+    /// What an atomic operation is known to be, from the sync models: decides its dependencies and how reports call it.
+    /// It never changes the operation's effect on memory.
+    Class {
+        /// Nothing is known: load, store or read-modify-write of a communication object.
+        Plain = 0,
+        /// Bookkeeping of std that no program can observe (panic counts, thread-id counter, …): no scheduling point,
+        /// no footprint; its ordering still counts for happens-before.
+        Invisible = 1,
+        /// Exclusive acquire of a lock word; blocks by its await.
+        Lock = 2,
+        /// Attempt at an exclusive acquire; never blocks.
+        TryLock = 3,
+        /// Release of an exclusive lock.
+        Unlock = 4,
+        /// Shared acquire; blocks by its await.
+        ReadLock = 5,
+        /// Attempt at a shared acquire.
+        TryReadLock = 6,
+        /// Release of a shared lock.
+        ReadUnlock = 7,
+        /// Reference-count increment.
+        RefInc = 8,
+        /// Reference-count decrement; the one that reaches zero is dependent on the others.
+        RefDec = 9,
+        /// A commutative read-modify-write (add, sub, or, and, xor, min, max of one kind) whose result is unused.
+        Unused = 10,
+        /// Thread parking: takes the token; blocks by its await.
+        Park = 11,
+        /// Thread parking: gives the token.
+        Unpark = 12,
+        /// Waits for a one-time initialisation or a counter to reach a value; blocks by its await.
+        Wait = 13,
+    }
+}
+
+/// Layout of the `how` argument: the class, and flags.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct How(pub u32);
+
+impl How {
+    /// No scheduling point before the operation: it belongs to the region that the thread is in, if it is in one.
+    /// Outside a region the flag has no meaning.
+    pub const IN_REGION: u32 = 1 << 8;
+    /// The operation (still a scheduling point itself) opens an atomic region: the following operations of the thread with
+    /// `IN_REGION`, and the next futex call, are executed without a switch.
+    pub const OPENS_REGION: u32 = 1 << 9;
+    /// The region is closed behind this operation.
+    pub const CLOSES_REGION: u32 = 1 << 10;
+    /// The compare-exchange is a weak one.
+    pub const WEAK: u32 = 1 << 11;
+
+    /// A `how` of one class without flags.
+    #[must_use]
+    pub const fn of(class: Class) -> Self {
+        Self(class as u32)
+    }
+    /// The class; `Plain` for an unknown code.
+    #[must_use]
+    pub const fn class(self) -> Class {
+        match Class::from_code(self.0 & 0xff) {
+            Some(class) => class,
+            None => Class::Plain,
+        }
+    }
+    /// Whether a flag (one of the constants above) is set.
+    #[must_use]
+    pub const fn has(self, flag: u32) -> bool {
+        self.0 & flag != 0
+    }
+}
+
+/// libc functions whose declarations the shim renames to `__lr_libc_X`: the runtime models them.
+pub const MODELLED_LIBC: &[&str] = &[
+    // threads
+    "pthread_create",
+    "pthread_join",
+    "pthread_detach",
+    "pthread_self",
+    "pthread_attr_init",
+    "pthread_attr_destroy",
+    "pthread_attr_setstacksize",
+    "pthread_attr_getstack",
+    "pthread_attr_getguardsize",
+    "pthread_attr_setguardsize",
+    "pthread_getattr_np",
+    "pthread_setname_np",
+    "pthread_getname_np",
+    "pthread_equal",
+    "pthread_exit",
+    "pthread_key_create",
+    "pthread_key_delete",
+    "pthread_setspecific",
+    "pthread_getspecific",
+    "__cxa_thread_atexit_impl",
+    "sched_yield",
+    "sched_getaffinity",
+    "syscall",
+    "gettid",
+    "getpid",
+    // memory
+    "malloc",
+    "calloc",
+    "realloc",
+    "free",
+    "posix_memalign",
+    "aligned_alloc",
+    "memalign",
+    "malloc_usable_size",
+    "mmap",
+    "mmap64",
+    "munmap",
+    "mprotect",
+    "madvise",
+    // time and randomness
+    "clock_gettime",
+    "clock_nanosleep",
+    "nanosleep",
+    "usleep",
+    "sleep",
+    "gettimeofday",
+    "time",
+    "getrandom",
+    "getentropy",
+    // processes and signals
+    "abort",
+    "exit",
+    "_exit",
+    "atexit",
+    "__cxa_atexit",
+    "sigaction",
+    "sigaltstack",
+    "signal",
+    "pause",
+    "raise",
+    "pthread_sigmask",
+    // input and output
+    "read",
+    "pread",
+    "pread64",
+    "readv",
+    "write",
+    "pwrite",
+    "pwrite64",
+    "writev",
+    "open",
+    "open64",
+    "openat",
+    "openat64",
+    "close",
+    "lseek",
+    "lseek64",
+    "fstat",
+    "fstat64",
+    "stat",
+    "stat64",
+    "lstat",
+    "lstat64",
+    "statx",
+    "readlink",
+    "realpath",
+    "getcwd",
+    "fcntl",
+    "fcntl64",
+    "isatty",
+    "poll",
+    "ioctl",
+    "mkdir",
+    "rmdir",
+    "unlink",
+    "unlinkat",
+    "rename",
+    "fsync",
+    "fdatasync",
+    "ftruncate",
+    "ftruncate64",
+    // environment
+    "getenv",
+    "setenv",
+    "unsetenv",
+    "dlsym",
+    "sysconf",
+    // memory and string functions that read or write the program's memory
+    "memcpy",
+    "memmove",
+    "memset",
+    "bcmp",
+    "memcmp",
+    "memchr",
+    "memrchr",
+    "strlen",
+    "strnlen",
+    "strerror_r",
+    "__xpg_strerror_r",
+    // unwinding: to learn where a panic started
+    "_Unwind_RaiseException",
+];
+
+/// Functions that may be called natively: they touch no program memory that another thread could see, never block and
+/// create neither threads nor processes.
+pub const HARMLESS_LIBC: &[&str] = &[
+    "__errno_location",
+    "getauxval",
+    "dl_iterate_phdr",
+    "__dso_handle",
+    "secure_getenv",
+    "getuid",
+    "geteuid",
+    "getgid",
+    "getegid",
+    "getpagesize",
+    "environ",
+    "__environ",
+    "_Unwind_Resume",
+    "_Unwind_DeleteException",
+    "_Unwind_Backtrace",
+    "_Unwind_GetIP",
+    "_Unwind_GetIPInfo",
+    "_Unwind_GetCFA",
+    "_Unwind_GetLanguageSpecificData",
+    "_Unwind_GetRegionStart",
+    "_Unwind_GetTextRelBase",
+    "_Unwind_GetDataRelBase",
+    "_Unwind_FindEnclosingFunction",
+    "_Unwind_SetGR",
+    "_Unwind_SetIP",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "atan2",
+    "sinh",
+    "cosh",
+    "tanh",
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "pow",
+    "sqrt",
+    "cbrt",
+    "floor",
+    "ceil",
+    "round",
+    "trunc",
+    "rint",
+    "nearbyint",
+    "fmod",
+    "fma",
+    "hypot",
+    "ldexp",
+    "fmin",
+    "fmax",
+    "sinf",
+    "cosf",
+    "tanf",
+    "asinf",
+    "acosf",
+    "atanf",
+    "atan2f",
+    "sinhf",
+    "coshf",
+    "tanhf",
+    "expf",
+    "exp2f",
+    "expm1f",
+    "logf",
+    "log2f",
+    "log10f",
+    "log1pf",
+    "powf",
+    "sqrtf",
+    "cbrtf",
+    "floorf",
+    "ceilf",
+    "roundf",
+    "truncf",
+    "rintf",
+    "nearbyintf",
+    "fmodf",
+    "fmaf",
+    "hypotf",
+    "ldexpf",
+    "fminf",
+    "fmaxf",
+    "fdim",
+    "fdimf",
+    "tgamma",
+    "tgammaf",
+    "lgamma_r",
+    "lgammaf_r",
+    "roundeven",
+    "roundevenf",
+];
+
+/// Functions that block, create threads or processes, or signal, and are not modelled: calling one ends the test as
+/// `unsupported`. Everything that is on no list is called natively and becomes an assumption.
+pub const UNSUPPORTED_LIBC: &[&str] = &[
+    "fork",
+    "vfork",
+    "_Fork",
+    "clone",
+    "clone3",
+    "execve",
+    "execvp",
+    "execv",
+    "execvpe",
+    "execl",
+    "execlp",
+    "posix_spawn",
+    "posix_spawnp",
+    "waitpid",
+    "wait",
+    "wait4",
+    "waitid",
+    "kill",
+    "tgkill",
+    "pthread_kill",
+    "pthread_cancel",
+    "sigwait",
+    "sigsuspend",
+    "sigwaitinfo",
+    "socket",
+    "socketpair",
+    "accept",
+    "accept4",
+    "connect",
+    "bind",
+    "listen",
+    "send",
+    "sendto",
+    "sendmsg",
+    "recv",
+    "recvfrom",
+    "recvmsg",
+    "shutdown",
+    "getaddrinfo",
+    "pipe",
+    "pipe2",
+    "eventfd",
+    "timerfd_create",
+    "signalfd",
+    "inotify_init1",
+    "epoll_create",
+    "epoll_create1",
+    "epoll_wait",
+    "epoll_pwait",
+    "epoll_ctl",
+    "select",
+    "pselect",
+    "ppoll",
+    "io_uring_setup",
+    "flock",
+    "lockf",
+    "semget",
+    "semop",
+    "shmget",
+    "msgget",
+    "sem_init",
+    "sem_open",
+    "sem_wait",
+    "sem_post",
+    "sem_timedwait",
+    "mq_open",
+    "shm_open",
+    "setjmp",
+    "_setjmp",
+    "longjmp",
+    "siglongjmp",
+    "pthread_mutex_lock",
+    "pthread_mutex_trylock",
+    "pthread_mutex_timedlock",
+    "pthread_cond_wait",
+    "pthread_cond_timedwait",
+    "pthread_rwlock_rdlock",
+    "pthread_rwlock_wrlock",
+    "pthread_barrier_wait",
+    "pthread_spin_lock",
+    "pthread_once",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn no_function_is_on_two_lists() {
+        let mut seen = HashSet::new();
+        for name in MODELLED_LIBC.iter().chain(HARMLESS_LIBC).chain(UNSUPPORTED_LIBC) {
+            assert!(seen.insert(name), "{name} is listed twice");
+        }
+    }
+
+    #[test]
+    fn how_keeps_class_and_flags_apart() {
+        for code in 0..=255 {
+            let how = How(code | How::IN_REGION | How::WEAK);
+            assert_eq!(how.class(), Class::from_code(code).unwrap_or(Class::Plain));
+            assert!(how.has(How::IN_REGION) && how.has(How::WEAK) && !how.has(How::OPENS_REGION));
+        }
+    }
+}

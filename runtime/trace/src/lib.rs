@@ -1,0 +1,20 @@
+//! The formats that all parts of lockred share; no behaviour beyond encoding and decoding them.
+//!
+//! | module | written by | read by |
+//! |---|---|---|
+//! | [`sites`] | analysis (the shim), into the executable | cargo-lockred (and the runtime, by index) |
+//! | [`hooks`] | analysis emits calls by these names and codes | runtime defines them |
+//! | [`session`] | cargo-lockred (the order), runtime (progress) | the other side |
+//! | [`schedule`] | runtime | runtime (replay), cargo-lockred (files) |
+//! | [`message`] | runtime (outcome of an exploration or a replay) | cargo-lockred |
+//! | [`codes`] | everyone | everyone |
+
+pub mod codes;
+pub mod hooks;
+pub mod message;
+pub mod schedule;
+pub mod session;
+pub mod sites;
+
+/// Version of every format in this crate. A file or binary of another version is refused as stale.
+pub const FORMAT_VERSION: u32 = 1;

@@ -1,0 +1,259 @@
+//! What an exploration process answers: the outcome of a search, or the full record of one replayed execution.
+
+use crate::codes::{AssumptionKind, BugKind, WarningKind};
+use crate::schedule::Schedule;
+use crate::sites::SiteId;
+use serde::{Deserialize, Serialize};
+
+/// One line of the message file.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Message {
+    /// Answer to `Task::Explore`.
+    Explored(Exploration),
+    /// Answer to `Task::Replay`.
+    Replayed(Replay),
+    /// An error of ours.
+    Error {
+        /// What went wrong, for the person who reports it.
+        message: String,
+    },
+}
+
+/// Counts of a search (DESIGN.md section 1 says what each means).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Counts {
+    /// Executions of the final pass, those cut by sleep sets excluded.
+    pub executions: u64,
+    /// Executions cut by sleep sets.
+    pub blocked: u64,
+    /// Passes thrown away.
+    pub refinements: u64,
+    /// Runs of a thread from boundary to boundary.
+    pub transactions: u64,
+    /// Scheduling points executed.
+    pub operations: u64,
+}
+
+/// Why a search ended.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stop {
+    /// Every interleaving was covered up to equivalence.
+    Complete,
+    /// A bug was found and the search was not told to go on.
+    Bug,
+    /// The limit on executions.
+    Executions,
+    /// The limit on time.
+    Seconds,
+    /// Some execution reached the limit on operations; all others were covered.
+    Operations,
+    /// The session asked it to stop.
+    Interrupted,
+    /// The test does what cannot be modelled.
+    Unsupported(Unsupported),
+}
+
+/// A thing that cannot be modelled, with its place.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Unsupported {
+    /// What: names the call, or the operation that differed.
+    pub message: String,
+    /// Where.
+    pub site: SiteId,
+    /// Return addresses, innermost first (may be empty).
+    pub stack: Vec<u64>,
+}
+
+/// Something that the outcome rests on.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Assumption {
+    /// Which of the closed list.
+    pub kind: AssumptionKind,
+    /// The concrete case (`calls deflate` …); may be empty.
+    pub detail: String,
+    /// Where it was first needed.
+    pub site: SiteId,
+}
+
+/// Outcome of a search.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Exploration {
+    /// Why it ended.
+    pub stop: Stop,
+    /// What it did.
+    pub counts: Counts,
+    /// Seconds from the root to the end of the search.
+    pub seconds: f64,
+    /// Number of threads that the widest execution had, main included.
+    pub threads: u32,
+    /// Bugs, in the order they were found; one per root cause (`key`).
+    pub findings: Vec<Finding>,
+    /// Findings that fail nothing.
+    pub warnings: Vec<Warning>,
+    /// What the outcome rests on.
+    pub assumptions: Vec<Assumption>,
+}
+
+/// A bug as the search found it; its details come from replaying the schedule.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Finding {
+    /// Which of the closed list.
+    pub kind: BugKind,
+    /// One line.
+    pub message: String,
+    /// Two findings with equal keys have one root cause: kind and sites, independent of schedule and addresses.
+    pub key: String,
+    /// The schedule that shows it.
+    pub schedule: Schedule,
+}
+
+/// A warning.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Warning {
+    /// Which of the closed list.
+    pub kind: WarningKind,
+    /// One line.
+    pub message: String,
+    /// Where.
+    pub site: SiteId,
+    /// Return addresses, innermost first (may be empty).
+    pub stack: Vec<u64>,
+}
+
+/// Full record of one execution under a given schedule.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Replay {
+    /// The bug that this execution ended in, if any.
+    pub bug: Option<Bug>,
+    /// The first point where the execution could not follow the schedule, if any: its step, and what was expected.
+    pub drift: Option<Drift>,
+    /// What the schedule was continued with, if it was shorter than the execution: the whole schedule as executed.
+    pub schedule: Schedule,
+    /// The threads, by number; main is 0.
+    pub threads: Vec<Thread>,
+    /// The objects that steps and bugs refer to.
+    pub objects: Vec<Object>,
+    /// The visible operations in order.
+    pub steps: Vec<Step>,
+    /// The program's output, in order.
+    pub output: Vec<Output>,
+    /// Set when the replay met something that cannot be modelled.
+    pub unsupported: Option<Unsupported>,
+}
+
+/// Where a replay left its schedule.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Drift {
+    /// Index into the schedule.
+    pub step: usize,
+    /// What did not fit.
+    pub message: String,
+}
+
+/// A thread of a recorded execution.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Thread {
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// The thread that created it.
+    pub parent: Option<u32>,
+    /// Where it was created (return addresses, innermost first).
+    pub created: Vec<u64>,
+}
+
+/// An object of a recorded execution.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Object {
+    /// `mutex`, `rwlock`, `condvar`, `once`, `parker`, `thread`, `atomic`, `memory`, `futex`, ….
+    pub kind: String,
+    /// Its address.
+    pub address: u64,
+    /// Bytes, where they are known.
+    pub size: Option<u64>,
+}
+
+/// One visible operation.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Step {
+    /// Who.
+    pub thread: u32,
+    /// What, in one or a few words: `lock`, `unlock`, `load -> 1`, `store 2`, `spawn thread 1`, `wait`, `notify one (wakes thread 2)`, ….
+    pub operation: String,
+    /// On what, as an index into [`Replay::objects`].
+    pub object: Option<u32>,
+    /// Where.
+    pub site: SiteId,
+    /// Return addresses, innermost first.
+    pub stack: Vec<u64>,
+}
+
+/// A piece of output.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Output {
+    /// Who wrote it.
+    pub thread: u32,
+    /// 1 or 2.
+    pub descriptor: i32,
+    /// What, lossily decoded.
+    pub text: String,
+    /// Number of steps executed before it.
+    pub step: usize,
+}
+
+/// A bug with everything that a report needs.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Bug {
+    /// Which of the closed list.
+    pub kind: BugKind,
+    /// One line.
+    pub message: String,
+    /// See [`Finding::key`].
+    pub key: String,
+    /// The places that show it: both accesses of a race; per blocked thread what it waits for and what it holds; the panic.
+    pub places: Vec<Place>,
+    /// Further sentences that help (`thread 1 was notified before it waited`).
+    pub notes: Vec<String>,
+}
+
+/// What a place of a bug shows.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// A plain read.
+    Read,
+    /// A plain write.
+    Write,
+    /// An atomic read.
+    AtomicRead,
+    /// An atomic write or read-modify-write.
+    AtomicWrite,
+    /// A thread waits here for `object`.
+    Waits,
+    /// A thread acquired `object` here and holds it.
+    Holds,
+    /// A thread panicked here.
+    Panicked,
+    /// A thread aborted, exited or got a signal here.
+    Died,
+    /// A thread spins here.
+    Spins,
+}
+
+/// One place of a bug.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Place {
+    /// What it shows.
+    pub role: Role,
+    /// Who.
+    pub thread: u32,
+    /// Where.
+    pub site: SiteId,
+    /// Return addresses, innermost first.
+    pub stack: Vec<u64>,
+    /// On what, as an index into [`Replay::objects`].
+    pub object: Option<u32>,
+    /// The step during or behind which it happened, as an index into [`Replay::steps`].
+    pub step: Option<usize>,
+}

@@ -1,0 +1,172 @@
+//! A session: how cargo-lockred tells an exploration process what to do, and watches it.
+//!
+//! A session is a directory, named by the environment variable [`ENV`], with three files:
+//! - [`ORDER_FILE`]: one JSON [`Order`], written by cargo-lockred before the process starts;
+//! - [`STATUS_FILE`]: a file of [`STATUS_BYTES`] zero bytes that both sides map shared: progress and the schedule under way,
+//!   so that a process that dies leaves behind what it was doing;
+//! - [`MESSAGE_FILE`]: JSON lines, each a [`crate::message::Message`], appended by the process.
+//!
+//! Without the environment variable an instrumented executable runs the program once under a fixed schedule and
+//! checks nothing: so `--list` works, and so does starting it by hand.
+
+use crate::schedule::{Choice, Schedule};
+use serde::{Deserialize, Serialize};
+
+/// Environment variable that names the session directory.
+pub const ENV: &str = "LOCKRED_SESSION";
+/// The order, in the session directory.
+pub const ORDER_FILE: &str = "order.json";
+/// The mapped status, in the session directory.
+pub const STATUS_FILE: &str = "status";
+/// The messages, in the session directory.
+pub const MESSAGE_FILE: &str = "messages.jsonl";
+/// Exit status of an exploration process that wrote its answer to the message file, whatever the answer is.
+pub const EXIT_ANSWERED: i32 = 0;
+/// Exit status of an exploration process that failed by an error of ours (with a `Message::Error` where it still could).
+pub const EXIT_INTERNAL: i32 = 70;
+/// Signal by which the session asks the process to stop and answer with what it has (Ctrl-C, budget watchdog).
+pub const STOP_SIGNAL: i32 = 12; // SIGUSR2
+/// Signal by which the session asks a process whose heartbeat stands still where it is; it answers `Unsupported` and ends.
+pub const WATCHDOG_SIGNAL: i32 = 10; // SIGUSR1
+
+/// What a process is to do.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Order {
+    /// [`crate::FORMAT_VERSION`].
+    pub version: u32,
+    /// Explore or replay.
+    pub task: Task,
+    /// Whether the program is a libtest binary that was told to run exactly one test. Then the thread that libtest would
+    /// start for the test is refused (the test runs on the main thread), returning from `main` is success,
+    /// status 101 is failure, and any other exit is the bug `exit`.
+    pub libtest: bool,
+    /// Seed of the randomness that the program gets from the system.
+    pub random_seed: u64,
+    /// Paths below these directories may be written without an assumption (temporary folder, target directory).
+    pub writable: Vec<String>,
+}
+
+/// The two things a process can be asked for.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Task {
+    /// Search, and answer with one [`crate::message::Exploration`].
+    Explore {
+        /// How.
+        strategy: Strategy,
+        /// Until when.
+        limits: Limits,
+        /// Go on behind the first bug.
+        keep_going: bool,
+    },
+    /// Run one schedule, recording everything, and answer with one [`crate::message::Replay`].
+    Replay {
+        /// What to follow.
+        schedule: Schedule,
+    },
+}
+
+/// A search strategy with its parameters.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Strategy {
+    /// Dynamic partial-order reduction over visible operations.
+    Dpor,
+    /// Every visible operation a scheduling point, nothing reduced.
+    Naive,
+    /// Uniform random walks.
+    Random {
+        /// Seed of the walks.
+        seed: u64,
+    },
+}
+
+/// Where a search stops although it is not complete.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Limits {
+    /// Number of executions, `None` for no limit.
+    pub executions: Option<u64>,
+    /// Wall-clock seconds, `None` for no limit.
+    pub seconds: Option<f64>,
+    /// Scheduling points in one execution; an execution that reaches it is cut and the search is not complete.
+    pub operations: u64,
+}
+
+/// Size of the status file: one page of counters, then the trail.
+pub const STATUS_BYTES: usize = STATUS_TRAIL + TRAIL_CAPACITY * 8;
+/// Offset of the trail in the status file.
+pub const STATUS_TRAIL: usize = 4096;
+/// Choices that the trail holds; a longer schedule is cut there.
+pub const TRAIL_CAPACITY: usize = 1 << 20;
+
+/// The counters of the status page: word `i` is the `u64` at byte offset `8 * i`, read and written atomically.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(usize)]
+pub enum StatusWord {
+    /// Grows while the process makes progress (at least once per scheduling point below the root).
+    Heartbeat = 0,
+    /// A [`Phase`] code.
+    Phase = 1,
+    /// Executions of the pass under way.
+    Executions = 2,
+    /// Executions cut by sleep sets.
+    Blocked = 3,
+    /// Passes thrown away by refuted facts.
+    Refinements = 4,
+    /// Transactions (runs of a thread from boundary to boundary).
+    Transactions = 5,
+    /// Operations (scheduling points executed).
+    Operations = 6,
+    /// Length of the trail: the schedule of the execution under way.
+    TrailLength = 7,
+    /// Bugs found so far.
+    Bugs = 8,
+}
+
+/// What the process is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u64)]
+pub enum Phase {
+    /// Not yet in the runtime, or before the program's first thread creation.
+    BeforeRoot = 0,
+    /// Exploring or replaying below the root.
+    BelowRoot = 1,
+    /// The answer is written.
+    Answered = 2,
+}
+
+/// One choice as a word of the trail.
+#[must_use]
+pub fn encode_choice(choice: Choice) -> u64 {
+    match choice {
+        Choice::Thread(thread) => u64::from(thread) << 1,
+        Choice::Value { picked, of } => u64::from(of) << 32 | u64::from(picked) << 1 | 1,
+    }
+}
+
+/// The choice that a word of the trail stands for.
+#[must_use]
+pub fn decode_choice(word: u64) -> Choice {
+    if word & 1 == 0 {
+        Choice::Thread((word >> 1) as u32)
+    } else {
+        Choice::Value { picked: (word as u32) >> 1, of: (word >> 32) as u32 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn choices_survive_the_trail() {
+        for choice in [
+            Choice::Thread(0),
+            Choice::Thread(u32::MAX),
+            Choice::Value { picked: 0, of: 1 },
+            Choice::Value { picked: 6, of: 7 },
+        ] {
+            assert_eq!(decode_choice(encode_choice(choice)), choice);
+        }
+    }
+}
