@@ -1,3 +1,45 @@
-//! Set-up, demo, tests and benches of this repository.
+//! Set-up, demo, tests and benches of this repository: `cargo xtask <command>`, one file a command.
 
-fn main() {}
+mod bench;
+mod command;
+mod demo;
+mod setup;
+mod test;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+Usage: cargo xtask <command>
+
+  setup          install what is missing, build cargo-lockred and its back end
+  demo           setup, then check the sample crate in demo/ and print the reports
+  test [--deep]  setup, then run every test; --deep also runs the long oracle
+  bench          setup, then measure: check times of the sample crate, executions a second
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let outcome = match arguments[..] {
+        ["setup"] => setup::run().map(|_| ()),
+        ["demo"] => demo::run(),
+        ["test"] => test::run(test::Depth::Ordinary),
+        ["test", "--deep"] => test::run(test::Depth::Deep),
+        ["bench"] => bench::run(),
+        ["help" | "--help" | "-h"] => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        _ => {
+            eprint!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("xtask: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}

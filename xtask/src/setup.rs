@@ -1,0 +1,45 @@
+//! `cargo xtask setup`: installs what is missing, builds `cargo-lockred` and its back end.
+
+use crate::command::{self, root};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// Makes everything ready and gives the path of the built `cargo-lockred`.
+pub fn run() -> Result<PathBuf, String> {
+    install_linker()?;
+    let mut build = command::cargo(&root());
+    command::run(build.args(["build", "--release", "--package", "cargo-lockred"]))?;
+    let tool = built_tool()?;
+    command::run(Command::new(&tool).args(["lockred", "setup"]).current_dir(root()))?;
+    Ok(tool)
+}
+
+/// rustc links through `cc`; on a machine without it, Debian's gcc is installed.
+fn install_linker() -> command::Outcome {
+    if runs("cc", "--version") {
+        return Ok(());
+    }
+    if !runs("apt-get", "--version") {
+        return Err("a C linker driver `cc` is needed (install gcc or clang)".into());
+    }
+    command::run(Command::new("apt-get").arg("update"))?;
+    command::run(Command::new("apt-get").args(["install", "--yes", "gcc", "libc6-dev"]))
+}
+
+/// Whether a program can be started.
+fn runs(program: &str, argument: &str) -> bool {
+    let mut command = Command::new(program);
+    command.arg(argument).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// The executable that `cargo build --release` left, wherever the target directory is.
+fn built_tool() -> Result<PathBuf, String> {
+    let mut metadata = command::cargo(&root());
+    metadata.args(["metadata", "--no-deps", "--format-version", "1"]);
+    let output = metadata.output().map_err(|e| format!("cannot run cargo metadata: {e}"))?;
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout)
+        .map_err(|e| format!("cargo metadata printed no JSON: {e}"))?;
+    let target = metadata["target_directory"].as_str().ok_or("cargo metadata names no target")?;
+    Ok(PathBuf::from(target).join("release").join("cargo-lockred"))
+}
