@@ -1,0 +1,55 @@
+//! Small concurrent programs, each a `#[test]`, with the verdict that `cargo lockred check` must give beside it.
+//!
+//! Directives stand right above the attributes of a test, one a line:
+//!
+//! | directive | meaning |
+//! |---|---|
+//! | `//@ verified` | verdict `verified`, complete |
+//! | `//@ passed CODE` | verdict `passed`, complete, with the assumption CODE among the assumptions |
+//! | `//@ clean` | verdict `verified` or `passed`: what std or a dependency does inside decides which |
+//! | `//@ failed KIND` | verdict `failed` with a bug of this kind; `A\|B` where two kinds are right |
+//! | `//@ unsupported WORD` | verdict `unsupported`, naming WORD, and no error of ours |
+//! | `//@ executions <= N` | besides one of the others: the search needs at most N executions |
+//!
+//! A trailing `//~ bug` marks a line that the report of the bug must name among its sites: both accesses of a race,
+//! each blocked line of a deadlock, the panicking line. Programs declared `verified`, `passed` or `clean` also pass under
+//! plain `cargo test`. The others must not be run that way: they hang, abort, or have undefined behaviour.
+
+#[cfg(test)]
+mod atomics;
+#[cfg(test)]
+mod channels;
+#[cfg(test)]
+mod condvar;
+#[cfg(test)]
+mod crates;
+#[cfg(test)]
+mod locals;
+#[cfg(test)]
+mod lockfree;
+#[cfg(test)]
+mod memory;
+#[cfg(test)]
+mod mutex;
+#[cfg(test)]
+mod once;
+#[cfg(test)]
+mod ordering;
+#[cfg(test)]
+mod panics;
+#[cfg(test)]
+mod parking;
+#[cfg(test)]
+mod process;
+#[cfg(test)]
+mod races;
+#[cfg(test)]
+mod refcounts;
+#[cfg(test)]
+mod rwlock;
+#[cfg(test)]
+mod shared;
+#[cfg(test)]
+mod spinning;
+#[cfg(test)]
+mod threads;
