@@ -1,0 +1,1 @@
+//! The command line: usage, verdicts and exit codes, JSON, replay, targets, surroundings that differ.

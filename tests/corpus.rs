@@ -1,0 +1,57 @@
+//! The corpus, checked in one run and compared with the directives beside its programs.
+
+use lockred_tests::compare::{differences, summary, table};
+use lockred_tests::outcome::{Line, tests};
+use lockred_tests::program::{self, Program};
+use lockred_tests::tool;
+use std::path::{Path, PathBuf};
+
+fn programs() -> Vec<Program> {
+    program::load(&program::corpus()).unwrap_or_else(|errors| panic!("{}", errors.join("\n")))
+}
+
+fn temporary(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+#[test]
+fn every_directive_is_well_formed_and_half_of_the_programs_are_right() {
+    let programs = programs();
+    let right = programs.iter().filter(|p| p.expectation.is_correct()).count();
+    assert!(programs.len() >= 60, "{} programs", programs.len());
+    assert!(2 * right >= programs.len(), "{right} of {} are right", programs.len());
+}
+
+#[test]
+fn right_programs_pass_under_plain_cargo_test() {
+    let mut command = tool::clean(tool::cargo(), &program::corpus());
+    command.env("RUSTFLAGS", "-Dwarnings").env("CARGO_TARGET_DIR", temporary("corpus-plain"));
+    command.args(["test", "--locked", "--lib", "--", "--exact"]);
+    let right = programs().into_iter().filter(|program| program.expectation.is_correct());
+    let output = tool::finish(command.args(right.map(|program| program.name)));
+    let _ = output.expect(0);
+}
+
+#[test]
+fn every_program_gets_its_verdict() {
+    let target = temporary("corpus");
+    let mut command = tool::lockred(&program::corpus(), ["check", "--message-format", "json"]);
+    command.args(["--locked", "--max-executions", "20000", "--max-seconds", "5"]);
+    let output = tool::finish(command.arg("--target-dir").arg(target));
+    let lines = output.lines();
+    let tests = tests(&lines);
+    assert!(!tests.is_empty(), "no test was checked\n{output}");
+    for test in tests.iter().filter(|test| test.bugs.is_empty() && !test.complete) {
+        println!("incomplete: {}: {}", test.name, summary(test));
+    }
+    let differences = differences(&programs(), &tests);
+    assert!(
+        differences.is_empty(),
+        "{} of {} programs differ (name, expected, got):\n{}",
+        differences.len(),
+        tests.len(),
+        table(&differences)
+    );
+    assert!(matches!(lines.last(), Some(Line::Finished(_))), "the summary is missing");
+    let _ = output.expect(1);
+}

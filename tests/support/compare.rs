@@ -1,0 +1,170 @@
+//! Holding what lockred said about the corpus against what the directives say.
+
+use crate::directive::Expectation;
+use crate::outcome::TestFinished;
+use crate::program::Program;
+use lockred_trace::codes::{AssumptionKind, Verdict};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+/// One program that got another verdict than it should.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Difference {
+    /// The test.
+    pub name: String,
+    /// What the directives say.
+    pub expected: String,
+    /// What lockred said.
+    pub got: String,
+}
+
+/// All differences, by name.
+#[must_use]
+pub fn differences(programs: &[Program], tests: &[&TestFinished]) -> Vec<Difference> {
+    let mut by_name: BTreeMap<&str, &TestFinished> =
+        tests.iter().map(|test| (test.name.as_str(), *test)).collect();
+    let mut differences = Vec::new();
+    for program in programs {
+        let found = match by_name.remove(program.name.as_str()) {
+            Some(test) => difference(program, test),
+            None => Some(("a verdict".to_owned(), "not reported".to_owned())),
+        };
+        let name = program.name.clone();
+        differences.extend(found.map(|(expected, got)| Difference { name, expected, got }));
+    }
+    differences.extend(by_name.into_values().map(|test| Difference {
+        name: test.name.clone(),
+        expected: "no such test".to_owned(),
+        got: summary(test),
+    }));
+    differences.sort_by(|a, b| a.name.cmp(&b.name));
+    differences
+}
+
+/// What was expected and what came, if they differ.
+fn difference(program: &Program, test: &TestFinished) -> Option<(String, String)> {
+    let bound = program.executions.unwrap_or(u64::MAX);
+    let fits = match &program.expectation {
+        Expectation::Verified => test.verdict == Verdict::Verified && test.complete,
+        Expectation::Passed(kind) => {
+            let rests_on_it = test.assumptions.iter().any(|a| a.code == kind.code());
+            test.verdict == Verdict::Passed && test.complete && rests_on_it
+        }
+        Expectation::Clean => matches!(test.verdict, Verdict::Verified | Verdict::Passed),
+        Expectation::Failed(kinds) => {
+            test.verdict == Verdict::Failed && test.bugs.iter().any(|bug| kinds.contains(&bug.kind))
+        }
+        Expectation::Unsupported(word) => {
+            let names_it = test.others.values().any(|value| value.to_string().contains(word));
+            test.verdict == Verdict::Unsupported && !test.error && names_it
+        }
+    };
+    if !fits {
+        return Some((describe(&program.expectation), summary(test)));
+    }
+    let named: BTreeSet<u32> = test
+        .bugs
+        .iter()
+        .flat_map(|bug| &bug.sites)
+        .filter(|site| site.file == program.file)
+        .map(|site| site.line)
+        .collect();
+    if !program.bug_lines.iter().all(|line| named.contains(line)) {
+        let sites: Vec<String> = (test.bugs.iter().flat_map(|bug| &bug.sites))
+            .map(|site| format!("{} {}:{}", site.role, site.file, site.line))
+            .collect();
+        return Some((format!("lines {:?}", program.bug_lines), sites.join(", ")));
+    }
+    if test.executions > bound {
+        let got = format!("{} executions", test.executions);
+        return Some((format!("executions <= {bound}"), got));
+    }
+    None
+}
+
+/// An expectation in words.
+fn describe(expectation: &Expectation) -> String {
+    match expectation {
+        Expectation::Verified => "verified, complete".to_owned(),
+        Expectation::Passed(kind) => format!("passed, complete, {}", AssumptionKind::code(*kind)),
+        Expectation::Clean => "verified or passed".to_owned(),
+        Expectation::Failed(kinds) => format!("failed {kinds:?}"),
+        Expectation::Unsupported(word) => format!("unsupported, naming {word}"),
+    }
+}
+
+/// A verdict in a line.
+#[must_use]
+pub fn summary(test: &TestFinished) -> String {
+    let TestFinished { verdict, complete, executions, seconds, .. } = test;
+    let mut text = format!("{verdict:?}, {executions} executions in {seconds:.2} s");
+    text.push_str(if *complete { "" } else { ", incomplete" });
+    text.push_str(if test.error { ", an error of lockred" } else { "" });
+    for bug in &test.bugs {
+        let _ = write!(text, ", {:?}: {}", bug.kind, bug.message);
+    }
+    for assumption in &test.assumptions {
+        let _ = write!(text, ", {}", assumption.code);
+    }
+    if *verdict == Verdict::Unsupported {
+        for (name, value) in &test.others {
+            let _ = write!(text, ", {name} {value}");
+        }
+    }
+    text
+}
+
+/// The differences as a table.
+#[must_use]
+pub fn table(differences: &[Difference]) -> String {
+    let width = |column: fn(&Difference) -> &str| {
+        differences.iter().map(|d| column(d).chars().count()).max().unwrap_or(0)
+    };
+    let (name, expected) = (width(|d| &d.name), width(|d| &d.expected));
+    let mut table = String::new();
+    for d in differences {
+        let _ = writeln!(table, "{:name$}  {:expected$}  {}", d.name, d.expected, d.got);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outcome;
+
+    const RACE: &str = r#"{"reason":"test-finished","v":1,"package":"p","target":{"kind":"lib","name":"p"},
+"name":"m::f","verdict":"failed","complete":false,"executions":2,"blocked":0,"refinements":0,"transactions":3,
+"operations":4,"seconds":0.5,"strategy":"dpor","memory_model":"sc","assumptions":[],"warnings":[],"bugs":[{"id":"1a2b",
+"code":"LR0001","kind":"data-race","fingerprint":"f","message":"race","replay":"r.json","sites":[{"file":"src/m.rs",
+"line":4,"column":1,"function":"m::f","thread":"main","role":"write"}]}]}"#;
+
+    fn compared(directives: &str) -> Vec<Difference> {
+        let text = format!("{directives}#[test]\nfn f() {{\n    race(); //~ bug\n}}\n");
+        let programs = crate::program::parse("m", &text).unwrap();
+        let lines = outcome::parse(&RACE.replace('\n', "")).unwrap();
+        differences(&programs, &outcome::tests(&lines))
+    }
+
+    #[test]
+    fn what_fits_is_no_difference() {
+        assert_eq!(compared("//@ failed data-race\n"), []);
+    }
+
+    #[test]
+    fn another_kind_another_line_and_too_many_executions_are_differences() {
+        assert_eq!(compared("//@ failed deadlock\n")[0].expected, "failed [Deadlock]");
+        assert_eq!(compared("//@ unsupported fork\n").len(), 1);
+        assert_eq!(compared("\n//@ failed data-race\n")[0].expected, "lines [5]");
+        let bounded = compared("//@ executions <= 1\n//@ failed data-race\n");
+        assert_eq!(bounded[0].expected, "lines [5]");
+    }
+
+    #[test]
+    fn a_missing_and_a_surplus_test_are_differences() {
+        let lines = outcome::parse(&RACE.replace('\n', "")).unwrap();
+        assert_eq!(differences(&[], &outcome::tests(&lines))[0].expected, "no such test");
+        let programs = crate::program::parse("m", "//@ clean\n#[test]\nfn g() {}\n").unwrap();
+        assert_eq!(differences(&programs, &[])[0].got, "not reported");
+    }
+}

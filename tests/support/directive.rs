@@ -1,0 +1,88 @@
+//! The directives beside a corpus program (`//@ verified`, …), parsed; `tests/corpus/src/lib.rs` says what each means.
+
+use lockred_trace::codes::{AssumptionKind, BugKind};
+
+/// What the verdict on a program must be.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Expectation {
+    /// `verified`, complete.
+    Verified,
+    /// `passed`, complete, resting on this assumption.
+    Passed(AssumptionKind),
+    /// `verified` or `passed`.
+    Clean,
+    /// `failed`, with a bug of one of these kinds.
+    Failed(Vec<BugKind>),
+    /// `unsupported`, naming this word.
+    Unsupported(String),
+}
+
+impl Expectation {
+    /// Whether the program is right: then it passes under plain `cargo test` too.
+    #[must_use]
+    pub const fn is_correct(&self) -> bool {
+        matches!(self, Self::Verified | Self::Passed(_) | Self::Clean)
+    }
+}
+
+/// One directive.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Directive {
+    /// The expected verdict.
+    Verdict(Expectation),
+    /// `executions <= N`.
+    Executions(u64),
+}
+
+/// Parses what follows `//@`.
+///
+/// # Errors
+/// A sentence that says what is wrong with the text.
+pub fn parse(text: &str) -> Result<Directive, String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let verdict = match words[..] {
+        ["executions", "<=", bound] => {
+            let bound = bound.parse().map_err(|e| format!("`{bound}` is no count: {e}"))?;
+            return Ok(Directive::Executions(bound));
+        }
+        ["verified"] => Expectation::Verified,
+        ["clean"] => Expectation::Clean,
+        ["passed", code] => Expectation::Passed(named(code)?),
+        ["failed", kinds] => {
+            Expectation::Failed(kinds.split('|').map(named).collect::<Result<_, _>>()?)
+        }
+        ["unsupported", word] => Expectation::Unsupported(word.to_owned()),
+        _ => return Err(format!("`{text}` is no directive")),
+    };
+    Ok(Directive::Verdict(verdict))
+}
+
+/// The entry of a closed list with this name.
+fn named<T: serde::de::DeserializeOwned>(name: &str) -> Result<T, String> {
+    serde_json::from_value(serde_json::Value::from(name)).map_err(|e| format!("`{name}`: {e}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directives_are_parsed() {
+        let verdict = |e| Ok(Directive::Verdict(e));
+        let memory_model = AssumptionKind::MemoryModelSc;
+        let two = vec![BugKind::UseAfterFree, BugKind::DataRace];
+        assert_eq!(parse(" verified"), verdict(Expectation::Verified));
+        assert_eq!(parse("passed memory-model-sc"), verdict(Expectation::Passed(memory_model)));
+        assert_eq!(parse("failed use-after-free|data-race"), verdict(Expectation::Failed(two)));
+        assert_eq!(parse("unsupported fork"), verdict(Expectation::Unsupported("fork".into())));
+        assert_eq!(parse("executions <= 9"), Ok(Directive::Executions(9)));
+    }
+
+    #[test]
+    fn what_is_no_directive_is_refused() {
+        for text in ["", "fine", "failed", "failed crash", "passed", "passed luck", "executions 9"]
+        {
+            assert!(parse(text).is_err(), "`{text}` was accepted");
+        }
+    }
+}
