@@ -1,1 +1,6 @@
 //! LLVM IR in, instrumented object out: the linker shim behind `cargo lockred check`.
+
+pub mod instrument;
+pub mod llvm;
+pub mod recognise;
+pub mod shim;

@@ -1,0 +1,148 @@
+//! Atomic instructions and fences: replaced by calls of the runtime.
+
+use super::Instrumenter;
+use crate::llvm::{Function, Instruction, Opcode, TypeKind, Value};
+use crate::recognise::{Await, Kind, Recognised};
+use lockred_trace::hooks::{Class, How, Order, RmwOp};
+
+/// Operations that commute with themselves.
+const COMMUTATIVE: &[RmwOp] = &[
+    RmwOp::Add,
+    RmwOp::Sub,
+    RmwOp::And,
+    RmwOp::Or,
+    RmwOp::Xor,
+    RmwOp::Max,
+    RmwOp::Min,
+    RmwOp::UMax,
+    RmwOp::UMin,
+];
+
+impl Instrumenter<'_> {
+    /// Replaces an atomic load, store, read-modify-write or compare-exchange.
+    pub(super) fn atomic(&mut self, function: Function, at: Instruction) {
+        if at.is_single_thread() {
+            return;
+        }
+        let size = at.access_size(self.module);
+        let kind = match at.opcode() {
+            Opcode::Load => Some(Kind::Load),
+            Opcode::Store => Some(Kind::Store),
+            Opcode::AtomicRmw => at.rmw_op().map(Kind::Rmw),
+            _ => Some(Kind::CompareExchange),
+        };
+        let scalar = !matches!(at.accessed_type().kind(), TypeKind::Other);
+        let (Some(kind), true) = (kind, scalar && matches!(size, 1 | 2 | 4 | 8)) else {
+            self.unsupported_instruction(function, at);
+            return;
+        };
+        let recognised = self.recognise(function, at, kind, size);
+        self.replace(function, at, kind, size, recognised);
+    }
+
+    /// What the sync models, or the instruction itself, say that it is.
+    fn recognise(
+        &mut self,
+        function: Function,
+        at: Instruction,
+        kind: Kind,
+        size: u64,
+    ) -> Recognised {
+        let chain = self.sites.chain(self.context, function, at);
+        if let Some(recognised) = self.models.recognise(kind, size, &chain) {
+            return recognised;
+        }
+        let unused = matches!(kind, Kind::Rmw(op) if COMMUTATIVE.contains(&op))
+            && at.value().is_unused();
+        let class = if unused { Class::Unused } else { Class::Plain };
+        Recognised { how: How::of(class), awaits: None }
+    }
+
+    /// Puts the call in the place of the instruction.
+    fn replace(
+        &mut self,
+        function: Function,
+        at: Instruction,
+        kind: Kind,
+        size: u64,
+        recognised: Recognised,
+    ) {
+        let context = self.context;
+        let site = self.sites.of(context, function, at);
+        let location = self.location(function, at);
+        let hooks = &self.hooks;
+        let builder = &hooks.builder;
+        let narrow = |value: u32| context.integer(32).constant(value.into());
+        let how = narrow(recognised.how.0);
+        let size = narrow(size as u32);
+        let site = narrow(site.0);
+        builder.before(at, location);
+        if let Some(Await { mask, value, negate }) = recognised.awaits {
+            let [mask, value] = [mask, value].map(|v| context.integer(64).constant(v));
+            builder.call(hooks.await_value, &[mask, value, narrow(negate.into())]);
+        }
+        let address = builder.address(context, at.address());
+        let wide = |value: Value| builder.widen(context, value).expect("only scalars come here");
+        let order = || narrow(at.order() as u32);
+        let result = match kind {
+            Kind::Load => {
+                let call = builder.call(hooks.atomic_load, &[address, size, order(), how, site]);
+                Some(builder.narrow(context, call.value(), at.accessed_type()))
+            }
+            Kind::Store => {
+                let value = wide(at.operand(0));
+                builder.call(hooks.atomic_store, &[address, value, size, order(), how, site]);
+                None
+            }
+            Kind::Rmw(op) => {
+                let operand = wide(at.operand(1));
+                let op = narrow(op as u32);
+                let arguments = [address, operand, op, size, order(), how, site];
+                let call = builder.call(hooks.atomic_rmw, &arguments);
+                Some(builder.narrow(context, call.value(), at.accessed_type()))
+            }
+            Kind::CompareExchange => {
+                let weak = if at.is_weak() { How::WEAK } else { 0 };
+                let how = narrow(recognised.how.0 | weak);
+                let (success, failure) = at.compare_exchange_orders();
+                let orders = narrow(success as u32 | (failure as u32) << 8);
+                let [expected, new] = [at.operand(1), at.operand(2)].map(wide);
+                let arguments = [address, expected, new, size, orders, how, site];
+                let old = builder.call(hooks.atomic_cmpxchg, &arguments).value();
+                let narrowed = builder.narrow(context, old, at.accessed_type());
+                let success = builder.equal(old, expected);
+                let pair = at.value().value_type().poison();
+                let pair = builder.insert_field(pair, narrowed, 0);
+                Some(builder.insert_field(pair, success, 1))
+            }
+        };
+        if let Some(result) = result {
+            at.value().replace_all_uses(result);
+        }
+        at.erase();
+    }
+
+    /// Replaces a fence, unless it only orders against signal handlers of the same thread.
+    pub(super) fn fence(&mut self, function: Function, at: Instruction) {
+        if at.is_single_thread() {
+            return;
+        }
+        let site = self.sites.of(self.context, function, at);
+        let location = self.location(function, at);
+        let order: Order = at.order();
+        let narrow = self.context.integer(32);
+        self.hooks.builder.before(at, location);
+        let arguments = [narrow.constant(order as u64), narrow.constant(site.0.into())];
+        self.hooks.builder.call(self.hooks.fence, &arguments);
+        at.erase();
+    }
+
+    /// Lets the runtime end the test before an instruction that cannot be modelled.
+    pub(super) fn unsupported_instruction(&mut self, function: Function, at: Instruction) {
+        let site = self.sites.of(self.context, function, at);
+        let location = self.location(function, at);
+        self.hooks.builder.before(at, location);
+        let site = self.context.integer(32).constant(site.0.into());
+        self.hooks.builder.call(self.hooks.unsupported_instruction, &[site]);
+    }
+}

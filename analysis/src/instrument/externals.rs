@@ -1,0 +1,93 @@
+//! Functions outside the program: modelled ones are renamed, the others are known by number.
+
+use crate::llvm::{Context, Linkage, Module};
+use lockred_trace::hooks::{HARMLESS_LIBC, LIBC_PREFIX, MODELLED_LIBC, PREFIX, UNSUPPORTED_LIBC};
+use std::collections::HashMap;
+
+/// What a call of an external function means for the check.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Treatment {
+    /// Nothing to do: modelled under another name, harmless, or ours.
+    None,
+    /// An assumption.
+    Native,
+    /// Ends the test.
+    Unsupported,
+}
+
+/// What to do about a call of this external symbol.
+pub fn treatment(symbol: &str) -> Treatment {
+    if symbol.starts_with(PREFIX)
+        || HARMLESS_LIBC.contains(&symbol)
+        || MODELLED_LIBC.contains(&symbol)
+    {
+        Treatment::None
+    } else if UNSUPPORTED_LIBC.contains(&symbol) {
+        Treatment::Unsupported
+    } else {
+        Treatment::Native
+    }
+}
+
+/// External functions that are neither modelled nor harmless, numbered.
+#[derive(Clone, Debug, Default)]
+pub struct Externals {
+    names: Vec<String>,
+    numbers: HashMap<String, u32>,
+}
+
+impl Externals {
+    /// The number of a name.
+    pub fn number(&mut self, name: &str) -> u32 {
+        if let Some(&number) = self.numbers.get(name) {
+            return number;
+        }
+        let number = self.names.len() as u32;
+        self.names.push(name.to_owned());
+        self.numbers.insert(name.to_owned(), number);
+        number
+    }
+
+    /// The names by number.
+    pub fn into_names(self) -> Vec<String> {
+        self.names
+    }
+}
+
+/// Renames the declarations of modelled functions: every call, and every address taken, then means the model. Weak
+/// declarations, by which std probes whether libc has a function, become strong where there is a model; where there is none and the
+/// function is not known to be harmless, std is told that libc does not have it, and falls back.
+pub fn rename(context: Context, module: &Module) {
+    for function in module.functions() {
+        if function.is_declaration() && function.intrinsic_id() == 0 {
+            let symbol = function.name();
+            if MODELLED_LIBC.contains(&symbol.as_str()) {
+                function.value().set_name(&format!("{LIBC_PREFIX}{symbol}"));
+                function.externalise();
+            } else if function.linkage() == Linkage::ExternWeak
+                && treatment(&symbol) != Treatment::None
+            {
+                function.value().replace_all_uses(context.pointer().zero());
+            }
+        }
+    }
+    for global in module.globals() {
+        if global.is_declaration() {
+            let symbol = global.name();
+            if MODELLED_LIBC.contains(&symbol.as_str()) {
+                let model = format!("{LIBC_PREFIX}{symbol}");
+                match module.function(&model) {
+                    Some(function) => global.value().replace_all_uses(function.value()),
+                    None => {
+                        global.value().set_name(&model);
+                        global.externalise();
+                    }
+                }
+            } else if global.linkage() == Linkage::ExternWeak
+                && treatment(&symbol) != Treatment::None
+            {
+                global.value().replace_all_uses(context.pointer().zero());
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Declarations of the runtime's hooks in the program, as `lockred_trace::hooks` lists them.
+
+use crate::llvm::{Builder, BlockSplitter, Context, Function, Global, Module};
+use lockred_trace::hooks::{NATIVE_CALL, UNSUPPORTED_CALL};
+
+/// The hooks, and what is needed to insert calls of them.
+pub struct Hooks {
+    pub(super) builder: Builder,
+    pub(super) splitter: BlockSplitter,
+    pub(super) watch: Global,
+    pub(super) read: Function,
+    pub(super) write: Function,
+    pub(super) atomic_load: Function,
+    pub(super) atomic_store: Function,
+    pub(super) atomic_rmw: Function,
+    pub(super) atomic_cmpxchg: Function,
+    pub(super) fence: Function,
+    pub(super) await_value: Function,
+    pub(super) spin_hint: Function,
+    pub(super) native_call: Function,
+    pub(super) unsupported_call: Function,
+    pub(super) unsupported_instruction: Function,
+}
+
+impl Hooks {
+    /// Declares all hooks.
+    pub fn declare(context: Context, module: &Module) -> Self {
+        let void = context.void();
+        let [narrow, wide] = [32, 64].map(|bits| context.integer(bits));
+        let declare = |name: &str, returns: crate::llvm::Type, parameters: &[_]| {
+            module.declare(context, name, returns.function(parameters, false))
+        };
+        let n = narrow;
+        let w = wide;
+        Self {
+            builder: Builder::new(context),
+            splitter: BlockSplitter::new(context),
+            watch: module.global("__lr_watch").unwrap_or_else(|| module.add_global("__lr_watch", n)),
+            read: declare("__lr_read", void, &[w, w, n]),
+            write: declare("__lr_write", void, &[w, w, n]),
+            atomic_load: declare("__lr_atomic_load", w, &[w, n, n, n, n]),
+            atomic_store: declare("__lr_atomic_store", void, &[w, w, n, n, n, n]),
+            atomic_rmw: declare("__lr_atomic_rmw", w, &[w, w, n, n, n, n, n]),
+            atomic_cmpxchg: declare("__lr_atomic_cmpxchg", w, &[w, w, w, n, n, n, n]),
+            fence: declare("__lr_fence", void, &[n, n]),
+            await_value: declare("__lr_await", void, &[w, w, n]),
+            spin_hint: declare("__lr_spin_hint", void, &[n]),
+            native_call: declare(NATIVE_CALL, void, &[n, n]),
+            unsupported_call: declare(UNSUPPORTED_CALL, void, &[n, n]),
+            unsupported_instruction: declare("__lr_unsupported_instruction", void, &[n]),
+        }
+    }
+}

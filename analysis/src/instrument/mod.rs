@@ -1,0 +1,133 @@
+//! Instrumentation: every access, atomic operation and outside call of a merged program becomes a call of the runtime.
+//!
+//! What is inserted is told by `runtime/trace/src/hooks.rs`. Order matters: user code is inlined and promoted first (so that atomic
+//! instructions carry their inlining chain and results that nobody uses are seen to be unused), then std is pulled in, then
+//! this module runs. Nothing is optimised afterwards.
+
+mod atomics;
+mod attributes;
+mod calls;
+mod escape;
+mod externals;
+mod globals;
+mod hooks;
+mod plain;
+mod sidecar;
+mod sites;
+mod thread_locals;
+mod user_code;
+
+use crate::llvm::{Attribute, Context, Function, Instruction, Module, Opcode};
+use crate::recognise::{Models, Rule};
+use externals::Externals;
+use hooks::Hooks;
+use sites::Sites;
+pub use user_code::prepare_user_code;
+
+/// What the shim knows about a program beyond its code.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// `main` runs the libtest harness.
+    pub libtest: bool,
+    /// Panics abort.
+    pub panic_abort: bool,
+    /// Native parts beside the C library and the unwinder.
+    pub native_objects: Vec<String>,
+}
+
+/// What happened to a program.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// The sync models, with how often each rule matched.
+    pub models: Models,
+    /// Number of sites.
+    pub sites: usize,
+}
+
+impl Summary {
+    /// Rules that matched nothing although they should match something in every program that uses all of std.
+    pub fn unmatched(&self) -> impl Iterator<Item = &Rule> {
+        self.models.rules().filter(|(rule, count)| *count == 0 && !rule.optional).map(|(r, _)| r)
+    }
+}
+
+/// What all parts of the instrumentation share.
+pub(crate) struct Instrumenter<'m> {
+    context: Context,
+    module: &'m Module,
+    hooks: Hooks,
+    sites: Sites,
+    externals: Externals,
+    models: Models,
+}
+
+/// Instruments a closed program (see [`crate::shim`]) in place.
+///
+/// # Errors
+/// When the program has no `main` to run, or holds a construct that cannot be instrumented.
+pub fn instrument(
+    context: Context,
+    module: &Module,
+    mut program: Program,
+) -> Result<Summary, String> {
+    rename_main(module)?;
+    attributes::strip(module);
+    externals::rename(context, module);
+    let functions: Vec<Function> = module.functions();
+    let mut instrumenter = Instrumenter {
+        context,
+        module,
+        hooks: Hooks::declare(context, module),
+        sites: Sites::new(),
+        externals: Externals::default(),
+        models: Models::built_in(),
+    };
+    let naked = Attribute::named("naked");
+    for function in functions {
+        if !function.is_declaration() && !naked.is_some_and(|n| function.has(n)) {
+            instrumenter.function(function);
+        }
+    }
+    thread_locals::rewrite(context, module)?;
+    globals::place(module, &mut program);
+    let Instrumenter { sites, externals, models, .. } = instrumenter;
+    let count = sites.len();
+    sidecar::embed(context, module, program, externals, sites);
+    Ok(Summary { models, sites: count })
+}
+
+/// The program's `main` becomes a function that the runtime calls.
+fn rename_main(module: &Module) -> Result<(), String> {
+    let main = module.function("main").filter(|f| !f.is_declaration());
+    let main = main.ok_or("the program has no function `main` in Rust code, so it cannot be checked")?;
+    main.value().set_name("__lr_program_main");
+    main.externalise();
+    Ok(())
+}
+
+impl Instrumenter<'_> {
+    /// Instruments one function.
+    fn function(&mut self, function: Function) {
+        let mut accesses = escape::Accesses::new();
+        let blocks = function.blocks();
+        let all: Vec<Instruction> = blocks.iter().flat_map(|b| b.instructions()).collect();
+        for instruction in all {
+            match instruction.opcode() {
+                Opcode::Load | Opcode::Store if !instruction.is_atomic() => {
+                    if accesses.may_be_shared(instruction.address())
+                        && !instruction.has_metadata("invariant.load")
+                    {
+                        self.plain_access(function, instruction);
+                    }
+                }
+                Opcode::Load | Opcode::Store | Opcode::AtomicRmw | Opcode::CompareExchange => {
+                    self.atomic(function, instruction);
+                }
+                Opcode::Fence => self.fence(function, instruction),
+                Opcode::VaArg => self.unsupported_instruction(function, instruction),
+                Opcode::Call => self.call(function, instruction, &mut accesses),
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The site table under construction: one site per different source location with its inlining chain.
+
+use crate::llvm::{Context, Function, Instruction, Location, Subprogram};
+use crate::recognise::{demangle, path_of};
+use lockred_trace::sites::{Site, SiteId};
+use std::collections::HashMap;
+
+/// Index of a plain path in [`Sites`].
+type PathId = usize;
+
+/// What is known of a function: its name in the string table, and its plain path for the sync models.
+#[derive(Clone, Copy, Debug)]
+struct Name {
+    text: u32,
+    path: PathId,
+}
+
+/// Sites, strings and paths, each once.
+#[derive(Debug)]
+pub struct Sites {
+    strings: Vec<String>,
+    string_ids: HashMap<String, u32>,
+    sites: Vec<Site>,
+    site_ids: HashMap<Site, SiteId>,
+    paths: Vec<String>,
+    by_location: HashMap<Location, SiteId>,
+    by_subprogram: HashMap<Subprogram, Name>,
+    by_symbol: HashMap<String, Name>,
+}
+
+impl Sites {
+    /// A table with the unknown site and the empty string.
+    pub fn new() -> Self {
+        Self {
+            strings: vec![String::new()],
+            string_ids: HashMap::from([(String::new(), 0)]),
+            sites: vec![Site::default()],
+            site_ids: HashMap::from([(Site::default(), SiteId(0))]),
+            paths: vec![String::new()],
+            by_location: HashMap::new(),
+            by_subprogram: HashMap::new(),
+            by_symbol: HashMap::new(),
+        }
+    }
+
+    /// Number of sites.
+    pub fn len(&self) -> usize {
+        self.sites.len()
+    }
+
+    /// Strings and sites, as the sidecar holds them.
+    pub fn into_tables(self) -> (Vec<String>, Vec<Site>) {
+        (self.strings, self.sites)
+    }
+
+    /// The site of an instruction in a function.
+    pub fn of(&mut self, context: Context, function: Function, at: Instruction) -> SiteId {
+        match at.location() {
+            Some(location) => self.location(context, location),
+            None => {
+                let name = self.symbol(function.name());
+                self.site(Site { function: name.text, ..Site::default() })
+            }
+        }
+    }
+
+    /// The plain paths of the inlining chain of an instruction, innermost first.
+    pub fn chain(&mut self, context: Context, function: Function, at: Instruction) -> Vec<&str> {
+        let mut chain = Vec::new();
+        let mut next = at.location();
+        while let Some(location) = next {
+            chain.push(self.name(context, location).path);
+            next = location.inlined_at();
+        }
+        if chain.is_empty() {
+            chain.push(self.symbol(function.name()).path);
+        }
+        chain.into_iter().map(|path| self.paths[path].as_str()).collect()
+    }
+
+    fn location(&mut self, context: Context, location: Location) -> SiteId {
+        if let Some(&site) = self.by_location.get(&location) {
+            return site;
+        }
+        // The call site first: a site's call site has a smaller index.
+        let inlined_at = location.inlined_at().map_or(SiteId(0), |l| self.location(context, l));
+        let function = self.name(context, location).text;
+        let file = self.string(location.file());
+        let site = self.site(Site {
+            file,
+            line: location.line(),
+            column: location.column(),
+            function,
+            inlined_at,
+        });
+        self.by_location.insert(location, site);
+        site
+    }
+
+    fn name(&mut self, context: Context, location: Location) -> Name {
+        let Some(subprogram) = location.subprogram(context) else {
+            return Name { text: 0, path: 0 };
+        };
+        if let Some(&name) = self.by_subprogram.get(&subprogram) {
+            return name;
+        }
+        let name = self.symbol(subprogram.symbol(context));
+        self.by_subprogram.insert(subprogram, name);
+        name
+    }
+
+    fn symbol(&mut self, symbol: String) -> Name {
+        if let Some(&name) = self.by_symbol.get(&symbol) {
+            return name;
+        }
+        let readable = demangle(&symbol);
+        self.paths.push(path_of(&readable));
+        let name = Name { text: self.string(readable), path: self.paths.len() - 1 };
+        self.by_symbol.insert(symbol, name);
+        name
+    }
+
+    fn string(&mut self, text: String) -> u32 {
+        if let Some(&id) = self.string_ids.get(&text) {
+            return id;
+        }
+        let id = self.strings.len() as u32;
+        self.strings.push(text.clone());
+        self.string_ids.insert(text, id);
+        id
+    }
+
+    fn site(&mut self, site: Site) -> SiteId {
+        let next = SiteId(self.sites.len() as u32);
+        *self.site_ids.entry(site.clone()).or_insert_with(|| {
+            self.sites.push(site);
+            next
+        })
+    }
+}

@@ -1,0 +1,48 @@
+//! What is done to the user's code before std is pulled in: wrappers are inlined, local variables promoted.
+//!
+//! rustc was told not to optimise, since optimising before instrumentation deletes racy accesses. Three passes that
+//! keep every access to memory that another thread could see are run all the same: inlining of the small functions that carry
+//! synchronisation, promotion of local variables that never escape, and propagation of constants, which removes the branches
+//! over memory orders that the wrappers of atomics consist of. No value numbering, no removal of loads or stores.
+
+use crate::llvm::{Attribute, Context, Module};
+use crate::recognise::{demangle, path_of};
+
+/// Functions that are inlined wherever they are called: the recognition and the reports then see who called them.
+const INLINED: &[&str] = &[
+    "core::sync::atomic::",
+    "core::intrinsics::",
+    "core::hint::spin_loop",
+    "std::hint::spin_loop",
+    "std::sys::sync::mutex::",
+    "std::sys::sync::rwlock::",
+    "std::sys::sync::thread_parking::",
+    "std::sync::poison::Flag::",
+];
+
+/// Inlines and promotes in the user's code.
+///
+/// # Errors
+/// When LLVM refuses the passes.
+pub fn prepare_user_code(context: Context, module: &Module) -> Result<(), String> {
+    let [always, never, cold, none] =
+        ["alwaysinline", "noinline", "cold", "optnone"].map(Attribute::named);
+    for function in module.functions() {
+        if function.is_declaration() {
+            continue;
+        }
+        let path = path_of(&demangle(&function.name()));
+        if !INLINED.iter().any(|prefix| path.starts_with(prefix))
+            || cold.is_some_and(|c| function.has(c))
+        {
+            continue;
+        }
+        for attribute in [never, none].into_iter().flatten() {
+            function.remove(attribute);
+        }
+        if let Some(always) = always {
+            function.add(context, always);
+        }
+    }
+    module.run_passes("always-inline,function(sroa,sccp)")
+}

@@ -1,0 +1,103 @@
+//! Code generation: a module to an ELF object file.
+
+use super::{Module, take_message};
+use llvm_sys::core::LLVMSetTarget;
+use llvm_sys::target::LLVMSetModuleDataLayout;
+use llvm_sys::target_machine::*;
+use std::ffi::CString;
+use std::path::Path;
+use std::ptr;
+
+/// Where the code may be loaded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Relocation {
+    /// At a fixed address: executables linked with `-no-pie`.
+    Fixed,
+    /// Anywhere: shared libraries.
+    Anywhere,
+}
+
+/// A code generator without optimisation for one target.
+#[derive(Debug)]
+pub struct Codegen(LLVMTargetMachineRef);
+
+/// The target that the whole back end is for.
+pub const TRIPLE: &str = "x86_64-unknown-linux-gnu";
+
+impl Codegen {
+    /// A generator of unoptimised code (`std` comes optimised, and user code must keep its memory accesses).
+    ///
+    /// # Errors
+    /// When this LLVM cannot generate code for the target.
+    pub fn new(relocation: Relocation) -> Result<Self, String> {
+        let triple = CString::new(TRIPLE).expect("no nul");
+        // SAFETY: initialisation has no precondition; strings are valid; outputs are valid pointers.
+        unsafe {
+            llvm_sys::target::LLVMInitializeX86TargetInfo();
+            llvm_sys::target::LLVMInitializeX86Target();
+            llvm_sys::target::LLVMInitializeX86TargetMC();
+            llvm_sys::target::LLVMInitializeX86AsmParser();
+            llvm_sys::target::LLVMInitializeX86AsmPrinter();
+            let mut target = ptr::null_mut();
+            let mut message = ptr::null_mut();
+            if LLVMGetTargetFromTriple(triple.as_ptr(), &mut target, &mut message) != 0 {
+                return Err(take_message(message));
+            }
+            let machine = LLVMCreateTargetMachine(
+                target,
+                triple.as_ptr(),
+                c"x86-64".as_ptr(),
+                c"".as_ptr(),
+                LLVMCodeGenOptLevel::LLVMCodeGenLevelNone,
+                match relocation {
+                    Relocation::Fixed => LLVMRelocMode::LLVMRelocStatic,
+                    Relocation::Anywhere => LLVMRelocMode::LLVMRelocPIC,
+                },
+                LLVMCodeModel::LLVMCodeModelSmall,
+            );
+            if machine.is_null() {
+                return Err(format!("LLVM cannot generate code for {TRIPLE}"));
+            }
+            Ok(Self(machine))
+        }
+    }
+
+    /// Writes the module as an object file.
+    ///
+    /// # Errors
+    /// LLVM's message: the file cannot be written, or some construct cannot be generated.
+    pub fn write_object(&self, module: &Module, path: &Path) -> Result<(), String> {
+        let file = CString::new(path.as_os_str().as_encoded_bytes())
+            .map_err(|_| format!("{}: the path contains a nul byte", path.display()))?;
+        let triple = CString::new(TRIPLE).expect("no nul");
+        let mut message = ptr::null_mut();
+        super::context::take_diagnostics();
+        // SAFETY: valid handles and strings.
+        unsafe {
+            LLVMSetTarget(module.0, triple.as_ptr());
+            let layout = LLVMCreateTargetDataLayout(self.0);
+            LLVMSetModuleDataLayout(module.0, layout);
+            llvm_sys::target::LLVMDisposeTargetData(layout);
+            if LLVMTargetMachineEmitToFile(
+                self.0,
+                module.0,
+                file.as_ptr(),
+                LLVMCodeGenFileType::LLVMObjectFile,
+                &mut message,
+            ) != 0
+            {
+                return Err(take_message(message));
+            }
+        }
+        // Some errors (bad inline assembly) are only told to the diagnostic handler.
+        let told = super::context::take_diagnostics();
+        if told.is_empty() { Ok(()) } else { Err(told) }
+    }
+}
+
+impl Drop for Codegen {
+    fn drop(&mut self) {
+        // SAFETY: made by `new`, freed once.
+        unsafe { LLVMDisposeTargetMachine(self.0) };
+    }
+}

@@ -1,0 +1,172 @@
+//! One rule of a sync model: which atomic instructions it matches, and what they then are.
+
+use lockred_trace::hooks::{Class, How, RmwOp};
+use serde::Deserialize;
+
+/// What kind of atomic instruction a rule is asked about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Atomic load.
+    Load,
+    /// Atomic store.
+    Store,
+    /// Read-modify-write.
+    Rmw(RmwOp),
+    /// Compare-exchange.
+    CompareExchange,
+}
+
+impl Kind {
+    /// Whether the word that a rule uses for instructions means this kind.
+    fn is_called(self, word: &str) -> bool {
+        match self {
+            Self::Load => word == "load",
+            Self::Store => word == "store",
+            Self::CompareExchange => word == "cmpxchg",
+            Self::Rmw(op) => {
+                word == "rmw"
+                    || word
+                        == match op {
+                            RmwOp::Xchg => "xchg",
+                            RmwOp::Add => "add",
+                            RmwOp::Sub => "sub",
+                            RmwOp::And => "and",
+                            RmwOp::Nand => "nand",
+                            RmwOp::Or => "or",
+                            RmwOp::Xor => "xor",
+                            RmwOp::Max | RmwOp::UMax => "max",
+                            RmwOp::Min | RmwOp::UMin => "min",
+                        }
+            }
+        }
+    }
+}
+
+/// When a blocking operation may run: `(word & mask == value) != negate`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Await {
+    /// Bits of the word that count.
+    pub mask: u64,
+    /// What they must be (or must not be).
+    pub value: u64,
+    /// They must not be.
+    #[serde(default)]
+    pub negate: bool,
+}
+
+/// A rule. The head of `models/std.toml` explains the fields to those who write them.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    /// Unique in its file.
+    pub name: String,
+    /// Paths of the function that performs the operation.
+    pub function: Vec<String>,
+    /// Paths of which at least one must be the function itself or lie further out in the chain; empty for no condition.
+    #[serde(default)]
+    pub within: Vec<String>,
+    /// Kinds of instructions; empty for all.
+    #[serde(default)]
+    pub instruction: Vec<String>,
+    /// Bytes of the word; `None` for any.
+    #[serde(default)]
+    pub size: Option<u64>,
+    /// What the instruction is.
+    pub class: Class,
+    /// When it may run; `None` when it never blocks.
+    #[serde(default)]
+    pub r#await: Option<Await>,
+    /// Opens an atomic region.
+    #[serde(default)]
+    pub opens: bool,
+    /// Belongs to the region that is open, if one is.
+    #[serde(default)]
+    pub inside: bool,
+    /// Closes the region.
+    #[serde(default)]
+    pub closes: bool,
+    /// Why the rule is right.
+    pub why: String,
+    /// The rule needs not match anything in the toolchain's std (code that only some programs contain).
+    #[serde(default)]
+    pub optional: bool,
+}
+
+/// What an instruction was recognised as.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Recognised {
+    /// Class and flags.
+    pub how: How,
+    /// When it may run.
+    pub awaits: Option<Await>,
+}
+
+/// Paths of code that only wraps an atomic instruction: the operation belongs to whoever called it.
+const WRAPPERS: &[&str] = &["core::sync::atomic::", "core::intrinsics::"];
+
+impl Rule {
+    /// Whether the rule matches an instruction of this size in bytes with this chain of plain paths, innermost first.
+    #[must_use]
+    pub fn matches(&self, kind: Kind, size: u64, chain: &[&str]) -> bool {
+        let Some(owner) = chain.iter().position(|p| !WRAPPERS.iter().any(|w| p.starts_with(w)))
+        else {
+            return false;
+        };
+        self.size.is_none_or(|bytes| bytes == size)
+            && (self.instruction.is_empty() || self.instruction.iter().any(|word| kind.is_called(word)))
+            && self.function.iter().any(|pattern| fits(pattern, chain[owner]))
+            && (self.within.is_empty()
+                || chain[owner..].iter().any(|p| self.within.iter().any(|w| fits(w, p))))
+    }
+
+    /// What a matched instruction is.
+    #[must_use]
+    pub fn verdict(&self) -> Recognised {
+        let flag = |set: bool, flag: u32| if set { flag } else { 0 };
+        let how = How::of(self.class).0
+            | flag(self.opens, How::OPENS_REGION)
+            | flag(self.inside, How::IN_REGION)
+            | flag(self.closes, How::CLOSES_REGION);
+        Recognised { how: How(how), awaits: self.r#await }
+    }
+}
+
+/// Whether a path fits a pattern: equal, or below it when the pattern ends in `::*`.
+fn fits(pattern: &str, path: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(prefix) => path.starts_with(prefix),
+        None => path == pattern,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(text: &str) -> Rule {
+        toml::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn the_owner_is_the_function_behind_the_wrappers() {
+        let rule = rule(
+            "name='x'\nfunction=['a::Mutex::lock']\ninstruction=['cmpxchg']\nclass='lock'\nwhy='.'",
+        );
+        let chain = ["core::sync::atomic::AtomicU32::compare_exchange", "a::Mutex::lock", "main"];
+        assert!(rule.matches(Kind::CompareExchange, 4, &chain));
+        assert!(!rule.matches(Kind::Load, 4, &chain));
+        // Merely further out is not enough: the drop of a value inside an Arc is not the Arc's.
+        assert!(!rule.matches(Kind::CompareExchange, 4, &["b::f", "a::Mutex::lock"]));
+        assert!(!rule.matches(Kind::CompareExchange, 4, &["core::sync::atomic::x"]));
+    }
+
+    #[test]
+    fn within_looks_outwards() {
+        let rule = rule(
+            "name='x'\nfunction=['a::*']\nwithin=['c::d::*']\nclass='invisible'\nwhy='.'",
+        );
+        assert!(rule.matches(Kind::Store, 1, &["a::b", "e", "c::d::f"]));
+        assert!(!rule.matches(Kind::Store, 1, &["a::b", "c::dd"]));
+    }
+}

@@ -1,0 +1,136 @@
+//! The linker shim: what rustc calls instead of cc.
+//!
+//! ```text
+//! command line -> inputs (bitcode, native, std) -> merge -> inline -> pull std -> close -> recognise, instrument
+//!              -> object file -> cc with the runtime and the native parts
+//! ```
+//! A shared library is not checked: its bitcode is compiled plainly and linked as the command line says.
+
+mod command_line;
+mod final_link;
+mod inputs;
+mod merge;
+mod prepare;
+mod timings;
+
+use crate::instrument::{self, Program};
+use crate::llvm::{Codegen, Context, Relocation};
+use command_line::CommandLine;
+use inputs::Inputs;
+pub use prepare::{STD_BITCODE, prepare};
+use std::fs;
+use std::path::Path;
+use timings::Timings;
+
+/// File name of the runtime, beside the shim.
+pub const RUNTIME: &str = "liblockred_runtime.a";
+
+/// Does what the arguments (without the program's name) say. `home` is the directory of the shim's executable, where the runtime and
+/// `std.bc` lie.
+///
+/// # Errors
+/// One message for the user, naming what failed.
+pub fn run(arguments: Vec<String>, home: &Path) -> Result<(), String> {
+    if arguments.first().is_some_and(|a| a == "--prepare") {
+        return match &arguments[1..] {
+            [flag, sysroot] if flag == "--sysroot" => {
+                prepare(Context::new(), Path::new(sysroot), home)
+            }
+            _ => Err("usage: lockred-shim --prepare --sysroot SYSROOT".into()),
+        };
+    }
+    let line = CommandLine::parse(arguments)?;
+    let mut timings = Timings::start();
+    let inputs = Inputs::read(&line)?;
+    timings.phase("read the inputs");
+    let result = if line.shared {
+        link_plainly(&line, &inputs, &mut timings)
+    } else {
+        link_instrumented(&line, &inputs, home, &mut timings)
+    };
+    timings.report();
+    result
+}
+
+/// Links a shared library without instrumenting it.
+fn link_plainly(line: &CommandLine, inputs: &Inputs, timings: &mut Timings) -> Result<(), String> {
+    let scratch = scratch(line)?;
+    let mut objects = Vec::new();
+    let object = scratch.path().join("plain.o");
+    if !inputs.bitcode.is_empty() {
+        let program = merge::merge(Context::new(), &inputs.bitcode)?;
+        timings.phase("merge the bitcode");
+        Codegen::new(Relocation::Anywhere)?.write_object(&program, &object)?;
+        timings.phase("generate code");
+        objects.push(object.as_path());
+    }
+    final_link::link(line, inputs, &objects, scratch.path())?;
+    timings.phase("link");
+    Ok(())
+}
+
+/// Links an executable: instrumented, with the runtime.
+fn link_instrumented(
+    line: &CommandLine,
+    inputs: &Inputs,
+    home: &Path,
+    timings: &mut Timings,
+) -> Result<(), String> {
+    let context = Context::new();
+    let program = merge::merge(context, &inputs.bitcode)?;
+    timings.phase("merge the bitcode");
+    instrument::prepare_user_code(context, &program)?;
+    timings.phase("inline and promote in user code");
+    let libtest = program.functions().iter().any(|f| {
+        crate::recognise::demangle(&f.name()).starts_with("test::test_main")
+    });
+    merge::add(context, &program, &inputs.panic_runtime)?;
+    if inputs.std {
+        let path = home.join(STD_BITCODE);
+        let std = fs::read(&path).map_err(|e| {
+            format!("cannot read {}: {e}; run `cargo lockred setup`", path.display())
+        })?;
+        merge::pull(context, &program, &std, STD_BITCODE)?;
+    }
+    timings.phase("pull in std");
+    merge::close(&program, &inputs.wanted_symbols)?;
+    timings.phase("drop what is unused");
+    let facts = Program {
+        libtest,
+        panic_abort: inputs.panic_abort,
+        native_objects: inputs.native_names.clone(),
+    };
+    instrument::instrument(context, &program, facts)?;
+    timings.phase("recognise and instrument");
+    if let Some(path) = std::env::var_os("LOCKRED_SHIM_DUMP") {
+        fs::write(&path, program.print())
+            .map_err(|e| format!("cannot write {}: {e}", path.to_string_lossy()))?;
+    }
+    if cfg!(debug_assertions) {
+        program.verify().map_err(|e| format!("this is a bug in lockred: invalid IR: {e}"))?;
+        timings.phase("verify");
+    }
+    let scratch = scratch(line)?;
+    let object = scratch.path().join("program.o");
+    Codegen::new(Relocation::Fixed)?.write_object(&program, &object)?;
+    timings.phase("generate code");
+    let runtime = home.join(RUNTIME);
+    if !runtime.is_file() {
+        return Err(format!("there is no {}; run `cargo lockred setup`", runtime.display()));
+    }
+    final_link::link(line, inputs, &[&object, &runtime], scratch.path())?;
+    timings.phase("link");
+    Ok(())
+}
+
+/// A temporary directory beside the output, so that a full or read-only disk is told of the place that matters.
+fn scratch(line: &CommandLine) -> Result<tempfile::TempDir, String> {
+    let parent = match line.output.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    tempfile::Builder::new()
+        .prefix(".lockred-link-")
+        .tempdir_in(parent)
+        .map_err(|e| format!("cannot make a temporary directory in {}: {e}", parent.display()))
+}
