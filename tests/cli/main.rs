@@ -1,1 +1,13 @@
-//! The command line: usage, verdicts and exit codes, JSON, replay, targets, surroundings that differ.
+//! The command line: usage, selection, verdicts, JSON, replay, targets, and surroundings that differ.
+
+mod fixtures;
+mod interruption;
+mod json;
+mod replay;
+mod selection;
+mod storage;
+mod surroundings;
+mod targets;
+mod uncontrolled;
+mod usage;
+mod verdicts;

@@ -140,9 +140,15 @@ pub fn parse(stdout: &str) -> Result<Vec<Line>, String> {
 /// The tests among the lines.
 #[must_use]
 pub fn tests(lines: &[Line]) -> Vec<&TestFinished> {
-    let test = |line| match line {
-        &Line::TestFinished(ref test) => Some(&**test),
-        Line::Finished(_) => None,
-    };
-    lines.iter().filter_map(test).collect()
+    lines.iter().filter_map(Line::test).collect()
+}
+
+impl Line {
+    /// The test, unless it is the last line.
+    fn test(&self) -> Option<&TestFinished> {
+        match self {
+            Self::TestFinished(test) => Some(test),
+            Self::Finished(_) => None,
+        }
+    }
 }

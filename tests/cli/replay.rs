@@ -1,0 +1,80 @@
+//! `cargo lockred replay`: the bug again, and schedules that are unknown, corrupt or stale.
+
+use crate::fixtures::{own, shared};
+use lockred_tests::tool::run;
+use std::path::{Path, PathBuf};
+
+/// Finds the deadlock of the sample and gives its id and its schedule's file.
+fn find(fixture: &Path) -> (String, PathBuf) {
+    let arguments = ["check", "--message-format", "json", "tests::deadlocks"];
+    let tests = run(fixture, &arguments).expect(1).tests();
+    let bug = &tests[0].bugs[0];
+    (bug.id.clone(), fixture.join(&bug.replay))
+}
+
+#[test]
+fn the_bug_happens_again() {
+    let fixture = shared("sample");
+    let (id, _) = find(&fixture);
+    let output = run(&fixture, &["replay", &id]).expect(1);
+    let text = format!("{}{}", output.stdout, output.stderr);
+    for part in ["the other thread runs", "deadlock", "src/lib.rs", "thread 1", "lock"] {
+        assert!(text.contains(part), "`{part}` is missing in\n{output}");
+    }
+}
+
+#[test]
+fn an_unknown_id_is_told() {
+    let _ = run(&shared("sample"), &["replay", "ffffffffffff"]).expect(2).says(&["ffffffffffff"]);
+    let _ = run(&shared("sample"), &["replay", "../../etc/passwd"]).expect(2);
+}
+
+#[test]
+fn a_corrupt_schedule_is_told() {
+    let fixture = own("sample", "corrupt");
+    let (id, file) = find(&fixture);
+    let whole = std::fs::read_to_string(&file).unwrap();
+    for text in ["", "no JSON", "{}", "[1, 2, 3]", &whole[..whole.len() / 2]] {
+        std::fs::write(&file, text).unwrap();
+        let output = run(&fixture, &["replay", &id]).expect(2);
+        let name = file.file_name().unwrap().to_string_lossy();
+        assert!(output.stderr.contains(&*name), "the file is not named\n{output}");
+    }
+    std::fs::write(&file, whole).unwrap();
+    let _ = run(&fixture, &["replay", &id]).expect(1);
+}
+
+#[test]
+fn a_schedule_of_another_version_is_told() {
+    let fixture = own("sample", "version");
+    let (id, file) = find(&fixture);
+    let text = std::fs::read_to_string(&file).unwrap();
+    let mut schedule: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let version = schedule.get_mut("version").expect("the file has a version");
+    *version = 999.into();
+    std::fs::write(&file, schedule.to_string()).unwrap();
+    let _ = run(&fixture, &["replay", &id]).expect(2).says(&["version"]);
+}
+
+#[test]
+fn a_stale_schedule_is_tried_on_the_changed_program() {
+    let fixture = own("sample", "stale");
+    let source = fixture.join("src/lib.rs");
+    let old = std::fs::read_to_string(&source).unwrap();
+    let (id, _) = find(&fixture);
+
+    // The bug is still there, one line further down.
+    std::fs::write(&source, format!("// One line more.\n{old}")).unwrap();
+    let output = run(&fixture, &["replay", &id]);
+    assert!(matches!(output.status, Some(0..=2)), "{output}");
+    assert!(output.stderr.contains("rebuilt") || output.stderr.contains("changed"), "{output}");
+
+    // The bug is mended.
+    let mended = old.replace("locks.1.lock", "locks.0.try_lock");
+    assert_ne!(mended, old);
+    std::fs::write(&source, mended).unwrap();
+    let output = run(&fixture, &["replay", &id]);
+    std::fs::write(&source, old).unwrap();
+    assert!(matches!(output.status, Some(0 | 2)), "{output}");
+    assert!(output.stderr.contains("rebuilt") || output.stderr.contains("changed"), "{output}");
+}

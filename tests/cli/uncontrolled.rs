@@ -1,0 +1,26 @@
+//! Native code: listed as an assumption, and told when it makes executions differ.
+
+use crate::fixtures::shared;
+use lockred_tests::tool::run;
+use lockred_trace::codes::{AssumptionKind, Verdict};
+
+#[test]
+fn the_real_clock_read_by_a_native_library_is_told() {
+    let arguments = ["check", "--message-format", "json", "depends_on_the_clock"];
+    let output = run(&shared("clock"), &arguments).expect(4);
+    let test = &output.tests()[0];
+    assert_eq!((test.verdict, test.error), (Verdict::Unsupported, false), "{output}");
+    let _ = output.says(&["nondetermini", "src/lib.rs"]);
+}
+
+#[test]
+fn a_native_library_is_an_assumption() {
+    let arguments = ["check", "--message-format", "json", "calls_native_code_only"];
+    let output = run(&shared("clock"), &arguments).expect(0);
+    let test = &output.tests()[0];
+    assert_eq!(test.verdict, Verdict::Passed, "{output}");
+    let code = AssumptionKind::NativeCode.code();
+    let assumption = test.assumptions.iter().find(|a| a.code == code);
+    let message = &assumption.unwrap_or_else(|| panic!("no {code}\n{output}")).message;
+    assert!(message.contains("real_nanoseconds"), "{message}");
+}

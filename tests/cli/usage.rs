@@ -1,0 +1,56 @@
+//! Wrong usage exits with 2 and says what is wrong; help and version exit with 0.
+
+use crate::fixtures::{empty, shared};
+use lockred_tests::tool::run;
+
+#[test]
+fn wrong_options_are_named() {
+    let fixture = shared("sample");
+    for (arguments, named) in [
+        (&["check", "--frobnicate"][..], "--frobnicate"),
+        (&["check", "--strategy", "clever"], "clever"),
+        (&["check", "--max-executions", "many"], "many"),
+        (&["check", "--max-seconds", "soon"], "soon"),
+        (&["check", "--require", "luck"], "luck"),
+        (&["check", "--message-format", "xml"], "xml"),
+        (&["prove"], "prove"),
+        (&["replay"], "<ID>"),
+    ] {
+        let output = run(&fixture, arguments).expect(2).says(&[named]);
+        assert_eq!(output.stdout, "", "{arguments:?} printed on standard output");
+    }
+}
+
+#[test]
+fn without_a_command_help_is_shown() {
+    let _ = run(&shared("sample"), &[]).expect(2).says(&["check", "replay", "setup"]);
+}
+
+#[test]
+fn help_names_commands_and_options() {
+    let fixture = shared("sample");
+    let output = run(&fixture, &["--help"]).expect(0);
+    assert!(["check", "replay", "setup"].iter().all(|name| output.stdout.contains(name)));
+    let output = run(&fixture, &["check", "--help"]).expect(0);
+    let options =
+        ["--max-executions", "--max-seconds", "--keep-going", "--message-format", "--bin"];
+    assert!(options.iter().all(|name| output.stdout.contains(name)), "{output}");
+}
+
+#[test]
+fn the_version_is_the_package_s() {
+    let output = run(&shared("sample"), &["--version"]).expect(0);
+    assert!(output.stdout.contains(env!("CARGO_PKG_VERSION")), "{output}");
+}
+
+#[test]
+fn a_directory_without_a_package_is_told() {
+    let directory = empty("no-package");
+    let _ = run(&directory, &["check"]).expect(2).says(&["Cargo.toml"]);
+    std::fs::remove_dir(directory).unwrap();
+}
+
+#[test]
+fn an_unknown_package_is_told() {
+    let _ = run(&shared("sample"), &["check", "-p", "nowhere"]).expect(2).says(&["nowhere"]);
+}
