@@ -52,8 +52,8 @@ impl Instrumenter<'_> {
         if let Some(recognised) = self.models.recognise(kind, size, &chain) {
             return recognised;
         }
-        let unused = matches!(kind, Kind::Rmw(op) if COMMUTATIVE.contains(&op))
-            && at.value().is_unused();
+        let unused =
+            matches!(kind, Kind::Rmw(op) if COMMUTATIVE.contains(&op)) && at.value().is_unused();
         let class = if unused { Class::Unused } else { Class::Plain };
         Recognised { how: How::of(class), awaits: None }
     }

@@ -20,7 +20,8 @@ const UNDESCRIBED: &[&str] = &[
 ];
 
 /// Assembly instructions that only read processor registers and identification.
-const HARMLESS_ASSEMBLY: &[&str] = &["cpuid", "xgetbv", "rdtsc", "rdtscp", "rdrand", "rdseed", "pause"];
+const HARMLESS_ASSEMBLY: &[&str] =
+    &["cpuid", "xgetbv", "rdtsc", "rdtscp", "rdrand", "rdseed", "pause"];
 
 impl Instrumenter<'_> {
     /// Hooks a call, if it needs a hook.

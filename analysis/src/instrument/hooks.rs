@@ -1,6 +1,6 @@
 //! Declarations of the runtime's hooks in the program, as `lockred_trace::hooks` lists them.
 
-use crate::llvm::{Builder, BlockSplitter, Context, Function, Global, Module};
+use crate::llvm::{BlockSplitter, Builder, Context, Function, Global, Module};
 use lockred_trace::hooks::{NATIVE_CALL, UNSUPPORTED_CALL};
 
 /// The hooks, and what is needed to insert calls of them.
@@ -35,7 +35,9 @@ impl Hooks {
         Self {
             builder: Builder::new(context),
             splitter: BlockSplitter::new(context),
-            watch: module.global("__lr_watch").unwrap_or_else(|| module.add_global("__lr_watch", n)),
+            watch: module
+                .global("__lr_watch")
+                .unwrap_or_else(|| module.add_global("__lr_watch", n)),
             read: declare("__lr_read", void, &[w, w, n]),
             write: declare("__lr_write", void, &[w, w, n]),
             atomic_load: declare("__lr_atomic_load", w, &[w, n, n, n, n]),

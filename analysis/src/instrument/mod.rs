@@ -99,7 +99,8 @@ pub fn instrument(
 /// The program's `main` becomes a function that the runtime calls.
 fn rename_main(module: &Module) -> Result<(), String> {
     let main = module.function("main").filter(|f| !f.is_declaration());
-    let main = main.ok_or("the program has no function `main` in Rust code, so it cannot be checked")?;
+    let main =
+        main.ok_or("the program has no function `main` in Rust code, so it cannot be checked")?;
     main.value().set_name("__lr_program_main");
     main.externalise();
     Ok(())

@@ -62,8 +62,13 @@ fn redirect(
         builder.offset(context, block, offset)
     };
     for user in global.value().users() {
-        let unsupported =
-            || format!("the thread-local {} is used in an unexpected way: {}", global.name(), user.print());
+        let unsupported = || {
+            format!(
+                "the thread-local {} is used in an unexpected way: {}",
+                global.name(),
+                user.print()
+            )
+        };
         let at = user.as_instruction().ok_or_else(unsupported)?;
         let callee = at.callee().and_then(|c| c.as_function());
         if callee.is_some_and(|c| c.name().starts_with("llvm.threadlocal.address")) {

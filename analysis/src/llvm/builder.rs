@@ -72,8 +72,7 @@ impl Builder {
                 TypeKind::Pointer => LLVMBuildPtrToInt(self.0, value.0, wide.0, NO_NAME),
                 TypeKind::Double => LLVMBuildBitCast(self.0, value.0, wide.0, NO_NAME),
                 TypeKind::Float => {
-                    let narrow =
-                        LLVMBuildBitCast(self.0, value.0, context.integer(32).0, NO_NAME);
+                    let narrow = LLVMBuildBitCast(self.0, value.0, context.integer(32).0, NO_NAME);
                     LLVMBuildZExt(self.0, narrow, wide.0, NO_NAME)
                 }
                 _ => return None,
@@ -90,8 +89,7 @@ impl Builder {
                 TypeKind::Pointer => LLVMBuildIntToPtr(self.0, value.0, to.0, NO_NAME),
                 TypeKind::Double => LLVMBuildBitCast(self.0, value.0, to.0, NO_NAME),
                 TypeKind::Float => {
-                    let bits =
-                        LLVMBuildTrunc(self.0, value.0, context.integer(32).0, NO_NAME);
+                    let bits = LLVMBuildTrunc(self.0, value.0, context.integer(32).0, NO_NAME);
                     LLVMBuildBitCast(self.0, bits, to.0, NO_NAME)
                 }
                 _ => LLVMBuildTrunc(self.0, value.0, to.0, NO_NAME),
@@ -130,14 +128,7 @@ impl Builder {
         let mut index = [context.integer(64).constant(bytes).0];
         // SAFETY: valid handles; bytes are indexed as `i8`.
         Value(unsafe {
-            LLVMBuildGEP2(
-                self.0,
-                context.integer(8).0,
-                pointer.0,
-                index.as_mut_ptr(),
-                1,
-                NO_NAME,
-            )
+            LLVMBuildGEP2(self.0, context.integer(8).0, pointer.0, index.as_mut_ptr(), 1, NO_NAME)
         })
     }
 
@@ -146,8 +137,7 @@ impl Builder {
         // SAFETY: valid handles.
         unsafe {
             let zero = context.integer(32).constant(0);
-            let set =
-                LLVMBuildICmp(self.0, LLVMIntPredicate::LLVMIntNE, number.0, zero.0, NO_NAME);
+            let set = LLVMBuildICmp(self.0, LLVMIntPredicate::LLVMIntNE, number.0, zero.0, NO_NAME);
             LLVMBuildCondBr(self.0, set, then.0, otherwise.0);
         }
     }

@@ -47,17 +47,13 @@ impl Context {
     pub fn packed_struct(self, values: &[Value]) -> Value {
         let mut raw: Vec<_> = values.iter().map(|v| v.0).collect();
         // SAFETY: valid handles of constants.
-        Value(unsafe {
-            LLVMConstStructInContext(self.0, raw.as_mut_ptr(), raw.len() as u32, 1)
-        })
+        Value(unsafe { LLVMConstStructInContext(self.0, raw.as_mut_ptr(), raw.len() as u32, 1) })
     }
 
     /// A constant byte array.
     #[must_use]
     pub fn bytes(self, bytes: &[u8]) -> Value {
         // SAFETY: LLVM copies the bytes; no nul is added.
-        Value(unsafe {
-            LLVMConstStringInContext2(self.0, bytes.as_ptr().cast(), bytes.len(), 1)
-        })
+        Value(unsafe { LLVMConstStringInContext2(self.0, bytes.as_ptr().cast(), bytes.len(), 1) })
     }
 }

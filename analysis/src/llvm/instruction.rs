@@ -208,8 +208,7 @@ impl Instruction {
         // SAFETY: valid handle; the kind is looked up in the instruction's own context.
         unsafe {
             let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
-            let kind =
-                LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as u32);
+            let kind = LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as u32);
             !LLVMGetMetadata(self.0, kind).is_null()
         }
     }

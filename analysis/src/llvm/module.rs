@@ -149,6 +149,19 @@ impl Module {
         Function(unsafe { LLVMAddFunction(self.0, text.as_ptr(), signature.0) })
     }
 
+    /// Replaces a function that returns nothing by one that does nothing.
+    pub fn make_empty(&self, context: Context, function: Function) {
+        let name = function.name();
+        let empty = self.add_function("", function.function_type());
+        let builder = super::Builder::new(context);
+        builder.at_end(empty.append_block(context), None);
+        builder.ret(None);
+        function.value().replace_all_uses(empty.value());
+        // SAFETY: valid handle; nothing uses the function any more, and its handle is not used again.
+        unsafe { LLVMDeleteFunction(function.0) };
+        empty.value().set_name(&name);
+    }
+
     /// Adds a global variable without an initial value.
     #[must_use]
     pub fn add_global(&self, name: &str, value_type: Type) -> Global {

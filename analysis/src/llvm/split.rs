@@ -80,10 +80,7 @@ impl BlockSplitter {
         // SAFETY: the terminator is out of its block only while the block's uses are replaced (see the file's head).
         unsafe {
             LLVMInstructionRemoveFromParent(terminator.0);
-            LLVMReplaceAllUsesWith(
-                LLVMBasicBlockAsValue(block.0),
-                LLVMBasicBlockAsValue(front.0),
-            );
+            LLVMReplaceAllUsesWith(LLVMBasicBlockAsValue(block.0), LLVMBasicBlockAsValue(front.0));
             self.builder.at_end(block, None);
             LLVMInsertIntoBuilder(self.builder.0, terminator.0);
         }

@@ -30,9 +30,7 @@ impl Type {
         // SAFETY: the handle is valid (directory contract); the width is asked of integers only.
         unsafe {
             match LLVMGetTypeKind(self.0) {
-                LLVMTypeKind::LLVMIntegerTypeKind => {
-                    TypeKind::Integer(LLVMGetIntTypeWidth(self.0))
-                }
+                LLVMTypeKind::LLVMIntegerTypeKind => TypeKind::Integer(LLVMGetIntTypeWidth(self.0)),
                 LLVMTypeKind::LLVMFloatTypeKind => TypeKind::Float,
                 LLVMTypeKind::LLVMDoubleTypeKind => TypeKind::Double,
                 LLVMTypeKind::LLVMPointerTypeKind => TypeKind::Pointer,

@@ -2,6 +2,7 @@
 
 use super::rule::{Kind, Recognised, Rule};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 
 /// The rules of one library.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
@@ -18,6 +19,8 @@ pub struct Model {
 pub struct Models {
     models: Vec<Model>,
     matched: Vec<Vec<usize>>,
+    /// Chains of instructions that no rule matched, for those who write rules.
+    unmatched: BTreeMap<String, usize>,
 }
 
 /// The files of `analysis/models`.
@@ -35,7 +38,7 @@ impl Models {
             .map(|text| toml::from_str(text).expect("the built-in models are well-formed"))
             .collect();
         let matched = models.iter().map(|m| vec![0; m.rule.len()]).collect();
-        Self { models, matched }
+        Self { models, matched, unmatched: BTreeMap::new() }
     }
 
     /// What the first matching rule says of an instruction of this size in bytes with this chain of plain paths, innermost first.
@@ -46,6 +49,8 @@ impl Models {
                 return Some(model.rule[index].verdict());
             }
         }
+        let chain = format!("{kind:?} {}", chain.join(" < "));
+        *self.unmatched.entry(chain).or_default() += 1;
         None
     }
 
@@ -55,6 +60,19 @@ impl Models {
             .iter()
             .zip(&self.matched)
             .flat_map(|(model, matched)| model.rule.iter().zip(matched.iter().copied()))
+    }
+}
+
+impl std::fmt::Display for Models {
+    /// One line a rule: how many instructions it decided, and its name; then one line a chain that no rule matched.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (rule, count) in self.rules() {
+            writeln!(f, "{count} {}", rule.name)?;
+        }
+        for (chain, count) in &self.unmatched {
+            writeln!(f, "{count} unmatched: {chain}")?;
+        }
+        Ok(())
     }
 }
 

@@ -100,13 +100,25 @@ mod tests {
     #[test]
     fn both_manglings_reduce_to_one_path() {
         for (name, path) in [
-            ("<std::sys::sync::mutex::futex::Mutex>::lock", "std::sys::sync::mutex::futex::Mutex::lock"),
-            ("std::sys::sync::mutex::futex::Mutex::lock", "std::sys::sync::mutex::futex::Mutex::lock"),
+            (
+                "<std::sys::sync::mutex::futex::Mutex>::lock",
+                "std::sys::sync::mutex::futex::Mutex::lock",
+            ),
+            (
+                "std::sys::sync::mutex::futex::Mutex::lock",
+                "std::sys::sync::mutex::futex::Mutex::lock",
+            ),
             ("<alloc::sync::Arc<T,A> as core::ops::drop::Drop>::drop", "alloc::sync::Arc::drop"),
             ("alloc::sync::Arc<T,A>::downgrade", "alloc::sync::Arc::downgrade"),
-            ("<alloc::sync::Arc<fn(u8) -> <T as X>::Y> as core::clone::Clone>::clone", "alloc::sync::Arc::clone"),
+            (
+                "<alloc::sync::Arc<fn(u8) -> <T as X>::Y> as core::clone::Clone>::clone",
+                "alloc::sync::Arc::clone",
+            ),
             ("core::ptr::drop_in_place::<alloc::vec::Vec<u8>>", "core::ptr::drop_in_place"),
-            ("core::sync::atomic::<impl core::sync::atomic::AtomicU32>::load", "core::sync::atomic::AtomicU32::load"),
+            (
+                "core::sync::atomic::<impl core::sync::atomic::AtomicU32>::load",
+                "core::sync::atomic::AtomicU32::load",
+            ),
             ("a::b::{{closure}}", "a::b::{closure}"),
             ("a::b::{closure#3}::{closure#0}", "a::b::{closure}::{closure}"),
             ("<&mut T as a::Tr>::f", "T::f"),

@@ -114,7 +114,8 @@ impl Rule {
             return false;
         };
         self.size.is_none_or(|bytes| bytes == size)
-            && (self.instruction.is_empty() || self.instruction.iter().any(|word| kind.is_called(word)))
+            && (self.instruction.is_empty()
+                || self.instruction.iter().any(|word| kind.is_called(word)))
             && self.function.iter().any(|pattern| fits(pattern, chain[owner]))
             && (self.within.is_empty()
                 || chain[owner..].iter().any(|p| self.within.iter().any(|w| fits(w, p))))
@@ -163,9 +164,8 @@ mod tests {
 
     #[test]
     fn within_looks_outwards() {
-        let rule = rule(
-            "name='x'\nfunction=['a::*']\nwithin=['c::d::*']\nclass='invisible'\nwhy='.'",
-        );
+        let rule =
+            rule("name='x'\nfunction=['a::*']\nwithin=['c::d::*']\nclass='invisible'\nwhy='.'");
         assert!(rule.matches(Kind::Store, 1, &["a::b", "e", "c::d::f"]));
         assert!(!rule.matches(Kind::Store, 1, &["a::b", "c::dd"]));
     }

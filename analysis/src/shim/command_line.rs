@@ -29,8 +29,24 @@ pub struct CommandLine {
 
 /// Flags of cc whose value is the next argument.
 const WITH_VALUE: &[&str] = &[
-    "-T", "-u", "-z", "-e", "-Xlinker", "-B", "-isysroot", "--sysroot", "-target", "-include", "-x",
-    "-undefined", "-install_name", "-h", "-soname", "-arch", "-F", "-rpath",
+    "-T",
+    "-u",
+    "-z",
+    "-e",
+    "-Xlinker",
+    "-B",
+    "-isysroot",
+    "--sysroot",
+    "-target",
+    "-include",
+    "-x",
+    "-undefined",
+    "-install_name",
+    "-h",
+    "-soname",
+    "-arch",
+    "-F",
+    "-rpath",
 ];
 
 impl CommandLine {

@@ -60,9 +60,9 @@ pub fn link(
         }
     }
     command.arg("-o").arg(&line.output);
-    let output = command.output().map_err(|e| {
-        format!("cannot start the linker driver {}: {e}", driver.to_string_lossy())
-    })?;
+    let output = command
+        .output()
+        .map_err(|e| format!("cannot start the linker driver {}: {e}", driver.to_string_lossy()))?;
     if output.status.success() {
         return Ok(());
     }

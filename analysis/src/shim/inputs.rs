@@ -164,7 +164,9 @@ impl Inputs {
         let Ok(object) = object::File::parse(bytes) else { return };
         let symbols = object.symbols().chain(object.dynamic_symbols());
         self.wanted_symbols.extend(
-            symbols.filter(ObjectSymbol::is_undefined).filter_map(|s| s.name().ok().map(str::to_owned)),
+            symbols
+                .filter(ObjectSymbol::is_undefined)
+                .filter_map(|s| s.name().ok().map(str::to_owned)),
         );
     }
 }

@@ -31,12 +31,7 @@ pub fn add(context: Context, program: &Module, parts: &[Bitcode]) -> Result<(), 
 ///
 /// # Errors
 /// When the library cannot be read or linked.
-pub fn pull(
-    context: Context,
-    program: &Module,
-    library: &[u8],
-    name: &str,
-) -> Result<(), String> {
+pub fn pull(context: Context, program: &Module, library: &[u8], name: &str) -> Result<(), String> {
     let library = context.parse_bitcode_lazily(library, name)?;
     for function in library.functions() {
         if !function.is_declaration() && function.linkage() == Linkage::External {

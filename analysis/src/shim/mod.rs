@@ -81,9 +81,10 @@ fn link_instrumented(
     timings.phase("merge the bitcode");
     instrument::prepare_user_code(context, &program)?;
     timings.phase("inline and promote in user code");
-    let libtest = program.functions().iter().any(|f| {
-        crate::recognise::demangle(&f.name()).starts_with("test::test_main")
-    });
+    let libtest = program
+        .functions()
+        .iter()
+        .any(|f| crate::recognise::demangle(&f.name()).starts_with("test::test_main"));
     merge::add(context, &program, &inputs.panic_runtime)?;
     if inputs.std {
         let path = home.join(STD_BITCODE);
@@ -100,12 +101,10 @@ fn link_instrumented(
         panic_abort: inputs.panic_abort,
         native_objects: inputs.native_names.clone(),
     };
-    instrument::instrument(context, &program, facts)?;
+    let summary = instrument::instrument(context, &program, facts)?;
     timings.phase("recognise and instrument");
-    if let Some(path) = std::env::var_os("LOCKRED_SHIM_DUMP") {
-        fs::write(&path, program.print())
-            .map_err(|e| format!("cannot write {}: {e}", path.to_string_lossy()))?;
-    }
+    dump("LOCKRED_SHIM_DUMP", || program.print())?;
+    dump("LOCKRED_SHIM_RULES", || summary.models.to_string())?;
     if cfg!(debug_assertions) {
         program.verify().map_err(|e| format!("this is a bug in lockred: invalid IR: {e}"))?;
         timings.phase("verify");
@@ -121,6 +120,13 @@ fn link_instrumented(
     final_link::link(line, inputs, &[&object, &runtime], scratch.path())?;
     timings.phase("link");
     Ok(())
+}
+
+/// For developers: writes a text to the file that an environment variable names, if it is set (`LOCKRED_SHIM_DUMP`: the instrumented
+/// module, `LOCKRED_SHIM_RULES`: how often each rule of the sync models matched).
+fn dump(variable: &str, text: impl FnOnce() -> String) -> Result<(), String> {
+    let Some(path) = std::env::var_os(variable) else { return Ok(()) };
+    fs::write(&path, text()).map_err(|e| format!("cannot write {}: {e}", path.to_string_lossy()))
 }
 
 /// A temporary directory beside the output, so that a full or read-only disk is told of the place that matters.
