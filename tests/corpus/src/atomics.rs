@@ -189,7 +189,7 @@ fn every_size() {
     assert!(sized.2.load(SeqCst));
 }
 
-//@ verified
+//@ clean
 #[test]
 fn a_pointer_swapped() {
     let slot = Arc::new(AtomicPtr::new(Box::into_raw(Box::new(1))));

@@ -26,7 +26,7 @@ fn growing_vectors() {
     assert_eq!(thread.join().unwrap(), 780);
 }
 
-//@ verified
+//@ clean
 #[test]
 fn hash_maps() {
     let map = Arc::new(Mutex::new(HashMap::new()));
