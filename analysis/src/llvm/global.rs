@@ -98,6 +98,16 @@ macro_rules! global_value {
                 }
             }
 
+            /// Lets a definition elsewhere take its place.
+            pub fn weaken(self) {
+                // SAFETY: valid handle; a null comdat means none.
+                unsafe {
+                    LLVMSetComdat(self.0, ptr::null_mut());
+                    LLVMSetLinkage(self.0, LLVMLinkage::LLVMWeakAnyLinkage);
+                    LLVMSetVisibility(self.0, llvm_sys::LLVMVisibility::LLVMDefaultVisibility);
+                }
+            }
+
             /// Lets the linker drop it where nobody uses it: the way to link only what is needed.
             pub fn make_droppable(self) {
                 // SAFETY: valid handle.

@@ -46,6 +46,10 @@ pub fn pull(context: Context, program: &Module, library: &[u8], name: &str) -> R
     program.link(library).map_err(|e| format!("{name}: {e}"))
 }
 
+/// The unwinder calls it by way of every function's unwind table. Native parts of the toolchain refer to it by name, and the runtime
+/// has one of its own, which then takes the place of the program's.
+const PERSONALITY: &str = "rust_eh_personality";
+
 /// Makes everything private but `main` and what native code wants, and drops what is not used.
 ///
 /// # Errors
@@ -56,7 +60,13 @@ pub fn close(program: &Module, wanted: &HashSet<String>) -> Result<(), String> {
         matches!(linkage, Linkage::External | Linkage::LinkOnceOdr | Linkage::OtherDefinition)
     };
     for function in program.functions() {
-        if !function.is_declaration() && open(function.linkage()) && !keep(&function.name()) {
+        let name = function.name();
+        if function.is_declaration() || !open(function.linkage()) {
+            continue;
+        }
+        if name == PERSONALITY {
+            function.weaken();
+        } else if !keep(&name) {
             function.internalise();
         }
     }
