@@ -14,6 +14,8 @@ pub struct Bitcode {
     pub name: String,
     /// Its bytes.
     pub bytes: Vec<u8>,
+    /// It is the member of an archive: linked only if it defines something that is needed.
+    pub in_archive: bool,
 }
 
 /// A native object file inside an rlib.
@@ -54,6 +56,10 @@ pub struct Inputs {
     pub native: Vec<Part>,
     /// Names of native parts beside the C library and the unwinder.
     pub native_names: Vec<String>,
+    /// Symbols that rustc wants to be linked whether or not anything refers to them.
+    pub roots: HashSet<String>,
+    /// The object in which rustc names them; only a shared library is linked with it.
+    pub export_list: Option<PathBuf>,
     /// Symbols that native parts need from somewhere else: maybe from the bitcode.
     pub wanted_symbols: HashSet<String>,
 }
@@ -94,7 +100,8 @@ impl Inputs {
     fn file(&mut self, path: &Path, argument: &Argument) -> Result<(), String> {
         let bytes = fs::read(path).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
         if is_bitcode(&bytes) {
-            self.bitcode.push(Bitcode { name: path.display().to_string(), bytes });
+            let name = path.display().to_string();
+            self.bitcode.push(Bitcode { name, bytes, in_archive: false });
         } else if bytes.starts_with(b"!<arch>\n") {
             match sysroot_crate(path) {
                 // Its C and assembly parts have no bitcode, so all of it is linked natively.
@@ -109,7 +116,9 @@ impl Inputs {
                 None => self.archive(path, &bytes, argument)?,
             }
         } else if is_export_list(path) {
-            // rustc's list of symbols to keep: an executable of ours keeps what its native parts want.
+            // It also names what must be linked although nothing refers to it (`#[used]`, `#[no_mangle]`).
+            self.roots.extend(undefined_symbols(&bytes));
+            self.export_list = Some(path.to_owned());
         } else {
             self.want(&bytes);
             self.native_names.push(file_name(path));
@@ -126,7 +135,7 @@ impl Inputs {
             if is_bitcode(data) {
                 merged = true;
                 let name = format!("{}({name})", path.display());
-                self.bitcode.push(Bitcode { name, bytes: data.to_vec() });
+                self.bitcode.push(Bitcode { name, bytes: data.to_vec(), in_archive: true });
             } else if !name.ends_with(".rmeta") && !data.is_empty() {
                 self.want(data);
                 members.push(Member { name, bytes: data.to_vec() });
@@ -159,16 +168,20 @@ impl Inputs {
         Ok(())
     }
 
-    /// Notes the undefined symbols of a native file. A file that is no object (a linker script) has none.
+    /// Notes the undefined symbols of a native file.
     fn want(&mut self, bytes: &[u8]) {
-        let Ok(object) = object::File::parse(bytes) else { return };
-        let symbols = object.symbols().chain(object.dynamic_symbols());
-        self.wanted_symbols.extend(
-            symbols
-                .filter(ObjectSymbol::is_undefined)
-                .filter_map(|s| s.name().ok().map(str::to_owned)),
-        );
+        self.wanted_symbols.extend(undefined_symbols(bytes));
     }
+}
+
+/// The undefined symbols of an object file. A file that is no object (a linker script) has none.
+fn undefined_symbols(bytes: &[u8]) -> HashSet<String> {
+    let Ok(object) = object::File::parse(bytes) else { return HashSet::new() };
+    let symbols = object.symbols().chain(object.dynamic_symbols());
+    symbols
+        .filter(ObjectSymbol::is_undefined)
+        .filter_map(|s| s.name().ok().map(str::to_owned))
+        .collect()
 }
 
 /// The members of an archive.
@@ -196,7 +209,7 @@ pub fn embedded_bitcode(path: &Path, bytes: &[u8]) -> Result<Vec<Bitcode>, Strin
         let section = file.section_by_name_bytes(b".llvmbc");
         if let Some(bytes) = section.and_then(|s| object::ObjectSection::data(&s).ok()) {
             let name = format!("{}({name})", path.display());
-            all.push(Bitcode { name, bytes: bytes.to_vec() });
+            all.push(Bitcode { name, bytes: bytes.to_vec(), in_archive: true });
         }
     }
     Ok(all)

@@ -1,17 +1,66 @@
 //! Merging: the user's modules into one, what it needs of std into that, and everything private but the entry.
 
-use super::inputs::Bitcode;
+use super::inputs::{Bitcode, Inputs};
 use crate::llvm::{Context, Linkage, Module};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-/// Links the modules of the user's crates and dependencies into one.
+/// Links the modules of the user's crates and dependencies into one: objects always, members of archives where they define
+/// something that is needed, as any linker does.
 ///
 /// # Errors
 /// Which module cannot be read or linked, and why.
-pub fn merge(context: Context, parts: &[Bitcode]) -> Result<Module, String> {
+pub fn merge(context: Context, inputs: &Inputs) -> Result<Module, String> {
     let program = context.module("program");
-    add(context, &program, parts)?;
+    let (members, objects): (Vec<_>, Vec<_>) = inputs.bitcode.iter().partition(|b| b.in_archive);
+    for object in objects {
+        let module = context.parse_bitcode(&object.bytes, &object.name)?;
+        program.link(module).map_err(|e| format!("{}: {e}", object.name))?;
+    }
+    let members = members
+        .into_iter()
+        .map(|part| Ok((part, context.parse_bitcode_lazily(&part.bytes, &part.name)?)))
+        .collect::<Result<Vec<_>, String>>()?;
+    let roots = inputs.roots.iter().chain(&inputs.wanted_symbols).cloned();
+    let needed = needed(&members, symbols(&program, false).chain(roots).collect());
+    for ((part, module), needed) in members.into_iter().zip(needed) {
+        if needed {
+            program.link(module).map_err(|e| format!("{}: {e}", part.name))?;
+        }
+    }
     Ok(program)
+}
+
+/// Which members of archives define something that is needed, by the program or by a needed member.
+fn needed(members: &[(&Bitcode, Module)], mut open: Vec<String>) -> Vec<bool> {
+    let mut definers: HashMap<String, Vec<usize>> = HashMap::new();
+    for (index, (_, module)) in members.iter().enumerate() {
+        for symbol in symbols(module, true) {
+            definers.entry(symbol).or_default().push(index);
+        }
+    }
+    let mut needed = vec![false; members.len()];
+    while let Some(symbol) = open.pop() {
+        for index in definers.remove(&symbol).into_iter().flatten() {
+            if !std::mem::replace(&mut needed[index], true) {
+                open.extend(symbols(&members[index].1, false));
+            }
+        }
+    }
+    needed
+}
+
+/// The symbols that a module defines for others, or those that it needs from others.
+fn symbols(module: &Module, defined: bool) -> impl Iterator<Item = String> {
+    let fits = move |declaration: bool, linkage: Linkage| {
+        if defined { !declaration && linkage != Linkage::Internal } else { declaration }
+    };
+    let functions = module.functions().into_iter();
+    let globals = module.globals().into_iter();
+    functions
+        .filter(move |f| fits(f.is_declaration(), f.linkage()))
+        .map(|f| f.name())
+        .chain(globals.filter(move |g| fits(g.is_declaration(), g.linkage())).map(|g| g.name()))
+        .filter(|name| !name.starts_with("llvm."))
 }
 
 /// Links whole modules into the program.

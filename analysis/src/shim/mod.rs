@@ -58,12 +58,13 @@ fn link_plainly(line: &CommandLine, inputs: &Inputs, timings: &mut Timings) -> R
     let mut objects = Vec::new();
     let object = scratch.path().join("plain.o");
     if !inputs.bitcode.is_empty() {
-        let program = merge::merge(Context::new(), &inputs.bitcode)?;
+        let program = merge::merge(Context::new(), inputs)?;
         timings.phase("merge the bitcode");
         Codegen::new(Relocation::Anywhere)?.write_object(&program, &object)?;
         timings.phase("generate code");
         objects.push(object.as_path());
     }
+    objects.extend(inputs.export_list.as_deref());
     final_link::link(line, inputs, &objects, scratch.path())?;
     timings.phase("link");
     Ok(())
@@ -77,7 +78,7 @@ fn link_instrumented(
     timings: &mut Timings,
 ) -> Result<(), String> {
     let context = Context::new();
-    let program = merge::merge(context, &inputs.bitcode)?;
+    let program = merge::merge(context, inputs)?;
     timings.phase("merge the bitcode");
     instrument::prepare_user_code(context, &program)?;
     timings.phase("inline and promote in user code");
@@ -85,6 +86,7 @@ fn link_instrumented(
         .functions()
         .iter()
         .any(|f| crate::recognise::demangle(&f.name()).starts_with("test::test_main"));
+    let user_functions = instrument::defined_functions(&program);
     merge::add(context, &program, &inputs.panic_runtime)?;
     if inputs.std {
         let path = home.join(STD_BITCODE);
@@ -98,6 +100,7 @@ fn link_instrumented(
     timings.phase("drop what is unused");
     let facts = Program {
         libtest,
+        user_functions,
         panic_abort: inputs.panic_abort,
         native_objects: inputs.native_names.clone(),
     };
