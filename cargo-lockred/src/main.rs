@@ -1,3 +1,89 @@
-//! The cargo subcommand.
+//! `cargo lockred`: the subcommand, and the rustc wrapper that it puts between cargo and rustc.
+//!
+//! # Who calls whom
+//!
+//! ```text
+//! cargo lockred check                                    the user
+//!  └─ cargo-lockred lockred check                        role 1: the subcommand (this program)
+//!      ├─ cargo build -p lockred-analysis …              builds the back end, once per toolchain (`backend`)
+//!      ├─ cargo test --no-run                            builds the user's crate (`build`)
+//!      │   │   RUSTC_WRAPPER=cargo-lockred
+//!      │   │   LOCKRED_WRAPPER_SHIM=<back end>/lockred-shim
+//!      │   │   LOCKRED_WRAPPER_INNER=<the user's own wrapper>
+//!      │   └─ cargo-lockred rustc …                      role 2: the wrapper (this program; `wrapper`)
+//!      │       └─ [the user's wrapper] rustc … -Clinker=lockred-shim
+//!      │           └─ lockred-shim                       makes the instrumented executable
+//!      │               LOCKRED_CC=<the user's linker>
+//!      └─ <test executable> name --exact …               explores, or replays (`session`)
+//!              LOCKRED_SESSION=<session directory>
+//! ```
+//!
+//! The role is chosen by the environment: where `LOCKRED_WRAPPER_SHIM` is set, this is the wrapper; else the subcommand.
+//! A test executable is started without that variable.
 
-fn main() {}
+mod backend;
+mod build;
+mod cargo_config;
+mod check;
+mod cli;
+mod error;
+mod executable;
+mod exit;
+mod fingerprint;
+mod interrupt;
+mod output;
+mod replay;
+mod report;
+mod schedule_file;
+mod session;
+mod setup;
+mod subject;
+mod toolchain;
+mod wrapper;
+
+use clap::Parser;
+use cli::{Command, Lockred};
+use std::env;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    if let Some(shim) = env::var_os(wrapper::SHIM) {
+        return wrapper::run(shim, env::args_os().skip(1));
+    }
+    let lockred = Lockred::parse_from(arguments(env::args_os()));
+    let (outcome, color) = match lockred.command {
+        Command::Check(options) => (check::run(&options), options.selection.display.color),
+        Command::Replay(options) => (replay::run(&options), options.color),
+        Command::Setup(options) => (setup::run(&options), options.color),
+    };
+    match outcome {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            output::console::Console::new(color, true).error(&error);
+            error.exit.into()
+        }
+    }
+}
+
+/// The arguments without the subcommand's own name, which cargo passes as the first.
+fn arguments(all: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = all.collect();
+    if arguments.get(1).is_some_and(|first| first == "lockred") {
+        arguments.remove(1);
+    }
+    arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_that_cargo_passes_is_dropped_once() {
+        let words = |list: &[&str]| list.iter().map(OsString::from).collect::<Vec<_>>();
+        let dropped = arguments(words(&["x", "lockred", "check", "lockred"]).into_iter());
+        assert_eq!(dropped, words(&["x", "check", "lockred"]));
+        assert_eq!(arguments(words(&["x", "check"]).into_iter()), words(&["x", "check"]));
+    }
+}

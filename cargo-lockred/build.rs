@@ -1,0 +1,76 @@
+//! Embeds the sources of the back end, so that an installed `cargo-lockred` can build it for any toolchain.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// What is carried, relative to the root of the repository: directories whole, and files.
+const CARRIED: &[&str] = &[
+    "Cargo.toml",
+    "Cargo.lock",
+    "analysis/Cargo.toml",
+    "analysis/build.rs",
+    "analysis/src",
+    "analysis/models",
+    "runtime/Cargo.toml",
+    "runtime/build.rs",
+    "runtime/src",
+    "runtime/search/Cargo.toml",
+    "runtime/search/src",
+    "runtime/trace/Cargo.toml",
+    "runtime/trace/src",
+];
+
+/// Sources that decide what the wrapper tells rustc: user crates are built anew when they change.
+const WRAPPER: &str = "cargo-lockred/src/wrapper";
+
+fn main() {
+    let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo"));
+    let root = here.parent().expect("the package lies in the repository");
+    let mut files = Vec::new();
+    for carried in CARRIED {
+        let path = root.join(carried);
+        println!("cargo:rerun-if-changed={}", path.display());
+        collect(&path, &mut files);
+    }
+    files.sort();
+    let mut table = String::from("&[\n");
+    for file in &files {
+        let name = file.strip_prefix(root).expect("found below the root");
+        writeln!(table, "    ({name:?}, include_bytes!({file:?})),").expect("strings take text");
+    }
+    table.push_str("]\n");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("set by cargo"));
+    write_if_changed(&out.join("sources.rs"), &table);
+
+    let wrapper = root.join(WRAPPER);
+    println!("cargo:rerun-if-changed={}", wrapper.display());
+    let mut files = Vec::new();
+    collect(&wrapper, &mut files);
+    files.sort();
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for file in files {
+        for byte in fs::read(file).expect("a source file can be read") {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+    println!("cargo:rustc-env=LOCKRED_WRAPPER_SOURCES={hash:016x}");
+}
+
+/// The files at or below a path; nothing where there is nothing.
+fn collect(path: &Path, files: &mut Vec<PathBuf>) {
+    if path.is_file() {
+        files.push(path.to_owned());
+    } else if let Ok(entries) = fs::read_dir(path) {
+        for entry in entries.flatten() {
+            collect(&entry.path(), files);
+        }
+    }
+}
+
+fn write_if_changed(path: &Path, text: &str) {
+    if fs::read_to_string(path).is_ok_and(|old| old == text) {
+        return;
+    }
+    fs::write(path, text).expect("OUT_DIR can be written");
+}

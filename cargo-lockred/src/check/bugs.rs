@@ -1,0 +1,154 @@
+//! From a finding of the search to a bug that is reported: replayed in a fresh process, reproduced, and kept.
+
+use super::examine::Examiner;
+use super::outcome::FoundBug;
+use crate::error::Result;
+use crate::executable::list::Test;
+use crate::fingerprint::{self, Fingerprint};
+use crate::report::bug;
+use crate::report::render::Stacks;
+use crate::schedule_file::{self, KeptBuild, KeptTest, ScheduleFile};
+use crate::session::{self, Ending, Patience};
+use lockred_trace::FORMAT_VERSION;
+use lockred_trace::codes::BugKind;
+use lockred_trace::message::{Finding, Replay};
+use lockred_trace::schedule::Schedule;
+use lockred_trace::session::Task;
+use std::path::PathBuf;
+
+/// Seconds that a replay may take: it is one execution.
+pub const REPLAY_SECONDS: f64 = 60.0;
+
+/// Replays a finding. The inner error says why it is not reported as a bug.
+///
+/// # Errors
+/// When no session can be made, or the schedule cannot be written.
+pub fn reproduce(
+    examiner: &mut Examiner<'_>,
+    test: &Test,
+    finding: &Finding,
+) -> Result<std::result::Result<FoundBug, String>> {
+    let schedule = finding.schedule.clone();
+    let order = examiner.order(Task::Replay { schedule: schedule.clone() }, test);
+    let patience = Patience::of_budget(Some(REPLAY_SECONDS));
+    let ending = session::run(&examiner.launch(test), &order, patience, &mut |_| ())?;
+    let kind = bug::kind_words(finding.kind);
+    let replay = match ending {
+        Ending::Replayed(replay) => replay,
+        Ending::Explored(_) => return Ok(Err("a replay was answered by something else".into())),
+        Ending::Interrupted { .. } => {
+            return Ok(Err(format!("a {kind} was found, but its replay was interrupted")));
+        }
+        Ending::Failed(failure) => {
+            let message = failure.message;
+            let (id, _) = keep_error(examiner, test, &message, schedule)?;
+            return Ok(Err(format!(
+                "a {kind} was found ({}), but its replay failed: {message}\n\
+                 its schedule: cargo lockred replay {id}",
+                finding.message
+            )));
+        }
+    };
+    let Some(found) = replay.bug.as_ref().filter(|bug| bug.key == finding.key) else {
+        let reason = lost(&replay, finding);
+        let (id, _) = keep_error(examiner, test, &reason, schedule)?;
+        return Ok(Err(format!("{reason}\nits schedule: cargo lockred replay {id}")));
+    };
+    let report = bug::report(&replay, found, &examiner.symbols);
+    // The whole schedule as executed, so that the file stands by itself.
+    let whole = if replay.schedule.0.is_empty() { schedule } else { replay.schedule.clone() };
+    let fingerprint = fingerprint_of(examiner, test, &finding.key);
+    let (id, schedule) =
+        keep(examiner, test, Some(finding.kind), &report.title, &finding.key, &fingerprint, whole)?;
+    let mut rendered = examiner.rendered(report, Stacks::User);
+    rendered.text.push_str(&format!("\nreplay: cargo lockred replay {id}"));
+    Ok(Ok(FoundBug { id, fingerprint, kind: finding.kind, schedule, rendered }))
+}
+
+/// Why a replay is no reproduction.
+fn lost(replay: &Replay, finding: &Finding) -> String {
+    let kind = bug::kind_words(finding.kind);
+    let what = format!("a {kind} was found ({}), but a fresh process", finding.message);
+    if let Some(drift) = &replay.drift {
+        let (step, message) = (drift.step, &drift.message);
+        return format!("{what} left its schedule at step {step}: {message}");
+    }
+    if let Some(unsupported) = &replay.unsupported {
+        return format!("{what} met what cannot be modelled: {}", unsupported.message);
+    }
+    match &replay.bug {
+        Some(other) => format!("{what} ended in something else: {}", other.message),
+        None => format!("{what} did not reproduce it"),
+    }
+}
+
+/// Keeps the schedule of an error of ours; gives its id and file.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn keep_error(
+    examiner: &mut Examiner<'_>,
+    test: &Test,
+    message: &str,
+    schedule: Schedule,
+) -> Result<(String, PathBuf)> {
+    let fingerprint = fingerprint_of(examiner, test, &format!("error: {message}"));
+    keep(examiner, test, None, message, "", &fingerprint, schedule)
+}
+
+/// The fingerprint of a root cause in a test.
+fn fingerprint_of(examiner: &Examiner<'_>, test: &Test, key: &str) -> String {
+    let built = examiner.built;
+    Fingerprint::new()
+        .add(&built.package)
+        .add(built.kind)
+        .add(&built.target)
+        .add(&test.name)
+        .add(key)
+        .hex()
+}
+
+fn keep(
+    examiner: &mut Examiner<'_>,
+    test: &Test,
+    kind: Option<BugKind>,
+    message: &str,
+    key: &str,
+    fingerprint: &str,
+    schedule: Schedule,
+) -> Result<(String, PathBuf)> {
+    let built = examiner.built;
+    let hash = match &examiner.hash {
+        Some(hash) => hash.clone(),
+        None => {
+            let hash = fingerprint::of_file(&built.executable)
+                .map_err(|e| crate::error::Error::file("read", &built.executable, &e))?;
+            examiner.hash.insert(hash).clone()
+        }
+    };
+    let mut file = ScheduleFile {
+        version: FORMAT_VERSION,
+        id: String::new(),
+        fingerprint: fingerprint.to_owned(),
+        lockred: env!("CARGO_PKG_VERSION").to_owned(),
+        kind,
+        message: message.to_owned(),
+        key: key.to_owned(),
+        test: KeptTest {
+            package: built.package.clone(),
+            kind: built.kind.to_owned(),
+            target: built.target.clone(),
+            name: test.name.clone(),
+            arguments: test.arguments.clone(),
+        },
+        order: examiner.order(Task::Replay { schedule }, test),
+        build: KeptBuild {
+            directory: examiner.directory.to_owned(),
+            selection: examiner.options.selection.clone(),
+            executable: built.executable.clone(),
+            hash,
+        },
+    };
+    let path = schedule_file::write(&examiner.subject.project.schedules(), &mut file)?;
+    Ok((file.id, path))
+}

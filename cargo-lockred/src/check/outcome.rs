@@ -1,0 +1,188 @@
+//! What a check of one test came to: the verdict, and everything that is told with it.
+
+use crate::report::Report;
+use lockred_trace::codes::{AssumptionKind, BugKind, Verdict, WarningKind};
+use lockred_trace::message::{Assumption, Counts, Exploration, Stop};
+use std::path::PathBuf;
+
+/// The outcome of one test.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The package's name.
+    pub package: String,
+    /// The target's kind.
+    pub kind: &'static str,
+    /// The target's name.
+    pub target: String,
+    /// The test's name.
+    pub name: String,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Why the search ended.
+    pub ended: Ended,
+    /// What it did.
+    pub counts: Counts,
+    /// Seconds from the root to the end of the search.
+    pub seconds: f64,
+    /// What the verdict rests on.
+    pub assumptions: Vec<Told>,
+    /// The bugs that were reproduced.
+    pub bugs: Vec<FoundBug>,
+    /// What fails nothing.
+    pub warnings: Vec<FoundWarning>,
+    /// What cannot be modelled, with its place.
+    pub unsupported: Option<Rendered>,
+    /// An error of ours that ended the test, or bugs that could not be reproduced.
+    pub error: Option<String>,
+}
+
+/// Why a search ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ended {
+    /// Everything was covered.
+    Complete,
+    /// At the first bug.
+    Bug,
+    /// At the limit on executions.
+    Executions,
+    /// At the limit on time.
+    Seconds,
+    /// Some execution was cut at the limit on operations.
+    Operations,
+    /// The user interrupted it.
+    Interrupted,
+    /// It met something that cannot be modelled.
+    Unsupported,
+    /// An error of ours.
+    Error,
+}
+
+impl Ended {
+    /// Of an exploration's answer.
+    pub const fn of(stop: &Stop) -> Self {
+        match stop {
+            Stop::Complete => Self::Complete,
+            Stop::Bug => Self::Bug,
+            Stop::Executions => Self::Executions,
+            Stop::Seconds => Self::Seconds,
+            Stop::Operations => Self::Operations,
+            Stop::Interrupted => Self::Interrupted,
+            Stop::Unsupported(_) => Self::Unsupported,
+        }
+    }
+
+    /// As printed in JSON.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Bug => "bug",
+            Self::Executions => "executions",
+            Self::Seconds => "seconds",
+            Self::Operations => "operations",
+            Self::Interrupted => "interrupted",
+            Self::Unsupported => "unsupported",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// An assumption, in words.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Told {
+    /// Which of the closed list.
+    pub kind: AssumptionKind,
+    /// Its meaning, and the concrete case.
+    pub message: String,
+}
+
+impl Told {
+    /// An assumption of the runtime's, with its place where that is known.
+    pub fn of(assumption: &Assumption, place: Option<String>) -> Self {
+        let mut message = assumption.kind.meaning().to_owned();
+        if !assumption.detail.is_empty() {
+            message = format!("{message}: {}", assumption.detail);
+        }
+        if let Some(place) = place {
+            message = format!("{message} ({place})");
+        }
+        Self { kind: assumption.kind, message }
+    }
+}
+
+/// A report with its text.
+#[derive(Clone, Debug)]
+pub struct Rendered {
+    /// The report.
+    pub report: Report,
+    /// As people read it.
+    pub text: String,
+}
+
+/// A bug that was reproduced.
+#[derive(Clone, Debug)]
+pub struct FoundBug {
+    /// What replay takes.
+    pub id: String,
+    /// Equal for equal root causes in one test.
+    pub fingerprint: String,
+    /// Which of the closed list.
+    pub kind: BugKind,
+    /// The file of its schedule.
+    pub schedule: PathBuf,
+    /// Its report.
+    pub rendered: Rendered,
+}
+
+/// A warning.
+#[derive(Clone, Debug)]
+pub struct FoundWarning {
+    /// Which of the closed list.
+    pub kind: WarningKind,
+    /// Its report.
+    pub rendered: Rendered,
+}
+
+/// The verdict that an exploration without bugs deserves.
+pub fn verdict_without_bugs(exploration: &Exploration) -> Verdict {
+    match exploration.stop {
+        Stop::Unsupported(_) => Verdict::Unsupported,
+        Stop::Complete if exploration.assumptions.is_empty() => Verdict::Verified,
+        _ => Verdict::Passed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lockred_trace::message::Unsupported;
+    use lockred_trace::sites::SiteId;
+
+    fn exploration(stop: Stop, assumed: bool) -> Exploration {
+        let assumption = Assumption {
+            kind: AssumptionKind::MemoryModelSc,
+            detail: String::new(),
+            site: SiteId(0),
+        };
+        Exploration {
+            stop,
+            counts: Counts::default(),
+            seconds: 0.0,
+            threads: 1,
+            findings: Vec::new(),
+            warnings: Vec::new(),
+            assumptions: if assumed { vec![assumption] } else { Vec::new() },
+        }
+    }
+
+    #[test]
+    fn only_what_is_complete_without_assumptions_is_verified() {
+        let verdict = |stop, assumed| verdict_without_bugs(&exploration(stop, assumed));
+        assert_eq!(verdict(Stop::Complete, false), Verdict::Verified);
+        assert_eq!(verdict(Stop::Complete, true), Verdict::Passed);
+        for stop in [Stop::Executions, Stop::Seconds, Stop::Operations, Stop::Interrupted] {
+            assert_eq!(verdict(stop, false), Verdict::Passed);
+        }
+        let unsupported = Unsupported { message: "x".into(), site: SiteId(0), stack: Vec::new() };
+        assert_eq!(verdict(Stop::Unsupported(unsupported), false), Verdict::Unsupported);
+    }
+}

@@ -1,0 +1,150 @@
+//! Options of `cargo lockred check`: which tests, which search, which output.
+
+use super::selection::Selection;
+use clap::{Args, ValueEnum};
+use lockred_trace::session::{Limits, Strategy};
+
+/// Options of `check`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  cargo lockred check                          every test of the package
+  cargo lockred check transfer                 the tests whose names contain `transfer`
+  cargo lockred check --test api -- a::b       the tests of tests/api.rs whose names contain `a::b`
+  cargo lockred check --bin server             the program `server` itself, as one test
+  cargo lockred check --max-seconds 5          at most five seconds a test
+  cargo lockred check --strategy random        random walks instead of the systematic search
+  cargo lockred check --require verified       fail unless every interleaving of every test was covered")]
+pub struct CheckOptions {
+    #[command(flatten)]
+    pub filter: FilterOptions,
+    #[command(flatten)]
+    pub search: SearchOptions,
+    #[command(flatten)]
+    pub output: ReportOptions,
+    #[command(flatten)]
+    pub selection: Selection,
+}
+
+/// Which tests of the selected targets, as in `cargo test`.
+#[derive(Args, Debug, Default, Clone)]
+pub struct FilterOptions {
+    /// Check only tests whose names contain one of these strings
+    #[arg(value_name = "FILTER")]
+    pub filters: Vec<String>,
+    /// Filters match whole names
+    #[arg(long, help_heading = "Test selection")]
+    pub exact: bool,
+    /// Leave out tests whose names contain this string
+    #[arg(long, value_name = "FILTER", help_heading = "Test selection")]
+    pub skip: Vec<String>,
+    /// Check only the tests that are marked #[ignore]
+    #[arg(long, help_heading = "Test selection", conflicts_with = "include_ignored")]
+    pub ignored: bool,
+    /// Check the tests that are marked #[ignore] as well
+    #[arg(long, help_heading = "Test selection")]
+    pub include_ignored: bool,
+}
+
+/// How to search, and until when.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Search")]
+pub struct SearchOptions {
+    /// How interleavings are chosen
+    #[arg(long, value_enum, default_value_t = StrategyName::Dpor, value_name = "NAME")]
+    pub strategy: StrategyName,
+    /// Seed of the random strategy
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub seed: u64,
+    /// Stop a test after this many executions
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_executions: Option<u64>,
+    /// Stop a test after this many seconds
+    #[arg(long, default_value = "60", value_name = "S", value_parser = seconds)]
+    pub max_seconds: f64,
+    /// Cut an execution after this many operations
+    #[arg(long, default_value_t = 100_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_operations: u64,
+    /// Go on behind the first bug of a test
+    #[arg(long)]
+    pub keep_going: bool,
+}
+
+/// What is asked of the verdicts, and how they are printed.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Verdicts")]
+pub struct ReportOptions {
+    /// End with status 5 when a test is not at least this
+    #[arg(long, value_enum, value_name = "VERDICT")]
+    pub require: Option<Require>,
+    /// How results are printed: for people on stderr, or as JSON lines on stdout too
+    #[arg(long, value_enum, default_value_t = MessageFormat::Human, value_name = "FORMAT")]
+    pub message_format: MessageFormat,
+}
+
+/// Names of the strategies.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StrategyName {
+    /// Systematic, one interleaving of each class of equivalent ones
+    Dpor,
+    /// Systematic, every interleaving; slow, for comparison
+    Naive,
+    /// Random walks; never complete
+    Random,
+}
+
+impl StrategyName {
+    /// As typed and as printed.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Dpor => "dpor",
+            Self::Naive => "naive",
+            Self::Random => "random",
+        }
+    }
+}
+
+/// What `--require` takes.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Require {
+    /// Every interleaving covered, no assumption
+    Verified,
+}
+
+/// What `--message-format` takes.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MessageFormat {
+    /// For people, on stderr
+    Human,
+    /// One JSON object a line on stdout; what is for people stays on stderr
+    Json,
+}
+
+impl SearchOptions {
+    /// The strategy with its parameters.
+    pub fn strategy(&self) -> Strategy {
+        match self.strategy {
+            StrategyName::Dpor => Strategy::Dpor,
+            StrategyName::Naive => Strategy::Naive,
+            StrategyName::Random => Strategy::Random { seed: self.seed },
+        }
+    }
+
+    /// The limits of one test.
+    pub fn limits(&self) -> Limits {
+        Limits {
+            executions: self.max_executions,
+            seconds: Some(self.max_seconds),
+            operations: self.max_operations,
+        }
+    }
+}
+
+/// A positive number of seconds.
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
+        Ok(_) => Err("it must be more than 0".into()),
+        Err(error) => Err(error.to_string()),
+    }
+}

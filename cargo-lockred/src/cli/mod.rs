@@ -1,0 +1,59 @@
+//! The command line, declared with clap: what users can type, and its help texts.
+
+pub mod check;
+pub mod replay;
+pub mod selection;
+
+use clap::{Parser, Subcommand};
+
+/// Model-checks the concurrency of your crate: your tests, as they are, through all interleavings of their threads.
+#[derive(Parser, Debug)]
+#[command(
+    name = "cargo lockred",
+    bin_name = "cargo lockred",
+    version,
+    after_help = "Exit status of check: 0 no bug found, 1 a bug was found, 2 wrong usage or no test matched, \
+3 the build failed, 4 a test is unsupported or was ended by an error of ours, 5 --require verified and some test only \
+passed, 130 interrupted."
+)]
+pub struct Lockred {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Build the tests and explore the interleavings of each
+    Check(Box<check::CheckOptions>),
+    /// Run the schedule of a reported bug again and show the interleaving
+    Replay(replay::ReplayOptions),
+    /// Build the back end for the toolchain in use (the first check does it by itself)
+    Setup(SetupOptions),
+}
+
+/// Options of `setup`.
+#[derive(clap::Args, Debug)]
+pub struct SetupOptions {
+    /// Print what the build of the back end prints
+    #[arg(short, long)]
+    pub verbose: bool,
+    /// Print errors only
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Coloring
+    #[arg(long, value_name = "WHEN")]
+    pub color: Option<selection::Color>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_declarations_are_consistent() {
+        Lockred::command().debug_assert();
+    }
+}

@@ -1,0 +1,35 @@
+//! Options of `cargo lockred replay`.
+
+use super::selection::Color;
+use clap::Args;
+use std::path::PathBuf;
+
+/// Options of `replay`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+The interleaving is printed as a table with a column a thread, the program's output beside the step it follows. Exit
+status: 1 the bug was reproduced, 0 the schedule ran and no bug showed, 2 the id is unknown or its file is damaged.
+
+Examples:
+  cargo lockred replay 3f2a
+  cargo lockred replay 3f2a --full")]
+pub struct ReplayOptions {
+    /// The id that `check` printed with the bug
+    #[arg(value_name = "ID")]
+    pub id: String,
+    /// Show every operation, and the whole stacks
+    #[arg(long)]
+    pub full: bool,
+    /// Path to Cargo.toml, where `check` was given one
+    #[arg(long, value_name = "PATH")]
+    pub manifest_path: Option<PathBuf>,
+    /// Target directory, where `check` was given one
+    #[arg(long, value_name = "DIRECTORY")]
+    pub target_dir: Option<PathBuf>,
+    /// Print what cargo prints while it looks whether the program must be built again
+    #[arg(short, long)]
+    pub verbose: bool,
+    /// Coloring
+    #[arg(long, value_name = "WHEN")]
+    pub color: Option<Color>,
+}

@@ -1,0 +1,158 @@
+//! cargo's own selection and build options, which are forwarded to cargo as they are.
+
+use clap::{ArgAction, Args, ValueEnum};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// Everything that decides what cargo builds, and how.
+#[derive(Args, Serialize, Deserialize, Clone, Debug, Default)]
+pub struct Selection {
+    #[command(flatten)]
+    pub packages: Packages,
+    #[command(flatten)]
+    pub targets: Targets,
+    #[command(flatten)]
+    pub features: Features,
+    #[command(flatten)]
+    pub compilation: Compilation,
+    #[command(flatten)]
+    pub manifest: Manifest,
+    #[command(flatten)]
+    pub display: Display,
+}
+
+/// Which packages.
+#[derive(Args, Serialize, Deserialize, Clone, Debug, Default)]
+#[command(next_help_heading = "Package selection")]
+pub struct Packages {
+    /// Check this package
+    #[arg(short, long, value_name = "SPEC")]
+    pub package: Vec<String>,
+    /// Check all packages of the workspace
+    #[arg(long, alias = "all")]
+    pub workspace: bool,
+    /// Leave this package out
+    #[arg(long, value_name = "SPEC", requires = "workspace")]
+    pub exclude: Vec<String>,
+}
+
+/// Which targets. None named: the test targets of `cargo test`.
+#[derive(Args, Serialize, Deserialize, Clone, Debug, Default)]
+#[command(next_help_heading = "Target selection")]
+pub struct Targets {
+    /// Check the unit tests of the library
+    #[arg(long)]
+    pub lib: bool,
+    /// Check this binary itself (not its unit tests), as one test
+    #[arg(long, value_name = "NAME")]
+    pub bin: Vec<String>,
+    /// Check all binaries themselves
+    #[arg(long)]
+    pub bins: bool,
+    /// Check this integration test
+    #[arg(long, value_name = "NAME")]
+    pub test: Vec<String>,
+    /// Check all test targets (the default)
+    #[arg(long)]
+    pub tests: bool,
+    /// Check this example itself, as one test
+    #[arg(long, value_name = "NAME")]
+    pub example: Vec<String>,
+    /// Check all examples themselves
+    #[arg(long)]
+    pub examples: bool,
+    /// Check all test targets, binaries and examples
+    #[arg(long)]
+    pub all_targets: bool,
+}
+
+/// Which features.
+#[derive(Args, Serialize, Deserialize, Clone, Debug, Default)]
+#[command(next_help_heading = "Feature selection")]
+pub struct Features {
+    /// Space or comma separated list of features to activate
+    #[arg(short = 'F', long, value_name = "FEATURES")]
+    pub features: Vec<String>,
+    /// Activate all available features
+    #[arg(long)]
+    pub all_features: bool,
+    /// Do not activate the `default` feature
+    #[arg(long)]
+    pub no_default_features: bool,
+}
+
+/// How cargo compiles.
+#[derive(Args, Serialize, Deserialize, Clone, Debug, Default)]
+#[command(next_help_heading = "Compilation")]
+pub struct Compilation {
+    /// Build with the release profile (what it says of assertions and overflow checks is kept; code is optimised little)
+    #[arg(short, long, conflicts_with = "profile")]
+    pub release: bool,
+    /// Build with this profile
+    #[arg(long, value_name = "PROFILE")]
+    pub profile: Option<String>,
+    /// Number of parallel jobs of the build
+    #[arg(short, long, value_name = "N", allow_hyphen_values = true)]
+    pub jobs: Option<String>,
+    /// Directory of everything generated; lockred works in `lockred` inside it
+    #[arg(long, value_name = "DIRECTORY")]
+    pub target_dir: Option<PathBuf>,
+}
+
+/// Where the manifest is, and how dependencies are resolved.
+#[derive(Args, Serialize, Deserialize, Clone, Debug, Default)]
+#[command(next_help_heading = "Manifest")]
+pub struct Manifest {
+    /// Path to Cargo.toml
+    #[arg(long, value_name = "PATH")]
+    pub manifest_path: Option<PathBuf>,
+    /// Assert that Cargo.lock stays as it is
+    #[arg(long)]
+    pub locked: bool,
+    /// Do not use the network
+    #[arg(long)]
+    pub offline: bool,
+    /// --locked and --offline
+    #[arg(long)]
+    pub frozen: bool,
+    /// Override a configuration value of cargo
+    #[arg(long, value_name = "KEY=VALUE|PATH")]
+    pub config: Vec<String>,
+}
+
+/// What is printed.
+#[derive(Args, Serialize, Deserialize, Clone, Debug, Default)]
+pub struct Display {
+    /// Print more; twice for cargo's own very verbose output
+    #[arg(short, long, action = ArgAction::Count)]
+    pub verbose: u8,
+    /// Print reports and the summary only
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Coloring
+    #[arg(long, value_name = "WHEN")]
+    pub color: Option<Color>,
+}
+
+/// When to print colours.
+#[derive(ValueEnum, Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "kebab-case")]
+pub enum Color {
+    /// On a terminal
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl Color {
+    /// As cargo takes it.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Always => "always",
+            Self::Never => "never",
+        }
+    }
+}

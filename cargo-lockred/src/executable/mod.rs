@@ -1,0 +1,5 @@
+//! What an instrumented executable tells about itself: its sites, its tests, its source locations.
+
+pub mod list;
+pub mod sidecar;
+pub mod symbols;

@@ -1,0 +1,243 @@
+//! From addresses and sites to frames: function, source file, line, column, and whose code it is.
+
+use super::sidecar;
+use crate::error::{Error, Result};
+use crate::report::source::Sources;
+use addr2line::Loader;
+use lockred_trace::sites::{Sidecar, SiteId};
+use std::path::{Component, Path, PathBuf};
+
+/// One frame of a stack, inlined ones included.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Frame {
+    /// The function's path, without hash.
+    pub function: String,
+    /// The source file, relative to the workspace root where it lies in it; empty when it is unknown.
+    pub file: String,
+    /// From 1; 0 when it is unknown.
+    pub line: u32,
+    /// In characters, from 1; 0 when it is unknown.
+    pub column: u32,
+    /// Whose code it is.
+    pub origin: Origin,
+}
+
+/// Whose code a frame is of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Origin {
+    /// A member of the workspace.
+    User,
+    /// A dependency.
+    Dependency,
+    /// The standard library.
+    Std,
+    /// lockred's runtime.
+    Runtime,
+}
+
+/// Where whose code lies.
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    /// The root of the workspace.
+    pub root: PathBuf,
+    /// The directories of its members.
+    pub members: Vec<PathBuf>,
+    /// The target directory: generated code in it is not the user's.
+    pub target: PathBuf,
+    /// The toolchain's sysroot.
+    pub sysroot: PathBuf,
+}
+
+/// The frames of one executable.
+pub struct Symbols {
+    /// `None` in tests, which have sites only.
+    loader: Option<Loader>,
+    sidecar: Sidecar,
+    places: Places,
+    sources: Sources,
+}
+
+impl Symbols {
+    /// Opens an executable.
+    ///
+    /// # Errors
+    /// When it cannot be read, or has no sidecar.
+    pub fn open(executable: &Path, places: Places) -> Result<Self> {
+        let sidecar = sidecar::read(executable)?;
+        let sidecar = sidecar
+            .ok_or_else(|| Error::ours(format!("{} is not instrumented", executable.display())))?;
+        // Without debug information the site table still gives the innermost places.
+        let loader = Loader::new(executable).ok();
+        Ok(Self { loader, ..Self::of_sites(sidecar, places) })
+    }
+
+    /// Frames from the site table alone.
+    pub fn of_sites(sidecar: Sidecar, places: Places) -> Self {
+        let sources = Sources::new(&places.root);
+        Self { loader: None, sidecar, places, sources }
+    }
+
+    /// The source files.
+    pub const fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
+    /// The frames of a stack of return addresses, innermost first. The site, where it is known, is more exact than the
+    /// innermost address: it takes the place of the frames there.
+    pub fn frames(&self, site: SiteId, stack: &[u64]) -> Vec<Frame> {
+        let mut frames: Vec<Frame> =
+            self.sidecar.chain(site).map(|site| self.frame_of_site(site)).collect();
+        let from_site = !frames.is_empty();
+        let mut addresses = stack.iter().map(|address| self.frames_at(*address)).filter(|frames| {
+            // Frames of hooks lie inside of the innermost one of the program.
+            !frames.is_empty() && frames.iter().all(|frame| frame.origin != Origin::Runtime)
+        });
+        if from_site {
+            let _ = addresses.next();
+        }
+        frames.extend(addresses.flatten());
+        frames
+    }
+
+    fn frame_of_site(&self, site: &lockred_trace::sites::Site) -> Frame {
+        let file = self.sidecar.string(site.file);
+        self.frame(self.sidecar.string(site.function), file, site.line, site.column)
+    }
+
+    /// The frames at a return address, the innermost inlined one first.
+    fn frames_at(&self, address: u64) -> Vec<Frame> {
+        let mut found = Vec::new();
+        let Some(loader) = &self.loader else { return found };
+        // A return address is that of the next instruction, which may belong to another line or function.
+        let probe = address.wrapping_sub(1);
+        let Ok(mut frames) = loader.find_frames(probe) else { return found };
+        while let Ok(Some(frame)) = frames.next() {
+            let function =
+                frame.function.as_ref().and_then(|name| Some(name.demangle().ok()?.into_owned()));
+            let function = function.unwrap_or_default();
+            let location = frame.location.as_ref();
+            let file = location.and_then(|l| l.file).unwrap_or_default();
+            let line = location.and_then(|l| l.line).unwrap_or(0);
+            let column = location.and_then(|l| l.column).unwrap_or(0);
+            found.push(self.frame(&function, file, line, column));
+        }
+        found
+    }
+
+    fn frame(&self, function: &str, file: &str, line: u32, byte_column: u32) -> Frame {
+        let function = plain_name(function);
+        let path = normal(&self.places.root.join(file));
+        let origin = if is_runtime(&function) { Origin::Runtime } else { self.origin(file, &path) };
+        let column = match origin {
+            Origin::User => self.sources.character_column(&path, line, byte_column),
+            _ => byte_column,
+        };
+        let shown = match path.strip_prefix(&self.places.root) {
+            Ok(inside) if !file.is_empty() => inside.to_string_lossy().into_owned(),
+            _ => file.to_owned(),
+        };
+        Frame { function, file: shown, line, column, origin }
+    }
+
+    fn origin(&self, file: &str, path: &Path) -> Origin {
+        if file.starts_with("/rustc/") || path.starts_with(&self.places.sysroot) {
+            return Origin::Std;
+        }
+        let generated = path.starts_with(&self.places.target);
+        let member = self.places.members.iter().any(|member| path.starts_with(member));
+        if member && !generated && !file.is_empty() { Origin::User } else { Origin::Dependency }
+    }
+}
+
+/// A path without `.` and `..`, which debug information has where a compiler was given one.
+fn normal(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// A demangled name without the hash of legacy mangling, and with closures spelled as in v0.
+fn plain_name(function: &str) -> String {
+    let name = match function.rsplit_once("::") {
+        Some((name, hash))
+            if hash.len() == 17
+                && hash.starts_with('h')
+                && hash[1..].bytes().all(|b| b.is_ascii_hexdigit()) =>
+        {
+            name
+        }
+        _ => function,
+    };
+    let name = name.replace("{{closure}}", "{closure}").replace("{closure#0}", "{closure}");
+    without_disambiguators(&name)
+}
+
+/// `krate[0123456789abcdef]::f` without what is in brackets.
+fn without_disambiguators(name: &str) -> String {
+    let mut plain = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(start) = rest.find('[') {
+        let (before, bracket) = rest.split_at(start);
+        let length = bracket.find(']').unwrap_or(bracket.len() - 1);
+        let inside = &bracket[1..length.max(1)];
+        let hash = inside.len() >= 12 && inside.bytes().all(|b| b.is_ascii_hexdigit());
+        let end = if hash { length + 1 } else { 1 };
+        plain.push_str(before);
+        if !hash {
+            plain.push('[');
+        }
+        rest = &bracket[end..];
+    }
+    plain.push_str(rest);
+    plain
+}
+
+/// Whether a function is of lockred's runtime.
+fn is_runtime(function: &str) -> bool {
+    function.starts_with("__lr_") || function.trim_start_matches('<').starts_with("lockred_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lose_hashes_and_disambiguators() {
+        assert_eq!(plain_name("a::b::{{closure}}::h0123456789abcdef"), "a::b::{closure}");
+        assert_eq!(plain_name("a[0123456789abcdef]::f::<[u8]>"), "a::f::<[u8]>");
+        assert_eq!(plain_name("std::thread::spawn"), "std::thread::spawn");
+        assert_eq!(plain_name("f::<[u8; 4]>::{closure#0}"), "f::<[u8; 4]>::{closure}");
+    }
+
+    #[test]
+    fn code_belongs_to_whose_directory_it_is_in() {
+        let places = Places {
+            root: "/w".into(),
+            members: vec!["/w/a".into(), "/b".into()],
+            target: "/w/a/target".into(),
+            sysroot: "/s".into(),
+        };
+        let symbols = Symbols::of_sites(Sidecar::default(), places);
+        let frame = |file| {
+            let frame = symbols.frame("f", file, 1, 1);
+            (frame.origin, frame.file)
+        };
+        assert_eq!(frame("a/src/lib.rs"), (Origin::User, "a/src/lib.rs".into()));
+        assert_eq!(frame("/w/a/src/x/../lib.rs"), (Origin::User, "a/src/lib.rs".into()));
+        assert_eq!(frame("/b/src/lib.rs"), (Origin::User, "/b/src/lib.rs".into()));
+        assert_eq!(frame("a/target/out/generated.rs").0, Origin::Dependency);
+        assert_eq!(frame("vendor/x/lib.rs").0, Origin::Dependency);
+        assert_eq!(frame("/rustc/123/library/std/src/lib.rs").0, Origin::Std);
+        assert_eq!(frame("/s/lib/rustlib/src/x.rs").0, Origin::Std);
+        assert_eq!(frame(""), (Origin::Dependency, String::new()));
+        assert_eq!(symbols.frame("__lr_read", "a/src/lib.rs", 1, 1).origin, Origin::Runtime);
+    }
+}

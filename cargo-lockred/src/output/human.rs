@@ -1,0 +1,255 @@
+//! What people read of a check: a line a test, reports where they belong, and an honest summary.
+
+use super::console::Console;
+use super::progress::Progress;
+use super::style::Paint;
+use crate::build::artifact::Built;
+use crate::check::outcome::{Ended, Outcome};
+use crate::check::tally::Tally;
+use crate::cli::check::CheckOptions;
+use crate::executable::list::Test;
+use lockred_trace::codes::Verdict;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+/// The printer of one check.
+pub struct Human<'a> {
+    console: &'a Console,
+    /// Whether names need the package.
+    several_packages: bool,
+    /// Width of the longest name so far, to align what follows.
+    width: Cell<usize>,
+    /// Codes of assumptions that were explained already.
+    explained: RefCell<BTreeSet<&'static str>>,
+    started: Instant,
+}
+
+impl<'a> Human<'a> {
+    /// With `several_packages`, names get the package before them.
+    pub fn new(console: &'a Console, several_packages: bool) -> Self {
+        Self {
+            console,
+            several_packages,
+            width: Cell::new(24),
+            explained: RefCell::default(),
+            started: Instant::now(),
+        }
+    }
+
+    /// Says what is about to happen.
+    pub fn start(&self, tests: usize, targets: usize, options: &CheckOptions, release: &str) {
+        let search = &options.search;
+        let mut bounds = format!("at most {} s a test", search.max_seconds);
+        if let Some(executions) = search.max_executions {
+            bounds = format!(
+                "at most {} or {} s a test",
+                count(executions, "execution"),
+                search.max_seconds
+            );
+        }
+        let text = format!(
+            "{} in {} (rustc {release}, strategy {}, {bounds})",
+            count(tests as u64, "test"),
+            count(targets as u64, "target"),
+            search.strategy.text(),
+        );
+        self.console.status("Checking", &text);
+    }
+
+    /// The progress line of a test.
+    pub fn progress(&self, built: &Built, test: &Test) -> Progress<'a> {
+        Progress::new(self.console, self.name(&built.package, &test.name))
+    }
+
+    /// The line of a test, and its reports.
+    pub fn outcome(&self, outcome: &Outcome) {
+        let (word, paint) = match outcome.verdict {
+            Verdict::Verified => ("verified", Paint::Green),
+            Verdict::Passed => ("passed", Paint::Yellow),
+            Verdict::Failed => ("failed", Paint::Red),
+            Verdict::Unsupported if outcome.error.is_some() => ("error", Paint::Red),
+            Verdict::Unsupported => ("unsupported", Paint::Red),
+        };
+        let name = self.name(&outcome.package, &outcome.name);
+        let width = self.width.get().max(name.chars().count()).min(60);
+        self.width.set(width);
+        let line = format!("{name:width$}  {}", facts(outcome));
+        let good = matches!(outcome.verdict, Verdict::Verified | Verdict::Passed);
+        if good && outcome.warnings.is_empty() {
+            self.quietly(word, paint, &line);
+        } else {
+            self.console.marked(word, paint, &line);
+        }
+        self.explain(outcome);
+        for text in reports(outcome) {
+            self.console.line(&format!("\n{text}\n"));
+        }
+        if let Some(error) = &outcome.error {
+            let start = self.console.style.paint(Paint::Red, "error");
+            self.console.line(&format!(
+                "\n{start}: this is an error of lockred, not of the test: {error}\n"
+            ));
+        }
+    }
+
+    /// A line that is left out when quiet.
+    fn quietly(&self, word: &str, paint: Paint, line: &str) {
+        if !self.console.is_quiet() {
+            self.console.marked(word, paint, line);
+        }
+    }
+
+    /// Explains each assumption when it is met first.
+    fn explain(&self, outcome: &Outcome) {
+        if self.console.is_quiet() || outcome.verdict != Verdict::Passed {
+            return;
+        }
+        for told in &outcome.assumptions {
+            if self.explained.borrow_mut().insert(told.kind.code()) {
+                let text = format!("{:>13}{}: {}", "", told.kind.code(), told.message);
+                self.console.line(&self.console.style.paint(Paint::Dim, &text));
+            }
+        }
+    }
+
+    /// The end: what was complete, what was bounded, and by what.
+    pub fn summary(&self, tally: &Tally, tests: usize, interrupted: bool) {
+        let (paint, counts) = (self.summary_paint(tally, interrupted), counts(tally));
+        let seconds = self.started.elapsed().as_secs_f64();
+        let total = count(tally.total() as u64, "test");
+        self.console.marked("Summary", paint, &format!("{total} in {seconds:.1} s: {counts}"));
+        for sentence in sentences(tally, tests, interrupted) {
+            self.console.line(&format!("{:13}{sentence}", ""));
+        }
+    }
+
+    const fn summary_paint(&self, tally: &Tally, interrupted: bool) -> Paint {
+        if tally.failed + tally.unsupported > 0 {
+            Paint::Red
+        } else if tally.passed > 0 || interrupted {
+            Paint::Yellow
+        } else {
+            Paint::Green
+        }
+    }
+
+    fn name(&self, package: &str, test: &str) -> String {
+        if self.several_packages { format!("{package} {test}") } else { test.to_owned() }
+    }
+}
+
+/// `1 test`, `2 tests`.
+fn count(number: u64, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}
+
+/// What stands behind a test's name.
+fn facts(outcome: &Outcome) -> String {
+    let mut facts = vec![count(outcome.counts.executions, "execution")];
+    facts.push(format!("{:.2} s", outcome.seconds));
+    match outcome.ended {
+        Ended::Complete | Ended::Bug | Ended::Unsupported | Ended::Error => {}
+        Ended::Executions => facts.push("stopped at --max-executions".into()),
+        Ended::Seconds => facts.push("stopped at --max-seconds".into()),
+        Ended::Operations => facts.push("executions cut at --max-operations".into()),
+        Ended::Interrupted => facts.push("interrupted".into()),
+    }
+    if outcome.verdict == Verdict::Passed && !outcome.assumptions.is_empty() {
+        let mut codes: Vec<&str> = outcome.assumptions.iter().map(|a| a.kind.code()).collect();
+        codes.sort_unstable();
+        codes.dedup();
+        facts.push(format!("assuming {}", codes.join(", ")));
+    }
+    facts.join(", ")
+}
+
+/// The texts of everything that was found.
+fn reports(outcome: &Outcome) -> Vec<&str> {
+    let bugs = outcome.bugs.iter().map(|bug| bug.rendered.text.as_str());
+    let unsupported = outcome.unsupported.iter().map(|rendered| rendered.text.as_str());
+    let warnings = outcome.warnings.iter().map(|warning| warning.rendered.text.as_str());
+    bugs.chain(unsupported).chain(warnings).collect()
+}
+
+/// `1 verified, 2 failed`, zeros left out.
+fn counts(tally: &Tally) -> String {
+    let counts = [
+        (tally.verified, "verified"),
+        (tally.passed, "passed"),
+        (tally.failed, "failed"),
+        (tally.unsupported, "unsupported"),
+    ];
+    let told: Vec<String> =
+        counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
+    if told.is_empty() { "nothing was checked to its end".into() } else { told.join(", ") }
+}
+
+/// What the counts mean.
+fn sentences(tally: &Tally, tests: usize, interrupted: bool) -> Vec<String> {
+    let mut sentences = Vec::new();
+    if interrupted {
+        let left = tests - tally.total();
+        let left = if left > 0 {
+            format!("; {} not checked", count(left as u64, "test"))
+        } else {
+            String::new()
+        };
+        sentences.push(format!("interrupted{left}"));
+    }
+    if tally.complete > 0 {
+        let tests = count(tally.complete as u64, "test");
+        sentences.push(format!("every interleaving of {tests} was covered"));
+    }
+    for (by, number) in &tally.stopped {
+        let tests = count(*number as u64, "test");
+        sentences.push(match *by {
+            "executions" => {
+                format!("not every interleaving of {tests}: stopped at --max-executions")
+            }
+            "seconds" => format!("not every interleaving of {tests}: stopped at --max-seconds"),
+            "operations" => format!(
+                "not every interleaving of {tests}: executions were cut at --max-operations"
+            ),
+            _ => format!("not every interleaving of {tests}: interrupted"),
+        });
+    }
+    for (kind, number) in &tally.assumptions {
+        let (tests, code) = (count(*number as u64, "test"), kind.code());
+        sentences.push(format!("{tests} passed under the assumption {code}"));
+    }
+    if tally.errors > 0 {
+        let tests = count(tally.errors as u64, "test");
+        sentences.push(format!("errors of lockred itself in {tests}; please report them"));
+    }
+    if !tally.failures.is_empty() {
+        sentences.push(format!("failed: {}", tally.failures.join(", ")));
+    }
+    sentences
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lockred_trace::codes::AssumptionKind;
+
+    #[test]
+    fn the_summary_says_what_was_covered_and_what_was_not() {
+        let mut tally =
+            Tally { verified: 2, passed: 1, failed: 1, complete: 2, ..Tally::default() };
+        tally.stopped.insert("seconds", 1);
+        tally.assumptions.insert(AssumptionKind::MemoryModelSc, 1);
+        tally.failures.push("a::b".into());
+        assert_eq!(counts(&tally), "2 verified, 1 passed, 1 failed");
+        assert_eq!(
+            sentences(&tally, 6, true),
+            [
+                "interrupted; 2 tests not checked",
+                "every interleaving of 2 tests was covered",
+                "not every interleaving of 1 test: stopped at --max-seconds",
+                "1 test passed under the assumption memory-model-sc",
+                "failed: a::b",
+            ]
+        );
+    }
+}

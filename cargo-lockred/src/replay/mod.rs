@@ -1,0 +1,167 @@
+//! `cargo lockred replay`: runs a kept schedule in a fresh process and shows what happened.
+
+mod table;
+
+use crate::build::artifact::Built;
+use crate::check::bugs::REPLAY_SECONDS;
+use crate::cli::replay::ReplayOptions;
+use crate::cli::selection::{Selection, Targets};
+use crate::error::{Error, Result};
+use crate::executable::symbols::Symbols;
+use crate::exit::Exit;
+use crate::fingerprint;
+use crate::interrupt;
+use crate::output::console::Console;
+use crate::report::render::{self, Stacks};
+use crate::report::{bug, warning};
+use crate::schedule_file::{self, ScheduleFile};
+use crate::session::{self, Ending, Launch, Patience};
+use crate::subject::Subject;
+use lockred_trace::message::Replay;
+
+/// Runs the command.
+///
+/// # Errors
+/// When the id is unknown, its file damaged, or the program cannot be built or run any more.
+pub fn run(options: &ReplayOptions) -> Result<Exit> {
+    let console = Console::new(options.color, false);
+    let directory = std::env::current_dir()
+        .map_err(|e| Error::usage(format!("there is no current directory: {e}")))?;
+    interrupt::listen();
+    let mut place = Selection::default();
+    place.manifest.manifest_path.clone_from(&options.manifest_path);
+    place.compilation.target_dir.clone_from(&options.target_dir);
+    let project = crate::build::project::Project::find(
+        &directory,
+        &place.manifest,
+        &place.compilation,
+        &place.packages,
+    )?;
+    let file = schedule_file::read(&project.schedules(), &options.id)?;
+    let selection = narrowed(&file, options);
+    let subject = Subject::find(&file.build.directory, &selection, &console)?;
+    let built = built(&subject, &selection, &file)?;
+    let hash = fingerprint::of_file(&built.executable)
+        .map_err(|e| Error::file("read", &built.executable, &e))?;
+    let changed = hash != file.build.hash;
+    if changed {
+        console.warning(
+            "the program has changed since the schedule was made, and was rebuilt; the schedule may not fit any more",
+        );
+    }
+    let replay = replayed(&file, &built)?;
+    show(&replay, &file, &built, &subject, options, &console, changed)
+}
+
+/// The kept build options, for the one target that is needed.
+fn narrowed(file: &ScheduleFile, options: &ReplayOptions) -> Selection {
+    let mut selection = file.build.selection.clone();
+    let test = &file.test;
+    let name = || vec![test.target.clone()];
+    let was_program = |all: bool, named: &[String]| all || named.contains(&test.target);
+    let old = &file.build.selection.targets;
+    selection.targets = match test.kind.as_str() {
+        "lib" => Targets { lib: true, ..Targets::default() },
+        "test" => Targets { test: name(), ..Targets::default() },
+        "example" => Targets { example: name(), ..Targets::default() },
+        "bin"
+            if test.arguments.is_empty() && was_program(old.bins || old.all_targets, &old.bin) =>
+        {
+            Targets { bin: name(), ..Targets::default() }
+        }
+        _ => Targets { tests: true, ..Targets::default() },
+    };
+    selection.display.quiet = !options.verbose;
+    selection.display.verbose = 0;
+    selection.display.color = options.color;
+    selection
+}
+
+/// Builds the program again, which does nothing where it is fresh, and gives its executable.
+fn built(subject: &Subject, selection: &Selection, file: &ScheduleFile) -> Result<Built> {
+    let test = &file.test;
+    let built = subject.build(selection).map_err(|e| {
+        e.hint(
+            "the program of this schedule cannot be built any more with the options of its check",
+        )
+    })?;
+    let same = |built: &Built| {
+        built.package == test.package && built.kind == test.kind && built.target == test.target
+    };
+    built.into_iter().find(same).ok_or_else(|| {
+        Error::usage(format!(
+            "the {} target `{}` of package `{}`, which the schedule is for, is gone",
+            test.kind, test.target, test.package
+        ))
+    })
+}
+
+/// Runs the schedule.
+fn replayed(file: &ScheduleFile, built: &Built) -> Result<Replay> {
+    let launch = Launch {
+        executable: built.executable.clone(),
+        arguments: file.test.arguments.clone(),
+        directory: built.directory.clone(),
+        environment: built.environment.clone(),
+    };
+    let patience = Patience::of_budget(Some(REPLAY_SECONDS));
+    match session::run(&launch, &file.order, patience, &mut |_| ())? {
+        Ending::Replayed(replay) => Ok(*replay),
+        Ending::Explored(_) => {
+            Err(Error::ours("the process answered something else than a replay"))
+        }
+        Ending::Interrupted { .. } => Err(Error::interrupted()),
+        Ending::Failed(failure) => {
+            Err(Error::ours(format!("the replay failed: {}", failure.message)))
+        }
+    }
+}
+
+/// Prints the interleaving and the report; gives the exit status.
+fn show(
+    replay: &Replay,
+    file: &ScheduleFile,
+    built: &Built,
+    subject: &Subject,
+    options: &ReplayOptions,
+    console: &Console,
+    changed: bool,
+) -> Result<Exit> {
+    let symbols = Symbols::open(&built.executable, subject.places())?;
+    console.status("Replaying", &format!("{} of {} ({})", file.test.name, built.label(), file.id));
+    console.line("");
+    console.line(&table::text(replay, &symbols, options.full, console.style));
+    let stacks = if options.full { Stacks::Full } else { Stacks::User };
+    let colored = console.style.is_colored();
+    if let Some(drift) = &replay.drift {
+        let cause = if changed { "; the program was changed" } else { "" };
+        console.warning(&format!(
+            "the schedule does not fit any more from its choice {} on: {}{cause}",
+            drift.step, drift.message
+        ));
+    }
+    if let Some(unsupported) = &replay.unsupported {
+        let report = warning::unsupported(unsupported, &symbols);
+        console.line(&render::text(&report, symbols.sources(), stacks, colored));
+        return Ok(Exit::Unsupported);
+    }
+    let Some(found) = &replay.bug else {
+        console.line(&format!(
+            "\nNo bug showed under this schedule{}",
+            match file.kind {
+                Some(kind) =>
+                    format!("; when it was made it ended in: {} ({kind:?})", file.message),
+                None => String::new(),
+            }
+        ));
+        return Ok(Exit::Success);
+    };
+    let report = bug::report(replay, found, &symbols);
+    console.line("");
+    console.line(&render::text(&report, symbols.sources(), stacks, colored));
+    if found.key != file.key && file.kind.is_some() {
+        console.line("");
+        console.warning("this is another bug than the one that the schedule was kept for");
+    }
+    Ok(Exit::BugFound)
+}

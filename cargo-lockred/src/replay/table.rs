@@ -1,0 +1,210 @@
+//! An interleaving as a table: a row a step, a column a thread, the program's output where it was printed.
+
+use crate::executable::symbols::{Frame, Origin, Symbols};
+use crate::output::style::{Paint, Style};
+use crate::report::bug::thread_name;
+use crate::report::render::location;
+use lockred_trace::message::{Output, Replay, Step};
+use std::fmt::Write as _;
+
+/// Widest column; longer cells are cut, unless everything is to be shown.
+const WIDEST: usize = 44;
+/// Rows that are shown when not everything is: the first and the last so many.
+const SHOWN: usize = 120;
+
+/// A cell: what was done, and where.
+struct Cell {
+    thread: usize,
+    text: String,
+}
+
+/// The table, without a line break at its end. With `full`, operations inside of std are told with their place there, and
+/// no row or cell is shortened.
+pub fn text(replay: &Replay, symbols: &Symbols, full: bool, style: Style) -> String {
+    let threads = columns(replay);
+    let cells: Vec<Cell> =
+        replay.steps.iter().map(|step| cell(replay, step, symbols, full)).collect();
+    let mut widths: Vec<usize> = threads.iter().map(|name| name.chars().count()).collect();
+    for cell in &cells {
+        if let Some(width) = widths.get_mut(cell.thread) {
+            *width = (*width).max(cell.text.chars().count());
+        }
+    }
+    if !full {
+        widths.iter_mut().for_each(|width| *width = (*width).min(WIDEST));
+    }
+    let number = cells.len().to_string().len().max(4);
+    let mut table = format!("{:>number$}", "step");
+    for (name, width) in threads.iter().zip(&widths) {
+        let _ = write!(table, " │ {}", style.paint(Paint::Bold, &padded(name, *width)));
+    }
+    table.push('\n');
+    table.push_str(&"─".repeat(number));
+    for width in &widths {
+        table.push_str("─┼─");
+        table.push_str(&"─".repeat(*width));
+    }
+    let hidden = if full { 0..0 } else { middle(cells.len()) };
+    let mut output = replay.output.iter().peekable();
+    for (index, cell) in cells.iter().enumerate() {
+        while let Some(piece) = output.next_if(|piece| piece.step <= index) {
+            printed(&mut table, piece, replay, number, style);
+        }
+        if hidden.contains(&index) {
+            if index == hidden.start {
+                let _ = write!(
+                    table,
+                    "\n{:>number$}   ({} steps; --full shows them)",
+                    "…",
+                    hidden.len()
+                );
+            }
+            continue;
+        }
+        let _ = write!(table, "\n{:>number$}", index + 1);
+        for (thread, width) in widths.iter().enumerate() {
+            let text = if thread == cell.thread { cell.text.as_str() } else { "" };
+            let _ = write!(table, " │ {}", padded(text, *width));
+        }
+        while table.ends_with(' ') {
+            table.pop();
+        }
+    }
+    for piece in output {
+        printed(&mut table, piece, replay, number, style);
+    }
+    table
+}
+
+/// The names of the threads, by number.
+fn columns(replay: &Replay) -> Vec<String> {
+    let most = replay.steps.iter().map(|step| step.thread + 1).max().unwrap_or(1) as usize;
+    let number = replay.threads.len().max(most);
+    (0..number).map(|thread| thread_name(replay, u32::try_from(thread).unwrap_or(0))).collect()
+}
+
+fn cell(replay: &Replay, step: &Step, symbols: &Symbols, full: bool) -> Cell {
+    let mut text = step.operation.clone();
+    if let Some(name) = step.object.and_then(|object| object_name(replay, object)) {
+        let _ = write!(text, " {name}");
+    }
+    let frames = symbols.frames(step.site, &step.stack);
+    let user = frames.iter().find(|frame| frame.origin == Origin::User && frame.line > 0);
+    if let Some(frame) = user.or_else(|| frames.first()) {
+        let _ = write!(text, "  {}", place(frame, full));
+        if let Some(inner) = frames.first().filter(|inner| full && *inner != frame) {
+            let _ = write!(text, " in {}", inner.function);
+        }
+    }
+    Cell { thread: step.thread as usize, text }
+}
+
+/// `file:line`, with the column too when everything is shown.
+fn place(frame: &Frame, full: bool) -> String {
+    if full {
+        return location(frame);
+    }
+    location(&Frame { column: 0, ..frame.clone() })
+}
+
+/// `mutex A`: objects of a kind are lettered in the order in which they are first used.
+fn object_name(replay: &Replay, object: u32) -> Option<String> {
+    let kind = &replay.objects.get(object as usize)?.kind;
+    let mut seen: Vec<u32> = Vec::new();
+    for other in replay.steps.iter().filter_map(|step| step.object) {
+        let same = replay.objects.get(other as usize).is_some_and(|o| o.kind == *kind);
+        if same && !seen.contains(&other) {
+            seen.push(other);
+        }
+    }
+    if seen.len() < 2 {
+        return Some(kind.clone());
+    }
+    let index = seen.iter().position(|other| *other == object)?;
+    Some(match u8::try_from(index) {
+        Ok(index) if index < 26 => format!("{kind} {}", char::from(b'A' + index)),
+        _ => format!("{kind} {}", index + 1),
+    })
+}
+
+/// A piece of the program's output, line by line.
+fn printed(table: &mut String, piece: &Output, replay: &Replay, number: usize, style: Style) {
+    for line in piece.text.lines().filter(|line| !line.is_empty()) {
+        let thread = thread_name(replay, piece.thread);
+        let line = style.paint(Paint::Cyan, &format!("{thread} prints: {line}"));
+        let _ = write!(table, "\n{:>number$}   {line}", "");
+    }
+}
+
+/// The rows that are left out of a long table.
+const fn middle(rows: usize) -> std::ops::Range<usize> {
+    if rows > 2 * SHOWN { SHOWN..rows - SHOWN } else { 0..0 }
+}
+
+/// The text with spaces behind it, or cut.
+fn padded(text: &str, width: usize) -> String {
+    let length = text.chars().count();
+    if length > width {
+        let kept: String = text.chars().take(width.saturating_sub(1)).collect();
+        return format!("{kept}…");
+    }
+    format!("{text}{}", " ".repeat(width - length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::executable::symbols::Places;
+    use lockred_trace::message::{Object, Thread};
+    use lockred_trace::schedule::Schedule;
+    use lockred_trace::sites::{Sidecar, SiteId};
+
+    #[test]
+    fn every_thread_has_a_column_and_output_stands_at_its_step() {
+        let step = |thread, operation: &str, object| Step {
+            thread,
+            operation: operation.into(),
+            object,
+            site: SiteId(0),
+            stack: Vec::new(),
+        };
+        let object = |kind: &str| Object { kind: kind.into(), address: 0, size: None };
+        let thread = |name: Option<&str>| Thread {
+            name: name.map(Into::into),
+            parent: None,
+            created: Vec::new(),
+        };
+        let replay = Replay {
+            bug: None,
+            drift: None,
+            schedule: Schedule::default(),
+            threads: vec![thread(None), thread(Some("worker"))],
+            objects: vec![object("mutex"), object("mutex"), object("atomic")],
+            steps: vec![
+                step(0, "lock", Some(1)),
+                step(1, "lock", Some(0)),
+                step(1, "load -> 1", Some(2)),
+            ],
+            output: vec![Output { thread: 1, descriptor: 1, text: "hello\n".into(), step: 2 }],
+            unsupported: None,
+        };
+        let symbols = Symbols::of_sites(Sidecar::default(), Places::default());
+        let table = text(&replay, &symbols, false, Style::plain());
+        let expected = "\
+step │ main         │ thread 1 `worker`
+─────┼──────────────┼──────────────────
+   1 │ lock mutex A │
+   2 │              │ lock mutex B
+       thread 1 `worker` prints: hello
+   3 │              │ load -> 1 atomic";
+        assert_eq!(table, expected);
+    }
+
+    #[test]
+    fn long_cells_are_cut_and_long_tables_too() {
+        assert_eq!(padded("abcdef", 4), "abc…");
+        assert_eq!(padded("ab", 4), "ab  ");
+        assert_eq!(middle(240), 0..0);
+        assert_eq!(middle(241), 120..121);
+    }
+}

@@ -1,0 +1,169 @@
+//! From a replayed execution that ended in a bug to a report: who did what where, and why that is a bug.
+
+use super::panic;
+use super::{Place, Report, Severity};
+use crate::executable::symbols::Symbols;
+use lockred_trace::codes::BugKind;
+use lockred_trace::message::{self, Bug, Replay, Role};
+
+/// The report of the bug that a replay ended in.
+pub fn report(replay: &Replay, bug: &Bug, symbols: &Symbols) -> Report {
+    let names = Names { replay, objects: object_names(replay, bug) };
+    let mut places: Vec<Place> =
+        bug.places.iter().map(|place| names.place(place, symbols)).collect();
+    // What the report is about comes first; within it the order is the runtime's.
+    places.sort_by_key(|place| !place.is_primary());
+    let mut notes = bug.notes.clone();
+    let mut title = title(bug);
+    if bug.kind == BugKind::Panic {
+        for panic in panic::find(&replay.output) {
+            let text = panic.message.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
+            let first = text.lines().next().unwrap_or_default();
+            if title == "panic" || title == "panic: the test panicked" {
+                title = format!("panic: {first}");
+            }
+            if !title.contains(&text) {
+                let thread = thread_name(replay, panic.thread);
+                notes.push(format!("{thread} panicked at {}:\n{text}", panic.location));
+            }
+        }
+    }
+    notes.extend(order_note(bug));
+    Report { severity: Severity::Error, code: Some(bug.kind.code()), title, places, notes }
+}
+
+/// The kind in words, then the runtime's line.
+fn title(bug: &Bug) -> String {
+    let kind = kind_words(bug.kind);
+    let message = bug.message.trim();
+    if message.is_empty() {
+        kind.to_owned()
+    } else if message.to_lowercase().starts_with(kind) {
+        message.to_owned()
+    } else {
+        format!("{kind}: {message}")
+    }
+}
+
+/// How people call a kind.
+pub const fn kind_words(kind: BugKind) -> &'static str {
+    match kind {
+        BugKind::DataRace => "data race",
+        BugKind::Deadlock => "deadlock",
+        BugKind::Panic => "panic",
+        BugKind::UseAfterFree => "use after free",
+        BugKind::DoubleFree => "double free",
+        BugKind::Livelock => "livelock",
+        BugKind::Abort => "abort",
+        BugKind::Signal => "signal",
+        BugKind::Exit => "exit",
+    }
+}
+
+/// What would make two racing accesses well ordered.
+fn order_note(bug: &Bug) -> Option<String> {
+    if bug.kind != BugKind::DataRace {
+        return None;
+    }
+    let atomic =
+        |place: &message::Place| matches!(place.role, Role::AtomicRead | Role::AtomicWrite);
+    let first = if bug.places.iter().any(atomic) {
+        "one access is not atomic: make both atomic, or order them"
+    } else {
+        "nothing orders the two accesses"
+    };
+    Some(format!(
+        "{first}\na lock held at both, joining the thread, or a Release store that the other side reads\n\
+         with Acquire would order them"
+    ))
+}
+
+/// What threads and objects are called in one report.
+struct Names<'a> {
+    replay: &'a Replay,
+    /// By index; empty for objects that the bug does not mention.
+    objects: Vec<String>,
+}
+
+impl Names<'_> {
+    fn place(&self, place: &message::Place, symbols: &Symbols) -> Place {
+        let thread = thread_name(self.replay, place.thread);
+        let label = format!("{thread} {}", self.action(place));
+        let frames = symbols.frames(place.site, &place.stack);
+        Place { role: Some(place.role), thread, label, frames }
+    }
+
+    fn action(&self, place: &message::Place) -> String {
+        let index = place.object.map(|index| index as usize);
+        let name = index.and_then(|index| self.objects.get(index)).map_or("", String::as_str);
+        let kind = index
+            .and_then(|index| self.replay.objects.get(index))
+            .map_or("", |object| object.kind.as_str());
+        match place.role {
+            Role::Read => format!("reads{} here", bytes(self.replay, index)),
+            Role::Write => format!("writes{} here", bytes(self.replay, index)),
+            Role::AtomicRead => "reads here, atomically".into(),
+            Role::AtomicWrite => "writes here, atomically".into(),
+            Role::Waits => match kind {
+                "" => "waits here".into(),
+                "thread" => "waits here for a thread to end".into(),
+                "condvar" => format!("waits here to be notified by {name}"),
+                "parker" => "is parked here".into(),
+                "futex" | "atomic" => "waits here".into(),
+                _ => format!("waits here for {name}"),
+            },
+            Role::Holds if name.is_empty() => "acquired a lock here and holds it".into(),
+            Role::Holds => format!("acquired {name} here and holds it"),
+            Role::Panicked => "panicked here".into(),
+            Role::Died => "ended here".into(),
+            Role::Spins => "spins here".into(),
+        }
+    }
+}
+
+/// ` 4 bytes`, where the size is known.
+fn bytes(replay: &Replay, object: Option<usize>) -> String {
+    match object.and_then(|index| replay.objects.get(index)?.size) {
+        Some(1) => " 1 byte".into(),
+        Some(size) => format!(" {size} bytes"),
+        None => String::new(),
+    }
+}
+
+/// How a thread is called: `main`, ``thread 1 `worker` ``, `thread 2`.
+pub fn thread_name(replay: &Replay, thread: u32) -> String {
+    let name = replay.threads.get(thread as usize).and_then(|thread| thread.name.as_deref());
+    match (thread, name) {
+        (0, _) => "main".into(),
+        (number, Some(name)) if !name.is_empty() => format!("thread {number} `{name}`"),
+        (number, _) => format!("thread {number}"),
+    }
+}
+
+/// Names for the objects that a bug mentions: `the mutex`, or `mutex A` and `mutex B` where there are several of a kind.
+fn object_names(replay: &Replay, bug: &Bug) -> Vec<String> {
+    // The reader meets main first, and what it holds before what it waits for.
+    let mut places: Vec<&message::Place> = bug.places.iter().collect();
+    places.sort_by_key(|place| (place.thread, place.role != Role::Holds));
+    let mut mentioned: Vec<usize> = Vec::new();
+    for index in places.iter().filter_map(|place| Some(place.object? as usize)) {
+        if !mentioned.contains(&index) {
+            mentioned.push(index);
+        }
+    }
+    let mut names = vec![String::new(); replay.objects.len()];
+    for (index, object) in replay.objects.iter().enumerate() {
+        let same =
+            |other: &&usize| replay.objects.get(**other).is_some_and(|o| o.kind == object.kind);
+        let alike: Vec<usize> = mentioned.iter().filter(same).copied().collect();
+        if let Some(place) = alike.iter().position(|other| *other == index) {
+            let letter = u8::try_from(place).ok().filter(|place| *place < 26);
+            names[index] = match (alike.len(), letter) {
+                (1, _) => format!("the {}", object.kind),
+                (_, Some(letter)) => format!("{} {}", object.kind, char::from(b'A' + letter)),
+                (_, None) => format!("{} {}", object.kind, place + 1),
+            };
+        }
+    }
+    names
+}

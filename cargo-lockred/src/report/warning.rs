@@ -1,0 +1,37 @@
+//! Reports of what fails nothing, and of what cannot be modelled.
+
+use super::{Place, Report, Severity};
+use crate::executable::symbols::Symbols;
+use lockred_trace::message::{Unsupported, Warning};
+use lockred_trace::sites::SiteId;
+
+/// The report of a warning.
+pub fn warning(warning: &Warning, symbols: &Symbols) -> Report {
+    Report {
+        severity: Severity::Warning,
+        code: Some(warning.kind.code()),
+        title: warning.message.clone(),
+        places: place(warning.site, &warning.stack, "here", symbols),
+        notes: Vec::new(),
+    }
+}
+
+/// The report of something that cannot be modelled.
+pub fn unsupported(unsupported: &Unsupported, symbols: &Symbols) -> Report {
+    let title = format!("unsupported: {}", unsupported.message);
+    Report {
+        severity: Severity::Error,
+        code: None,
+        title,
+        places: place(unsupported.site, &unsupported.stack, "reached from here", symbols),
+        notes: Vec::new(),
+    }
+}
+
+fn place(site: SiteId, stack: &[u64], label: &str, symbols: &Symbols) -> Vec<Place> {
+    let frames = symbols.frames(site, stack);
+    if frames.is_empty() {
+        return Vec::new();
+    }
+    vec![Place { role: None, thread: String::new(), label: label.into(), frames }]
+}

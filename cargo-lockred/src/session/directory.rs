@@ -1,0 +1,120 @@
+//! The session directory: the order, the status, the messages, and what the process printed.
+
+use super::status::{self, Progress};
+use crate::error::{Error, Result};
+use lockred_trace::message::Message;
+use lockred_trace::schedule::Schedule;
+use lockred_trace::session::{MESSAGE_FILE, ORDER_FILE, Order, STATUS_BYTES, STATUS_FILE};
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader};
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// What the process itself prints; not a part of the protocol.
+const OUTPUT_FILE: &str = "output";
+/// Lines of that which an error message shows.
+const SHOWN_LINES: usize = 20;
+
+/// A session directory; it is removed with this value.
+pub struct Directory {
+    place: TempDir,
+    status: File,
+}
+
+impl Directory {
+    /// Makes the directory with the order in it, in the temporary directory of the system.
+    ///
+    /// # Errors
+    /// When it cannot be written. The status file gets its blocks now: the process writes through a mapping, where a full
+    /// disk would kill it.
+    pub fn create(order: &Order) -> Result<Self> {
+        let above = std::env::temp_dir();
+        let place = tempfile::Builder::new().prefix("lockred-").tempdir();
+        let place = place.map_err(|e| Error::file("create a directory in", &above, &e))?;
+        let path = place.path().join(ORDER_FILE);
+        let text = serde_json::to_vec(order)
+            .map_err(|e| Error::ours(format!("an order cannot be encoded: {e}")))?;
+        fs::write(&path, text).map_err(|e| Error::file("write", &path, &e))?;
+        let path = place.path().join(STATUS_FILE);
+        let status = File::options().create_new(true).read(true).write(true).open(&path);
+        let status = status.map_err(|e| Error::file("create", &path, &e))?;
+        allocate(&status).map_err(|e| Error::file("write", &path, &e))?;
+        Ok(Self { place, status })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.place.path()
+    }
+
+    /// A new file for what the process prints.
+    ///
+    /// # Errors
+    /// When it cannot be created.
+    pub fn output(&self) -> Result<File> {
+        let path = self.path().join(OUTPUT_FILE);
+        File::create(&path).map_err(|e| Error::file("create", &path, &e))
+    }
+
+    /// The end of what the process printed, if it printed anything.
+    pub fn last_output(&self) -> Option<String> {
+        let bytes = fs::read(self.path().join(OUTPUT_FILE)).ok()?;
+        let text = String::from_utf8_lossy(&bytes);
+        let lines: Vec<&str> = text.lines().collect();
+        let shown = lines[lines.len().saturating_sub(SHOWN_LINES)..].join("\n");
+        (!shown.trim().is_empty()).then_some(shown)
+    }
+
+    /// The counters of the status file.
+    pub fn progress(&self, elapsed: Duration) -> Progress {
+        status::progress(&self.status, elapsed)
+    }
+
+    /// The schedule under way.
+    pub fn trail(&self) -> Schedule {
+        status::trail(&self.status)
+    }
+
+    /// The last message, or an error message if there is one; `None` when there is none.
+    ///
+    /// # Errors
+    /// When a line is no message.
+    pub fn answer(&self) -> std::result::Result<Option<Message>, String> {
+        let path = self.path().join(MESSAGE_FILE);
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
+        };
+        let mut last = None;
+        for line in BufReader::new(file).lines() {
+            let line = line.map_err(|e| format!("cannot read {}: {e}", path.display()))?;
+            if line.is_empty() {
+                continue;
+            }
+            let message = serde_json::from_str(&line).map_err(|e| {
+                let start: String = line.chars().take(200).collect();
+                format!("the process answered what is no message ({e}): {start}")
+            })?;
+            let error = matches!(message, Message::Error { .. });
+            last = Some(message);
+            if error {
+                break;
+            }
+        }
+        Ok(last)
+    }
+}
+
+/// Gives the file its size, with blocks on the disk behind it.
+fn allocate(file: &File) -> io::Result<()> {
+    let bytes = libc::off_t::try_from(STATUS_BYTES).expect("a few megabytes");
+    // SAFETY: the descriptor is open for writing as long as `file` is borrowed; no memory is passed.
+    match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, bytes) } {
+        0 => Ok(()),
+        libc::EOPNOTSUPP | libc::EINVAL => file.set_len(STATUS_BYTES as u64),
+        code => Err(io::Error::from_raw_os_error(code)),
+    }
+}

@@ -1,0 +1,182 @@
+//! One exploration process from start to answer: its session directory, how it is started, watched and ended.
+
+mod directory;
+mod process;
+mod status;
+mod watchdog;
+
+use crate::error::{Error, Result};
+use crate::interrupt;
+use directory::Directory;
+use lockred_trace::message::{Counts, Exploration, Message, Replay};
+use lockred_trace::schedule::Schedule;
+use lockred_trace::session::{EXIT_ANSWERED, EXIT_INTERNAL, Order};
+use process::Process;
+pub use status::Progress;
+use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+pub use watchdog::Patience;
+use watchdog::{Act, Reason, Watchdog};
+
+/// How often progress is drawn and the watchdog looks.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// What to start, and where.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// The instrumented executable.
+    pub executable: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Its working directory.
+    pub directory: PathBuf,
+    /// Variables beyond what is inherited.
+    pub environment: Vec<(String, OsString)>,
+}
+
+/// How a session ended.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Ending {
+    /// With the outcome of a search.
+    Explored(Box<Exploration>),
+    /// With the record of an execution.
+    Replayed(Box<Replay>),
+    /// It was told to stop by the user, and stopped or was stopped.
+    Interrupted {
+        /// What it had done.
+        counts: Counts,
+    },
+    /// By an error of ours.
+    Failed(Failure),
+}
+
+/// An error of ours that ended a process.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Failure {
+    /// What happened.
+    pub message: String,
+    /// What it had done.
+    pub counts: Counts,
+    /// The schedule under way.
+    pub trail: Schedule,
+}
+
+/// Runs a process to its end; `progress` is told about its progress ten times a second.
+///
+/// # Errors
+/// When the session's directory cannot be written, or the process cannot be started.
+pub fn run(
+    launch: &Launch,
+    order: &Order,
+    patience: Patience,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Ending> {
+    let directory = Directory::create(order)?;
+    let process = Process::start(launch, directory.path(), &directory.output()?)?;
+    let start = Instant::now();
+    let mut watchdog = Watchdog::new(patience, start);
+    let mut stopped = None;
+    let status = loop {
+        if let Some(status) = process.wait(LOOK_EVERY)? {
+            break status;
+        }
+        let seen = directory.progress(start.elapsed());
+        progress(&seen);
+        match watchdog.look(&seen, interrupt::requested(), Instant::now()) {
+            Act::Nothing => {}
+            Act::Signal(signal, reason) => {
+                stopped = Some(reason);
+                process.signal(signal);
+            }
+            Act::Kill => process.signal(libc::SIGKILL),
+        }
+    };
+    Ok(ending(&directory, status, stopped, start.elapsed()))
+}
+
+/// Judges what an ended process left.
+fn ending(
+    directory: &Directory,
+    status: ExitStatus,
+    stopped: Option<Reason>,
+    elapsed: Duration,
+) -> Ending {
+    let progress = directory.progress(elapsed);
+    let failed = |message: String| {
+        Ending::Failed(Failure { message, counts: progress.counts, trail: directory.trail() })
+    };
+    let answer = match directory.answer() {
+        Ok(answer) => answer,
+        Err(message) => return failed(message),
+    };
+    match (status.code(), answer) {
+        (_, Some(Message::Error { message })) => {
+            failed(format!("error inside the process: {message}"))
+        }
+        (Some(EXIT_ANSWERED), Some(Message::Explored(answer))) => {
+            Ending::Explored(Box::new(answer))
+        }
+        (Some(EXIT_ANSWERED), Some(Message::Replayed(answer))) => {
+            Ending::Replayed(Box::new(answer))
+        }
+        _ if stopped == Some(Reason::Interrupted) => {
+            Ending::Interrupted { counts: progress.counts }
+        }
+        (code, _) => {
+            let how = match (stopped, code) {
+                (Some(reason), _) => reason.text(&progress),
+                (None, Some(EXIT_ANSWERED)) => "the process ended without an answer".to_owned(),
+                (None, Some(EXIT_INTERNAL)) => "the process stopped by an error of ours".to_owned(),
+                (None, Some(code)) => {
+                    format!("the process ended with status {code} without an answer")
+                }
+                (None, None) => died(status),
+            };
+            failed(match directory.last_output() {
+                Some(output) => format!("{how}; it printed:\n{output}"),
+                None => how,
+            })
+        }
+    }
+}
+
+/// A death by a signal, in words.
+fn died(status: ExitStatus) -> String {
+    let signal = status.signal().unwrap_or_default();
+    let name = match signal {
+        libc::SIGSEGV => " (SIGSEGV)",
+        libc::SIGBUS => " (SIGBUS; a full disk can be the reason)",
+        libc::SIGABRT => " (SIGABRT)",
+        libc::SIGKILL => " (SIGKILL; the system may be out of memory)",
+        libc::SIGILL => " (SIGILL)",
+        libc::SIGFPE => " (SIGFPE)",
+        _ => "",
+    };
+    format!("the process died by signal {signal}{name}")
+}
+
+/// Runs an executable outside of a session and gives its standard output.
+///
+/// # Errors
+/// When it cannot be run, or fails.
+pub fn plain_output(launch: &Launch) -> Result<String> {
+    let shown = launch.executable.display();
+    let output = process::command(launch)
+        .output()
+        .map_err(|e| Error::file("run", Path::new(&launch.executable), &e))?;
+    if !output.status.success() {
+        return Err(Error::ours(format!(
+            "`{shown} {}` ended with {}:\n{}",
+            launch.arguments.join(" "),
+            output.status,
+            String::from_utf8_lossy(&output.stderr).trim_end()
+        )));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,124 @@
+//! Starting an exploration process, waiting for it with a deadline, sending it signals.
+
+use super::Launch;
+use crate::error::{Error, Result};
+use lockred_trace::session::ENV;
+use std::cell::RefCell;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+/// A running exploration process. It is killed when this value goes before it has ended.
+pub struct Process {
+    child: RefCell<Child>,
+    /// Readable when the process has ended.
+    handle: OwnedFd,
+}
+
+/// The command of a launch: its arguments, directory and environment, nothing on standard input.
+pub fn command(launch: &Launch) -> Command {
+    let mut command = Command::new(&launch.executable);
+    command
+        .args(&launch.arguments)
+        .current_dir(&launch.directory)
+        .envs(launch.environment.iter().map(|(name, value)| (name, value)))
+        // Capturing a backtrace costs a panic a thousand times what it costs without.
+        .env("RUST_BACKTRACE", "0")
+        .env_remove("RUST_LIB_BACKTRACE")
+        .env_remove("RUST_TEST_SHUFFLE")
+        .env_remove("RUST_TEST_SHUFFLE_SEED")
+        .env_remove(ENV)
+        .stdin(Stdio::null());
+    command
+}
+
+impl Process {
+    /// Starts a launch in a session; what it prints goes to `output`.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn start(launch: &Launch, session: &Path, output: &File) -> Result<Self> {
+        let failed = |e: io::Error| Error::file("run", &launch.executable, &e);
+        let mut command = command(launch);
+        command
+            .env(ENV, session)
+            .stdout(output.try_clone().map_err(failed)?)
+            .stderr(output.try_clone().map_err(failed)?)
+            // Ctrl-C at the terminal is for us; we ask the process to answer with what it has.
+            .process_group(0);
+        // SAFETY: `before_exec` makes system calls only, which is allowed between fork and exec.
+        unsafe { command.pre_exec(before_exec) };
+        let child = command.spawn().map_err(failed)?;
+        let pid = libc::c_long::from(child.id().cast_signed());
+        // SAFETY: takes two integers and returns a new descriptor, or a negative number.
+        let handle = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
+        let mut child = child;
+        if handle < 0 {
+            let error = io::Error::last_os_error();
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(Error::ours(format!("cannot watch a process (pidfd_open): {error}"))
+                .hint("Linux 5.3 or newer is needed"));
+        }
+        let number = i32::try_from(handle).expect("descriptors are small");
+        // SAFETY: the descriptor was just opened and belongs to nobody else.
+        let handle = unsafe { OwnedFd::from_raw_fd(number) };
+        Ok(Self { child: RefCell::new(child), handle })
+    }
+
+    /// Waits for the end, at most as long as `limit`; shorter when a signal arrives.
+    ///
+    /// # Errors
+    /// When the system cannot wait.
+    pub fn wait(&self, limit: Duration) -> Result<Option<ExitStatus>> {
+        let mut entry =
+            libc::pollfd { fd: self.handle.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        let milliseconds = i32::try_from(limit.as_millis()).unwrap_or(i32::MAX);
+        // SAFETY: `entry` is one valid `pollfd` that lives over the call.
+        unsafe { libc::poll(&raw mut entry, 1, milliseconds) };
+        let status = self.child.borrow_mut().try_wait();
+        status.map_err(|e| Error::ours(format!("cannot wait for a process: {e}")))
+    }
+
+    /// Sends a signal; one that has ended gets none.
+    pub fn signal(&self, signal: i32) {
+        // SAFETY: passes integers and a null pointer, which the call permits.
+        unsafe {
+            libc::syscall(
+                libc::SYS_pidfd_send_signal,
+                self.handle.as_raw_fd(),
+                signal,
+                std::ptr::null::<libc::siginfo_t>(),
+                0,
+            );
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let mut child = self.child.borrow_mut();
+        if matches!(child.try_wait(), Ok(None)) {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Runs in the new process: addresses are to be the same in every one; it must not outlive us, nor leave a core file.
+#[expect(clippy::unnecessary_wraps, reason = "the signature is that of pre_exec")]
+fn before_exec() -> io::Result<()> {
+    // SAFETY: these calls take integers, and one a pointer to a local that lives over the call. A sandbox may refuse
+    // the first; then addresses of shared libraries vary, which a replay would notice.
+    unsafe {
+        libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        libc::setrlimit(libc::RLIMIT_CORE, &raw const none);
+    }
+    Ok(())
+}

@@ -1,0 +1,108 @@
+//! The status file as the session reads it. The process maps it shared; reading the file sees the same pages.
+
+use lockred_trace::message::Counts;
+use lockred_trace::schedule::Schedule;
+use lockred_trace::session::{Phase, STATUS_TRAIL, StatusWord, TRAIL_CAPACITY, decode_choice};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::time::Duration;
+
+/// What a process has done so far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Progress {
+    /// Grows while it makes progress.
+    pub heartbeat: u64,
+    /// Whether the first thread was created.
+    pub below_root: bool,
+    /// Whether the answer is written.
+    pub answered: bool,
+    /// Counts so far.
+    pub counts: Counts,
+    /// Bugs found so far.
+    pub bugs: u64,
+    /// Time since the process was started.
+    pub elapsed: Duration,
+}
+
+/// Words of the counter page.
+const WORDS: usize = 9;
+
+/// Reads the counters. A file that cannot be read counts as one that does not change: the watchdog ends that.
+pub fn progress(file: &File, elapsed: Duration) -> Progress {
+    let mut bytes = [0; WORDS * 8];
+    if file.read_exact_at(&mut bytes, 0).is_err() {
+        return Progress { elapsed, ..Progress::default() };
+    }
+    let word = |word: StatusWord| {
+        let start = word as usize * 8;
+        u64::from_ne_bytes(bytes[start..start + 8].try_into().expect("eight bytes"))
+    };
+    let phase = word(StatusWord::Phase);
+    Progress {
+        heartbeat: word(StatusWord::Heartbeat),
+        below_root: phase == Phase::BelowRoot as u64,
+        answered: phase == Phase::Answered as u64,
+        counts: Counts {
+            executions: word(StatusWord::Executions),
+            blocked: word(StatusWord::Blocked),
+            refinements: word(StatusWord::Refinements),
+            transactions: word(StatusWord::Transactions),
+            operations: word(StatusWord::Operations),
+        },
+        bugs: word(StatusWord::Bugs),
+        elapsed,
+    }
+}
+
+/// Reads the schedule of the execution under way, as far as it was written.
+pub fn trail(file: &File) -> Schedule {
+    let mut word = [0; 8];
+    let at = StatusWord::TrailLength as u64 * 8;
+    if file.read_exact_at(&mut word, at).is_err() {
+        return Schedule::default();
+    }
+    let length = usize::try_from(u64::from_ne_bytes(word)).unwrap_or(TRAIL_CAPACITY);
+    let mut bytes = vec![0; length.min(TRAIL_CAPACITY) * 8];
+    if file.read_exact_at(&mut bytes, STATUS_TRAIL as u64).is_err() {
+        return Schedule::default();
+    }
+    let words = bytes.chunks_exact(8);
+    let choice = |word: &[u8]| {
+        decode_choice(u64::from_ne_bytes(word.try_into().expect("chunks of eight bytes")))
+    };
+    Schedule(words.map(choice).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lockred_trace::schedule::Choice;
+    use lockred_trace::session::{STATUS_BYTES, encode_choice};
+
+    #[test]
+    fn counters_and_trail_are_read_back() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(STATUS_BYTES as u64).unwrap();
+        assert_eq!(trail(&file), Schedule::default());
+        let write = |word: StatusWord, value: u64| {
+            file.write_all_at(&value.to_ne_bytes(), word as u64 * 8).unwrap();
+        };
+        write(StatusWord::Heartbeat, 7);
+        write(StatusWord::Phase, Phase::BelowRoot as u64);
+        write(StatusWord::Executions, 3);
+        write(StatusWord::Bugs, 1);
+        let seen = progress(&file, Duration::ZERO);
+        assert_eq!((seen.heartbeat, seen.below_root, seen.answered), (7, true, false));
+        assert_eq!((seen.counts.executions, seen.bugs), (3, 1));
+
+        let schedule = Schedule(vec![Choice::Thread(1), Choice::Value { picked: 1, of: 2 }]);
+        for (index, choice) in schedule.0.iter().enumerate() {
+            let at = (STATUS_TRAIL + index * 8) as u64;
+            file.write_all_at(&encode_choice(*choice).to_ne_bytes(), at).unwrap();
+        }
+        write(StatusWord::TrailLength, 2);
+        assert_eq!(trail(&file), schedule);
+        write(StatusWord::TrailLength, u64::MAX);
+        assert_eq!(trail(&file).0.len(), TRAIL_CAPACITY);
+    }
+}

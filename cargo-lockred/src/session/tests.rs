@@ -1,0 +1,100 @@
+//! Sessions with shell scripts in place of instrumented programs.
+
+use super::*;
+use lockred_trace::FORMAT_VERSION;
+use lockred_trace::message::{Exploration, Stop};
+use lockred_trace::session::{Limits, Strategy, Task};
+
+fn order() -> Order {
+    let limits = Limits { executions: None, seconds: Some(60.0), operations: 1 };
+    Order {
+        version: FORMAT_VERSION,
+        task: Task::Explore { strategy: Strategy::Dpor, limits, keep_going: false },
+        libtest: true,
+        random_seed: 0,
+        writable: Vec::new(),
+    }
+}
+
+/// Runs a shell script as the process; `$LOCKRED_SESSION` is its session, `$ANSWER` a complete exploration.
+fn run_script(script: &str) -> Ending {
+    let answer = Message::Explored(Exploration {
+        stop: Stop::Complete,
+        counts: Counts { executions: 2, ..Counts::default() },
+        seconds: 0.1,
+        threads: 2,
+        findings: Vec::new(),
+        warnings: Vec::new(),
+        assumptions: Vec::new(),
+    });
+    let launch = Launch {
+        executable: "/bin/sh".into(),
+        arguments: vec!["-c".into(), script.into()],
+        directory: "/".into(),
+        environment: vec![("ANSWER".into(), serde_json::to_string(&answer).unwrap().into())],
+    };
+    run(&launch, &order(), Patience::of_budget(Some(60.0)), &mut |_| ()).unwrap()
+}
+
+fn failure(script: &str) -> Failure {
+    match run_script(script) {
+        Ending::Failed(failure) => failure,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn an_answer_is_read() {
+    let script = "grep -q '\"version\":1' $LOCKRED_SESSION/order.json || exit 9
+        echo \"$ANSWER\" >> $LOCKRED_SESSION/messages.jsonl";
+    let Ending::Explored(answer) = run_script(script) else { panic!() };
+    assert_eq!(answer.counts.executions, 2);
+}
+
+#[test]
+fn an_error_inside_the_process_is_ours() {
+    let script =
+        r#"echo '{"error":{"message":"no arena"}}' >> $LOCKRED_SESSION/messages.jsonl; exit 70"#;
+    assert!(failure(script).message.ends_with("no arena"));
+}
+
+#[test]
+fn a_silent_end_is_told_with_what_was_printed() {
+    assert_eq!(
+        failure("echo a last word >&2; exit 3").message,
+        "the process ended with status 3 without an answer; it printed:\na last word"
+    );
+    assert_eq!(failure("exit 0").message, "the process ended without an answer");
+}
+
+#[test]
+fn a_death_leaves_its_trail() {
+    // Two choices (thread 3, thread 0) at the trail's place, their number at word 7.
+    let script = r"
+        printf '\006\000\000\000\000\000\000\000' | dd of=$LOCKRED_SESSION/status bs=1 seek=4096 conv=notrunc 2>/dev/null
+        printf '\002' | dd of=$LOCKRED_SESSION/status bs=1 seek=56 conv=notrunc 2>/dev/null
+        kill -SEGV $$";
+    let failure = failure(script);
+    assert_eq!(failure.message, "the process died by signal 11 (SIGSEGV)");
+    let choice = lockred_trace::schedule::Choice::Thread;
+    assert_eq!(failure.trail.0, [choice(3), choice(0)]);
+}
+
+#[test]
+fn nonsense_in_place_of_an_answer_is_told() {
+    let told = failure("echo nonsense > $LOCKRED_SESSION/messages.jsonl").message;
+    assert!(told.contains("no message") && told.ends_with("nonsense"), "{told}");
+}
+
+#[test]
+fn an_executable_that_is_missing_is_named() {
+    let launch = Launch {
+        executable: "/nowhere/program".into(),
+        arguments: Vec::new(),
+        directory: "/".into(),
+        environment: Vec::new(),
+    };
+    let patience = Patience::of_budget(None);
+    let error = run(&launch, &order(), patience, &mut |_| ()).unwrap_err();
+    assert!(error.message.contains("/nowhere/program"), "{}", error.message);
+}

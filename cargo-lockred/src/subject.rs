@@ -1,0 +1,70 @@
+//! What `check` and `replay` both work on: a workspace, its toolchain with a back end, and what was built.
+
+use crate::backend::{self, Backend};
+use crate::build::Build;
+use crate::build::artifact::Built;
+use crate::build::project::Project;
+use crate::cargo_config::Configuration;
+use crate::cli::selection::Selection;
+use crate::error::Result;
+use crate::executable::symbols::Places;
+use crate::output::console::Console;
+use crate::toolchain::Toolchain;
+use std::path::Path;
+
+/// A workspace, ready to be built.
+pub struct Subject {
+    /// The workspace.
+    pub project: Project,
+    /// The toolchain in use there.
+    pub toolchain: Toolchain,
+    /// Its back end.
+    pub backend: Backend,
+    configuration: Configuration,
+}
+
+impl Subject {
+    /// Finds everything, and sets the back end up where it is missing.
+    ///
+    /// # Errors
+    /// What cargo, the toolchain or the set-up complain about.
+    pub fn find(directory: &Path, selection: &Selection, console: &Console) -> Result<Self> {
+        let configuration = Configuration::read(directory, &selection.manifest.config);
+        let project = Project::find(
+            directory,
+            &selection.manifest,
+            &selection.compilation,
+            &selection.packages,
+        )?;
+        let toolchain = Toolchain::find(directory, &configuration)?;
+        let verbose = selection.display.verbose > 0;
+        let backend = backend::ready(&toolchain, console, verbose)?;
+        Ok(Self { project, toolchain, backend, configuration })
+    }
+
+    /// Builds a selection; nothing happens where everything is fresh.
+    ///
+    /// # Errors
+    /// When the build fails.
+    pub fn build(&self, selection: &Selection) -> Result<Vec<Built>> {
+        let build = Build {
+            project: &self.project,
+            configuration: &self.configuration,
+            toolchain: &self.toolchain,
+            backend: &self.backend,
+            selection,
+        };
+        build.run()
+    }
+
+    /// Where whose code lies.
+    pub fn places(&self) -> Places {
+        let manifests = self.project.packages.iter().map(|package| &package.manifest_path);
+        Places {
+            root: self.project.root.clone(),
+            members: manifests.filter_map(|m| Some(m.parent()?.as_std_path().to_owned())).collect(),
+            target: self.project.target.clone(),
+            sysroot: self.toolchain.sysroot.clone(),
+        }
+    }
+}
