@@ -136,11 +136,7 @@ impl Instrumenter<'_> {
         for instruction in all {
             match instruction.opcode() {
                 Opcode::Load | Opcode::Store if !instruction.is_atomic() => {
-                    if accesses.may_be_shared(instruction.address())
-                        && !instruction.has_metadata("invariant.load")
-                    {
-                        self.plain_access(function, instruction);
-                    }
+                    self.plain_access(function, instruction, &mut accesses);
                 }
                 Opcode::Load | Opcode::Store | Opcode::AtomicRmw | Opcode::CompareExchange => {
                     self.atomic(function, instruction);

@@ -43,7 +43,7 @@ fn append_path(name: &str, out: &mut String) {
                 rest = rest.get(end + 2..).unwrap_or("");
             }
             '{' => {
-                let end = rest.find('}').unwrap_or(rest.len() - 1);
+                let end = rest.find('}').unwrap_or(rest.len());
                 let label = rest[..end].trim_start_matches('{');
                 let label = label.split(['#', ':']).next().unwrap_or(label);
                 out.push('{');

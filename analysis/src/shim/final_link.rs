@@ -37,20 +37,9 @@ pub fn link(
     command.args(objects);
     for (index, part) in inputs.native.iter().enumerate() {
         match part {
-            Part::Argument(Argument::Input(path)) => {
-                command.arg(path);
-            }
-            Part::Argument(Argument::Library(name)) => {
-                command.arg(format!("-l{name}"));
-            }
-            Part::Argument(Argument::Directory(path)) => {
-                command.arg("-L").arg(path);
-            }
-            Part::Argument(Argument::Flag(words)) => {
-                if !is_dropped(&words[0], line.shared) {
-                    command.args(words);
-                }
-            }
+            Part::Std(argument) if line.shared => pass_on(&mut command, argument, true),
+            Part::Std(_) => {}
+            Part::Argument(argument) => pass_on(&mut command, argument, line.shared),
             Part::Archive { name, members } => {
                 let directory = scratch.join(index.to_string());
                 let archive = directory.join(format!("{name}.a"));
@@ -73,6 +62,17 @@ pub fn link(
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
     ))
+}
+
+/// Gives an argument of ours to the linker driver, unless it is one to drop.
+fn pass_on(command: &mut Command, argument: &Argument, shared: bool) {
+    match argument {
+        Argument::Input(path) => command.arg(path),
+        Argument::Library(name) => command.arg(format!("-l{name}")),
+        Argument::Directory(path) => command.arg("-L").arg(path),
+        Argument::Flag(words) if is_dropped(&words[0], shared) => command,
+        Argument::Flag(words) => command.args(words),
+    };
 }
 
 /// Makes a static library of native members, with an index, by `ar`.

@@ -32,6 +32,8 @@ pub struct Member {
 pub enum Part {
     /// Passed on as it is.
     Argument(Argument),
+    /// An rlib of std, of which a checked program uses the bitcode only.
+    Std(Argument),
     /// The native members of an rlib whose other members are bitcode.
     Archive {
         /// File name of the rlib.
@@ -103,7 +105,11 @@ impl Inputs {
             let name = path.display().to_string();
             self.bitcode.push(Bitcode { name, bytes, in_archive: false });
         } else if bytes.starts_with(b"!<arch>\n") {
-            match sysroot_crate(path) {
+            let std = sysroot_crate(path);
+            if std.is_some_and(|name| name != "compiler_builtins") {
+                self.native.push(Part::Std(argument.clone()));
+            }
+            match std {
                 // Its C and assembly parts have no bitcode, so all of it is linked natively.
                 Some("compiler_builtins") => {
                     self.native.push(Part::Argument(argument.clone()));

@@ -1,0 +1,168 @@
+//! Programs built through the shim, with a stub runtime that does natively what it is told, must behave as they do without it.
+
+mod kit;
+
+use kit::{compile, outcome, run, scratch, sidecar};
+use object::{Object, ObjectSymbol};
+use std::fs;
+use std::process::Command;
+
+/// Builds a program, runs it, and returns its standard output.
+fn output_of(name: &str) -> String {
+    let directory = scratch(name);
+    run(&mut compile(&format!("{name}.rs"), &directory));
+    run(&mut Command::new(directory.join(name))).stdout
+}
+
+#[test]
+fn a_program_that_uses_all_of_std_runs_and_every_rule_of_the_std_model_matches() {
+    let directory = scratch("all_of_std");
+    let rules = directory.join("rules");
+    run(compile("all_of_std.rs", &directory).env("LOCKRED_SHIM_RULES", &rules));
+    let executable = directory.join("all_of_std");
+    let output = run(&mut Command::new(&executable)).stdout;
+    let expected = "Ok(1) Ok(2) Ok(3)\n5 4 4\ntrue true 3\n{1: 2} true true\ntrue\n";
+    assert_eq!(output, expected);
+
+    let matched = fs::read_to_string(rules).unwrap();
+    let models = lockred_analysis::recognise::Models::built_in();
+    for (rule, _) in models.rules().filter(|(rule, _)| !rule.optional) {
+        let line = matched.lines().find(|l| l.split_once(' ').is_some_and(|(_, n)| n == rule.name));
+        let count: usize = line.unwrap().split(' ').next().unwrap().parse().unwrap();
+        assert!(count > 0, "the rule {} no longer matches this toolchain's std", rule.name);
+    }
+
+    let sidecar = sidecar(&executable);
+    assert!(!sidecar.libtest && !sidecar.panic_abort);
+    assert_eq!(sidecar.native_objects, [] as [&str; 0]);
+    // A site in the user's code with its inlining chain.
+    let chain_reaches_main = |site: u32| {
+        let chain: Vec<_> = sidecar.chain(lockred_trace::sites::SiteId(site)).collect();
+        chain.len() > 2
+            && sidecar.string(chain[0].function).starts_with("core::sync::atomic")
+            && sidecar.string(chain[chain.len() - 1].function) == "all_of_std::main"
+            && sidecar.string(chain[chain.len() - 1].file).ends_with("all_of_std.rs")
+    };
+    assert!((1..sidecar.sites.len() as u32).any(chain_reaches_main));
+    assert!(!sidecar.strings.iter().any(|s| s.contains("17h")), "hashes are left in names");
+}
+
+#[test]
+fn every_kind_of_atomic_and_of_thread_local_does_what_it_does_natively() {
+    let directory = scratch("numbers-native");
+    let source = kit::programs().join("numbers.rs");
+    run(Command::new("rustc")
+        .args(["--edition", "2024"])
+        .arg(source)
+        .arg("--out-dir")
+        .arg(&directory));
+    let native = run(&mut Command::new(directory.join("numbers"))).stdout;
+    assert_eq!(output_of("numbers"), native);
+}
+
+#[test]
+fn a_global_allocator_is_used() {
+    assert_eq!(output_of("allocator"), "counted\n");
+}
+
+#[test]
+fn a_test_harness_lists_and_runs_its_tests() {
+    let directory = scratch("harness");
+    run(compile("harness.rs", &directory).arg("--test"));
+    let executable = directory.join("harness");
+    assert!(sidecar(&executable).libtest);
+    let listed = run(Command::new(&executable).arg("--list")).stdout;
+    assert!(listed.contains("passes: test") && listed.contains("returns: test"), "{listed}");
+    let ran = run(&mut Command::new(&executable)).stdout;
+    assert!(ran.contains("3 passed"), "{ran}");
+}
+
+#[test]
+fn panics_that_abort_abort() {
+    let directory = scratch("aborts");
+    run(compile("aborts.rs", &directory).arg("-Cpanic=abort"));
+    let executable = directory.join("aborts");
+    assert!(sidecar(&executable).panic_abort);
+    let ran = outcome(&mut Command::new(&executable));
+    assert_eq!((ran.code, ran.stdout.as_str()), (None, "before\n"));
+    assert!(ran.stderr.contains("called `Option::unwrap()`"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_dependency_with_a_c_part_is_linked_and_reported_and_calls_back() {
+    let directory = scratch("uses c");
+    let source = kit::programs().join("part.c");
+    run(Command::new("cc").arg("-c").arg(source).current_dir(&directory));
+    let _ = fs::remove_file(directory.join("libpart.a"));
+    run(Command::new("ar").args(["qcs", "libpart.a", "part.o"]).current_dir(&directory));
+    run(compile("caller_of_c.rs", &directory).args(["--crate-type", "rlib", "-lstatic=part"]));
+    run(compile("uses_c.rs", &directory).arg("--extern").arg("caller_of_c"));
+    let executable = directory.join("uses_c");
+    assert_eq!(run(&mut Command::new(&executable)).stdout, "42\n");
+    let sidecar = sidecar(&executable);
+    assert_eq!(sidecar.native_objects, ["libcaller_of_c.rlib"]);
+    assert!(sidecar.externals.contains(&"c_twice".to_owned()), "{:?}", sidecar.externals);
+}
+
+#[test]
+fn a_call_that_cannot_be_modelled_is_announced_with_its_place() {
+    let directory = scratch("forks");
+    run(&mut compile("forks.rs", &directory));
+    let executable = directory.join("forks");
+    let ran = outcome(&mut Command::new(&executable));
+    assert_eq!(ran.code, Some(99));
+    let sidecar = sidecar(&executable);
+    let number = |after: &str| -> u32 {
+        let rest = ran.stderr.split_once(after).unwrap().1;
+        rest.split_whitespace().next().unwrap().parse().unwrap()
+    };
+    assert_eq!(sidecar.externals[number("external ") as usize], "fork");
+    let site = &sidecar.sites[number("site ") as usize];
+    assert_eq!((site.line, sidecar.string(site.function)), (11, "forks::main"));
+}
+
+#[test]
+fn a_shared_library_is_linked_plainly() {
+    let directory = scratch("plugin");
+    run(compile("plugin.rs", &directory).args(["--crate-type", "cdylib"]));
+    let bytes = fs::read(directory.join("libplugin.so")).unwrap();
+    let file = object::File::parse(&*bytes).unwrap();
+    let exported =
+        file.dynamic_symbols().any(|s| s.is_definition() && s.name() == Ok("plugin_answer"));
+    assert!(exported);
+    assert!(file.section_by_name("lockred_sites").is_none());
+}
+
+#[test]
+fn crates_from_crates_io_run_under_the_harness() {
+    let directory = scratch("crates_io");
+    let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/link/crates_io");
+    fs::create_dir_all(directory.join("src")).unwrap();
+    for (from, to) in [("manifest", "Cargo.toml"), ("src/lib.rs", "src/lib.rs")] {
+        fs::copy(source.join(from), directory.join(to)).unwrap();
+    }
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["test", "--target", lockred_analysis::llvm::TRIPLE]).current_dir(&directory);
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", kit::flags().join("\u{1f}"));
+    cargo.env("CARGO_TARGET_DIR", directory.join("target"));
+    let ran = run(&mut cargo);
+    assert!(ran.stdout.contains("4 passed"), "{}", ran.stdout);
+}
+
+#[test]
+fn what_cannot_be_linked_is_told_by_name() {
+    let directory = scratch("errors");
+    let shim = kit::home().join("lockred-shim");
+    let missing =
+        outcome(Command::new(&shim).args(["nowhere.o", "-o", "out"]).current_dir(&directory));
+    assert_eq!(missing.code, Some(1));
+    assert!(missing.stderr.contains("cannot read nowhere.o"), "{}", missing.stderr);
+
+    fs::write(directory.join("bad.o"), b"BC\xC0\xDEnonsense").unwrap();
+    let damaged = outcome(Command::new(&shim).args(["bad.o", "-o", "out"]).current_dir(&directory));
+    assert_eq!(damaged.code, Some(1));
+    assert!(damaged.stderr.contains("bad.o: LLVM cannot read"), "{}", damaged.stderr);
+
+    let empty = outcome(Command::new(&shim).args(["-o", "out"]).current_dir(&directory));
+    assert!(empty.stderr.contains("no function `main`"), "{}", empty.stderr);
+}
