@@ -61,7 +61,7 @@ pub fn reproduce(
     let (id, schedule) =
         keep(examiner, test, Some(finding.kind), &report.title, &finding.key, &fingerprint, whole)?;
     let mut rendered = examiner.rendered(report, Stacks::User);
-    rendered.text.push_str(&format!("\nreplay: cargo lockred replay {id}"));
+    rendered.text.push_str(&format!("\n\nreplay: cargo lockred replay {id}"));
     Ok(Ok(FoundBug { id, fingerprint, kind: finding.kind, schedule, rendered }))
 }
 

@@ -115,7 +115,7 @@ fn check(
             let Some(outcome) = outcome else { break };
             human.outcome(&outcome);
             if json {
-                json::test_finished(&outcome, options)?;
+                json::test_finished(&outcome, options, &subject.project.root)?;
             }
             tally.add(&outcome);
         }

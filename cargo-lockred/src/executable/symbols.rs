@@ -143,6 +143,10 @@ impl Symbols {
         if file.starts_with("/rustc/") || path.starts_with(&self.places.sysroot) {
             return Origin::Std;
         }
+        // std's bitcode names its files relative to a directory of the machine that built it.
+        if file.starts_with("library/") && !path.exists() {
+            return Origin::Std;
+        }
         let generated = path.starts_with(&self.places.target);
         let member = self.places.members.iter().any(|member| path.starts_with(member));
         if member && !generated && !file.is_empty() { Origin::User } else { Origin::Dependency }
@@ -237,6 +241,7 @@ mod tests {
         assert_eq!(frame("vendor/x/lib.rs").0, Origin::Dependency);
         assert_eq!(frame("/rustc/123/library/std/src/lib.rs").0, Origin::Std);
         assert_eq!(frame("/s/lib/rustlib/src/x.rs").0, Origin::Std);
+        assert_eq!(frame("library/std/src/lib.rs").0, Origin::Std);
         assert_eq!(frame(""), (Origin::Dependency, String::new()));
         assert_eq!(symbols.frame("__lr_read", "a/src/lib.rs", 1, 1).origin, Origin::Runtime);
     }

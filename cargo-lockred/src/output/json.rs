@@ -1,25 +1,118 @@
-//! JSON lines on stdout: one object a test, and one at the end.
+//! JSON lines on stdout: one object a test, and one at the end. The types here are the format.
 
-use crate::check::outcome::{FoundBug, Outcome, Rendered};
+use crate::check::outcome::{Ended, FoundBug, FoundWarning, Outcome, Rendered, Told};
 use crate::check::tally::Tally;
 use crate::cli::check::CheckOptions;
 use crate::error::{Error, Result};
 use crate::report::Place;
-use lockred_trace::codes::Verdict;
-use serde_json::{Map, Value, json};
+use lockred_trace::codes::{BugKind, Verdict, WarningKind};
+use lockred_trace::message::Role;
+use serde::Serialize;
+use std::borrow::Cow;
 use std::io::Write;
+use std::path::Path;
 
 /// Version of the lines.
 const VERSION: u32 = 1;
 /// The memory model that is explored.
 const MEMORY_MODEL: &str = "sc";
 
-/// Prints the line of one test.
+/// The line of one test.
+#[derive(Serialize)]
+struct TestFinished<'a> {
+    reason: &'static str,
+    v: u32,
+    package: &'a str,
+    target: Target<'a>,
+    name: &'a str,
+    verdict: Verdict,
+    complete: bool,
+    /// Why the search ended: `complete`, `bug`, `executions`, `seconds`, `operations`, `interrupted`, `unsupported`, `error`.
+    ended: &'static str,
+    executions: u64,
+    blocked: u64,
+    refinements: u64,
+    transactions: u64,
+    operations: u64,
+    /// From the root to the end of the search.
+    seconds: f64,
+    strategy: &'static str,
+    memory_model: &'static str,
+    assumptions: Vec<Assumption<'a>>,
+    bugs: Vec<Bug<'a>>,
+    warnings: Vec<Warning<'a>>,
+    /// Present where the verdict is `unsupported`, or an error of ours came in between.
+    #[serde(flatten)]
+    unsupported: Option<Unsupported<'a>>,
+}
+
+#[derive(Serialize)]
+struct Target<'a> {
+    kind: &'a str,
+    name: &'a str,
+}
+
+#[derive(Serialize)]
+struct Assumption<'a> {
+    code: &'static str,
+    message: &'a str,
+}
+
+#[derive(Serialize)]
+struct Bug<'a> {
+    id: &'a str,
+    code: &'static str,
+    kind: BugKind,
+    fingerprint: &'a str,
+    message: &'a str,
+    sites: Vec<Site<'a>>,
+    /// The schedule's file, relative to the workspace root where it lies in it.
+    replay: Cow<'a, str>,
+}
+
+#[derive(Serialize)]
+struct Warning<'a> {
+    code: &'static str,
+    kind: WarningKind,
+    message: &'a str,
+    sites: Vec<Site<'a>>,
+}
+
+#[derive(Serialize)]
+struct Site<'a> {
+    file: &'a str,
+    line: u32,
+    column: u32,
+    function: &'a str,
+    thread: &'a str,
+    role: Option<Role>,
+}
+
+#[derive(Serialize)]
+struct Unsupported<'a> {
+    /// Whether it is an error of ours.
+    error: bool,
+    message: &'a str,
+    sites: Vec<Site<'a>>,
+}
+
+/// The last line.
+#[derive(Serialize)]
+struct Finished {
+    reason: &'static str,
+    v: u32,
+    verified: usize,
+    passed: usize,
+    failed: usize,
+    unsupported: usize,
+}
+
+/// Prints the line of one test. `root` is the workspace's.
 ///
 /// # Errors
 /// When stdout cannot be written.
-pub fn test_finished(outcome: &Outcome, options: &CheckOptions) -> Result<()> {
-    print(&line(outcome, options.search.strategy.text()))
+pub fn test_finished(outcome: &Outcome, options: &CheckOptions, root: &Path) -> Result<()> {
+    print(&line(outcome, options.search.strategy.text(), root))
 }
 
 /// Prints the last line.
@@ -27,101 +120,112 @@ pub fn test_finished(outcome: &Outcome, options: &CheckOptions) -> Result<()> {
 /// # Errors
 /// When stdout cannot be written.
 pub fn finished(tally: &Tally) -> Result<()> {
-    print(&json!({
-        "reason": "finished",
-        "v": VERSION,
-        "verified": tally.verified,
-        "passed": tally.passed,
-        "failed": tally.failed,
-        "unsupported": tally.unsupported,
-    }))
+    print(&Finished {
+        reason: "finished",
+        v: VERSION,
+        verified: tally.verified,
+        passed: tally.passed,
+        failed: tally.failed,
+        unsupported: tally.unsupported,
+    })
 }
 
-fn print(value: &Value) -> Result<()> {
+fn print(value: &impl Serialize) -> Result<()> {
+    let failed =
+        |e: &dyn std::fmt::Display| Error::ours(format!("cannot write to standard output: {e}"));
+    let text = serde_json::to_string(value).map_err(|e| failed(&e))?;
     let mut stdout = std::io::stdout().lock();
-    let written = writeln!(stdout, "{value}").and_then(|()| stdout.flush());
-    written.map_err(|e| Error::ours(format!("cannot write to standard output: {e}")))
+    writeln!(stdout, "{text}").and_then(|()| stdout.flush()).map_err(|e| failed(&e))
 }
 
-/// The line of one test. Beyond the documented fields: `ended` says why the search ended; an `unsupported` test has
-/// `error` (whether it is an error of ours) and `message`.
-fn line(outcome: &Outcome, strategy: &str) -> Value {
-    let mut line = Map::new();
-    let mut put = |key: &str, value: Value| line.insert(key.into(), value);
-    put("reason", "test-finished".into());
-    put("v", VERSION.into());
-    put("package", outcome.package.as_str().into());
-    put("target", json!({ "kind": outcome.kind, "name": outcome.target }));
-    put("name", outcome.name.as_str().into());
-    put("verdict", json!(outcome.verdict));
-    put("complete", (outcome.ended == crate::check::outcome::Ended::Complete).into());
-    put("ended", outcome.ended.text().into());
+fn line<'a>(outcome: &'a Outcome, strategy: &'static str, root: &Path) -> TestFinished<'a> {
     let counts = &outcome.counts;
-    put("executions", counts.executions.into());
-    put("blocked", counts.blocked.into());
-    put("refinements", counts.refinements.into());
-    put("transactions", counts.transactions.into());
-    put("operations", counts.operations.into());
-    put("seconds", outcome.seconds.into());
-    put("strategy", strategy.into());
-    put("memory_model", MEMORY_MODEL.into());
-    let assumption = |told: &crate::check::outcome::Told| json!({ "code": told.kind.code(), "message": told.message });
-    put("assumptions", outcome.assumptions.iter().map(assumption).collect());
-    put("bugs", outcome.bugs.iter().map(bug).collect());
-    let warnings = outcome.warnings.iter().map(|warning| {
-        json!({
-            "code": warning.kind.code(),
-            "kind": warning.kind,
-            "message": warning.rendered.report.title,
-            "sites": sites(&warning.rendered),
-        })
-    });
-    put("warnings", warnings.collect());
-    if outcome.verdict == Verdict::Unsupported || outcome.error.is_some() {
-        put("error", outcome.error.is_some().into());
-        let what = outcome.unsupported.as_ref().map(|rendered| {
-            let title = &rendered.report.title;
-            title.strip_prefix("unsupported: ").unwrap_or(title)
-        });
-        put("message", outcome.error.as_deref().or(what).unwrap_or_default().into());
-        put("sites", outcome.unsupported.as_ref().map_or_else(|| json!([]), sites));
+    TestFinished {
+        reason: "test-finished",
+        v: VERSION,
+        package: &outcome.package,
+        target: Target { kind: outcome.kind, name: &outcome.target },
+        name: &outcome.name,
+        verdict: outcome.verdict,
+        complete: outcome.ended == Ended::Complete,
+        ended: outcome.ended.text(),
+        executions: counts.executions,
+        blocked: counts.blocked,
+        refinements: counts.refinements,
+        transactions: counts.transactions,
+        operations: counts.operations,
+        seconds: outcome.seconds,
+        strategy,
+        memory_model: MEMORY_MODEL,
+        assumptions: outcome.assumptions.iter().map(assumption).collect(),
+        bugs: outcome.bugs.iter().map(|found| bug(found, root)).collect(),
+        warnings: outcome.warnings.iter().map(warning).collect(),
+        unsupported: unsupported(outcome),
     }
-    Value::Object(line)
 }
 
-fn bug(bug: &FoundBug) -> Value {
-    json!({
-        "id": bug.id,
-        "code": bug.kind.code(),
-        "kind": bug.kind,
-        "fingerprint": bug.fingerprint,
-        "message": bug.rendered.report.title,
-        "sites": sites(&bug.rendered),
-        "replay": bug.schedule.to_string_lossy(),
+fn assumption(told: &Told) -> Assumption<'_> {
+    Assumption { code: told.kind.code(), message: &told.message }
+}
+
+fn bug<'a>(bug: &'a FoundBug, root: &Path) -> Bug<'a> {
+    Bug {
+        id: &bug.id,
+        code: bug.kind.code(),
+        kind: bug.kind,
+        fingerprint: &bug.fingerprint,
+        message: &bug.rendered.report.title,
+        sites: sites(&bug.rendered),
+        replay: bug.schedule.strip_prefix(root).unwrap_or(&bug.schedule).to_string_lossy(),
+    }
+}
+
+fn warning(warning: &FoundWarning) -> Warning<'_> {
+    Warning {
+        code: warning.kind.code(),
+        kind: warning.kind,
+        message: &warning.rendered.report.title,
+        sites: sites(&warning.rendered),
+    }
+}
+
+fn unsupported(outcome: &Outcome) -> Option<Unsupported<'_>> {
+    if outcome.verdict != Verdict::Unsupported && outcome.error.is_none() {
+        return None;
+    }
+    let what = outcome.unsupported.as_ref().map(|rendered| {
+        let title = &rendered.report.title;
+        title.strip_prefix("unsupported: ").unwrap_or(title)
+    });
+    Some(Unsupported {
+        error: outcome.error.is_some(),
+        message: outcome.error.as_deref().or(what).unwrap_or_default(),
+        sites: outcome.unsupported.as_ref().map_or_else(Vec::new, sites),
     })
 }
 
 /// The places of a report whose source is known.
-fn sites(rendered: &Rendered) -> Value {
-    let site = |place: &Place| {
-        let frame = place.frame().filter(|frame| frame.line > 0)?;
-        Some(json!({
-            "file": frame.file,
-            "line": frame.line,
-            "column": frame.column,
-            "function": frame.function,
-            "thread": place.thread,
-            "role": place.role.map_or(json!("unsupported"), |role| json!(role)),
-        }))
-    };
+fn sites(rendered: &Rendered) -> Vec<Site<'_>> {
     rendered.report.places.iter().filter_map(site).collect()
+}
+
+fn site(place: &Place) -> Option<Site<'_>> {
+    let frame = place.frame().filter(|frame| frame.line > 0)?;
+    Some(Site {
+        file: &frame.file,
+        line: frame.line,
+        column: frame.column,
+        function: &frame.function,
+        thread: &place.thread,
+        role: place.role,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::outcome::Ended;
     use lockred_trace::message::Counts;
+    use serde_json::json;
 
     #[test]
     fn a_line_has_every_documented_field() {
@@ -140,7 +244,7 @@ mod tests {
             unsupported: None,
             error: Some("broken".into()),
         };
-        let line = line(&outcome, "dpor");
+        let line = serde_json::to_value(line(&outcome, "dpor", Path::new("/"))).unwrap();
         for key in [
             "reason",
             "v",

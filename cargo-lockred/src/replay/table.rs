@@ -89,8 +89,9 @@ fn cell(replay: &Replay, step: &Step, symbols: &Symbols, full: bool) -> Cell {
         let _ = write!(text, " {name}");
     }
     let frames = symbols.frames(step.site, &step.stack);
-    let user = frames.iter().find(|frame| frame.origin == Origin::User && frame.line > 0);
-    if let Some(frame) = user.or_else(|| frames.first()) {
+    let of = |origin| frames.iter().find(|frame| frame.origin == origin && frame.line > 0);
+    let told = of(Origin::User).or_else(|| of(Origin::Dependency));
+    if let Some(frame) = told.or_else(|| frames.first().filter(|_| full)) {
         let _ = write!(text, "  {}", place(frame, full));
         if let Some(inner) = frames.first().filter(|inner| full && *inner != frame) {
             let _ = write!(text, " in {}", inner.function);
