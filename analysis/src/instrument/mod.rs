@@ -15,6 +15,7 @@ mod plain;
 mod sidecar;
 mod sites;
 mod thread_locals;
+mod thunks;
 mod user_code;
 
 use crate::llvm::{Attribute, Context, Function, Instruction, Module, Opcode};
@@ -88,6 +89,7 @@ pub fn instrument(
     rename_main(module)?;
     attributes::strip(module);
     externals::rename(context, module);
+    thunks::make(context, module);
     let functions: Vec<Function> = module.functions();
     let mut instrumenter = Instrumenter {
         context,
@@ -110,7 +112,7 @@ pub fn instrument(
         }
     }
     thread_locals::rewrite(context, module)?;
-    globals::place(module, &mut program);
+    globals::place(context, module, &mut program);
     let Instrumenter { sites, externals, models, .. } = instrumenter;
     let count = sites.len();
     sidecar::embed(context, module, program, externals, sites);

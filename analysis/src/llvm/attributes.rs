@@ -49,6 +49,25 @@ impl Function {
     }
 }
 
+impl Function {
+    /// Gives another function of the same type, and a call of such a function, what the calling convention needs to
+    /// know: the attributes of parameters and result.
+    pub fn copy_signature_attributes(self, function: Function, call: Instruction) {
+        for index in 0..=self.function_type().parameter_count() as LLVMAttributeIndex {
+            // SAFETY: valid handles, indices of the result (0) and of parameters; LLVM fills exactly `count` places.
+            unsafe {
+                let count = LLVMGetAttributeCountAtIndex(self.0, index) as usize;
+                let mut attributes = vec![std::ptr::null_mut(); count];
+                LLVMGetAttributesAtIndex(self.0, index, attributes.as_mut_ptr());
+                for attribute in attributes {
+                    LLVMAddAttributeAtIndex(function.0, index, attribute);
+                    LLVMAddCallSiteAttribute(call.0, index, attribute);
+                }
+            }
+        }
+    }
+}
+
 impl Instruction {
     /// Of a call: removes a function attribute of the call site, if it is there.
     pub fn remove_call_attribute(self, attribute: Attribute) {

@@ -48,6 +48,10 @@ pub fn link(
             }
         }
     }
+    if !line.shared {
+        // What the runtime's own std needs, whatever the program is linked to.
+        command.args(["-Wl,-Bdynamic", "-lgcc_s", "-lpthread", "-lm", "-ldl", "-lc"]);
+    }
     command.arg("-o").arg(&line.output);
     let output = command
         .output()

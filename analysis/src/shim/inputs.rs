@@ -52,7 +52,9 @@ pub struct Inputs {
     pub panic_runtime: Vec<Bitcode>,
     /// Whether that runtime aborts.
     pub panic_abort: bool,
-    /// Whether std is linked (not in `no_std` programs).
+    /// Whether core is linked (with or without the rest of std).
+    pub core: bool,
+    /// Whether std itself is linked (not in `no_std` programs).
     pub std: bool,
     /// The rest, in order.
     pub native: Vec<Part>,
@@ -70,6 +72,18 @@ pub struct Inputs {
 const SYSTEM_LIBRARIES: &[&str] =
     &["c", "m", "dl", "rt", "util", "pthread", "gcc_s", "gcc", "gcc_eh", "c_nonshared"];
 
+/// Crates of std with C or assembly parts, which have no bitcode: all of them is linked natively.
+const NATIVE_OF_STD: &[&str] = &["compiler_builtins", "profiler_builtins"];
+
+/// Why a program that is linked to std as a shared library is refused.
+const SHARED_STD: &str = "the program is linked to std as a shared library (-C prefer-dynamic, or a dependency of crate \
+    type dylib), so its synchronisation cannot be seen";
+
+/// Whether it is the file name of std as a shared library.
+fn is_shared_std(file: &str) -> bool {
+    file.starts_with("libstd-") && file.ends_with(".so")
+}
+
 impl Inputs {
     /// Reads and sorts the files of a command line.
     ///
@@ -84,6 +98,14 @@ impl Inputs {
             .collect();
         for argument in &line.arguments {
             match argument {
+                Argument::Input(path) if !line.shared && is_shared_std(&file_name(path)) => {
+                    return Err(SHARED_STD.into());
+                }
+                Argument::Library(name)
+                    if !line.shared && is_shared_std(&format!("lib{name}.so")) =>
+                {
+                    return Err(SHARED_STD.into());
+                }
                 Argument::Input(path) => inputs.file(path, argument)?,
                 Argument::Library(name) => {
                     if !SYSTEM_LIBRARIES.contains(&name.as_str()) {
@@ -106,19 +128,21 @@ impl Inputs {
             self.bitcode.push(Bitcode { name, bytes, in_archive: false });
         } else if bytes.starts_with(b"!<arch>\n") {
             let std = sysroot_crate(path);
-            if std.is_some_and(|name| name != "compiler_builtins") {
+            if std.is_some_and(|name| !NATIVE_OF_STD.contains(&name)) {
                 self.native.push(Part::Std(argument.clone()));
             }
             match std {
-                // Its C and assembly parts have no bitcode, so all of it is linked natively.
-                Some("compiler_builtins") => {
+                Some(name) if NATIVE_OF_STD.contains(&name) => {
                     self.native.push(Part::Argument(argument.clone()));
                 }
                 Some(name @ ("panic_unwind" | "panic_abort")) => {
                     self.panic_abort = name == "panic_abort";
                     self.panic_runtime = embedded_bitcode(path, &bytes)?;
                 }
-                Some(name) => self.std |= name == "std",
+                Some(name) => {
+                    self.core = true;
+                    self.std |= name == "std";
+                }
                 None => self.archive(path, &bytes, argument)?,
             }
         } else if is_export_list(path) {

@@ -1,7 +1,8 @@
 //! Merging: the user's modules into one, what it needs of std into that, and everything private but the entry.
 
 use super::inputs::{Bitcode, Inputs};
-use crate::llvm::{Context, Linkage, Module};
+use super::prepare::STD_BITCODE;
+use crate::llvm::{Context, Global, Linkage, Module};
 use std::collections::{HashMap, HashSet};
 
 /// Links the modules of the user's crates and dependencies into one: objects always, members of archives where they define
@@ -75,13 +76,24 @@ pub fn add(context: Context, program: &Module, parts: &[Bitcode]) -> Result<(), 
     Ok(())
 }
 
-/// Links what the program needs out of a library module. LLVM's C API cannot say "only what is needed"; a definition
-/// that is `linkonce_odr` is pulled in only where it is used, and its body is read only then.
+/// Links what the program needs out of the module of std. LLVM's C API cannot say "only what is needed"; a definition
+/// that is `linkonce_odr` is pulled in only where it is used, and its body is read only then. `whole` says that the
+/// program is linked to std itself, not only to core: then what runs before `main` is pulled in too.
 ///
 /// # Errors
 /// When the library cannot be read or linked.
-pub fn pull(context: Context, program: &Module, library: &[u8], name: &str) -> Result<(), String> {
-    let library = context.parse_bitcode_lazily(library, name)?;
+pub fn pull_std(
+    context: Context,
+    program: &Module,
+    library: &[u8],
+    whole: bool,
+) -> Result<(), String> {
+    let library = context.parse_bitcode_lazily(library, STD_BITCODE)?;
+    if !whole {
+        for list in ["llvm.used", "llvm.compiler.used"] {
+            library.global(list).into_iter().for_each(Global::delete);
+        }
+    }
     for function in library.functions() {
         if !function.is_declaration() && function.linkage() == Linkage::External {
             function.make_droppable();
@@ -92,7 +104,7 @@ pub fn pull(context: Context, program: &Module, library: &[u8], name: &str) -> R
             global.make_droppable();
         }
     }
-    program.link(library).map_err(|e| format!("{name}: {e}"))
+    program.link(library).map_err(|e| format!("{STD_BITCODE}: {e}"))
 }
 
 /// The unwinder calls it by way of every function's unwind table. Native parts of the toolchain refer to it by name, and the runtime

@@ -88,12 +88,12 @@ fn link_instrumented(
         .any(|f| crate::recognise::demangle(&f.name()).starts_with("test::test_main"));
     let user_functions = instrument::defined_functions(&program);
     merge::add(context, &program, &inputs.panic_runtime)?;
-    if inputs.std {
+    if inputs.core {
         let path = home.join(STD_BITCODE);
         let std = fs::read(&path).map_err(|e| {
             format!("cannot read {}: {e}; run `cargo lockred setup`", path.display())
         })?;
-        merge::pull(context, &program, &std, STD_BITCODE)?;
+        merge::pull_std(context, &program, &std, inputs.std)?;
     }
     timings.phase("pull in std");
     merge::close(&program, &inputs.wanted_symbols)?;

@@ -134,6 +134,21 @@ fn a_shared_library_is_linked_plainly() {
 }
 
 #[test]
+fn a_program_without_std_pulls_in_core() {
+    let directory = scratch("no_std");
+    run(compile("no_std.rs", &directory).args(["-Cpanic=abort", "-lc"]));
+    assert_eq!(run(&mut Command::new(directory.join("no_std"))).stdout, "right\n");
+}
+
+#[test]
+fn std_as_a_shared_library_is_refused() {
+    let directory = scratch("dynamic");
+    let built = outcome(compile("aborts.rs", &directory).arg("-Cprefer-dynamic"));
+    assert_ne!(built.code, Some(0));
+    assert!(built.stderr.contains("as a shared library"), "{}", built.stderr);
+}
+
+#[test]
 fn crates_from_crates_io_run_under_the_harness() {
     let directory = scratch("crates_io");
     let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/link/crates_io");

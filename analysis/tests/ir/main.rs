@@ -1,0 +1,247 @@
+//! Small programs in LLVM's textual IR, instrumented: which hooks appear, and which do not.
+
+use lockred_analysis::instrument::{Program, instrument, prepare_user_code};
+use lockred_analysis::llvm::Context;
+
+/// Declarations that every sample has.
+const HEAD: &str = r#"
+target triple = "x86_64-unknown-linux-gnu"
+@shared = internal global i64 0
+@constant = internal constant i64 7
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+declare ptr @llvm.threadlocal.address.p0(ptr)
+declare void @keeps(ptr)
+declare void @forgets(ptr captures(none))
+define i32 @main(i32 %argc, ptr %argv) {
+  ret i32 0
+}
+"#;
+
+/// Instruments a sample, checks that the result is valid, and returns the text of function `f`.
+fn instrumented(text: &str) -> String {
+    let whole = whole(text);
+    let start = whole.find("@f(").map(|at| whole[..at].rfind("define").unwrap()).unwrap();
+    let end = start + whole[start..].find("\n}").unwrap();
+    whole[start..end].to_owned()
+}
+
+/// The whole module as text, instrumented.
+fn whole(text: &str) -> String {
+    let context = Context::new();
+    let module = context.parse_text(&format!("{HEAD}{text}")).unwrap();
+    prepare_user_code(context, &module).unwrap();
+    instrument(context, &module, Program::default()).unwrap();
+    module.verify().unwrap();
+    module.print()
+}
+
+fn count(text: &str, pattern: &str) -> usize {
+    text.matches(pattern).count()
+}
+
+#[test]
+fn accesses_of_shared_memory_are_hooked_behind_the_watch_flag() {
+    let f = instrumented(
+        "define i64 @f(ptr %p) {
+          %a = load i64, ptr %p
+          store i16 3, ptr @shared
+          ret i64 %a
+        }",
+    );
+    assert_eq!(count(&f, "load i32, ptr @__lr_watch"), 2, "{f}");
+    assert!(f.contains("@__lr_read(i64 %") && f.contains("i64 8, i32"), "{f}");
+    assert!(f.contains("@__lr_write(i64 ptrtoint (ptr @shared to i64), i64 2, i32"), "{f}");
+}
+
+#[test]
+fn private_and_constant_memory_is_left_alone() {
+    let f = instrumented(
+        "define i64 @f() {
+          %x = alloca [4 x i64]
+          %second = getelementptr i64, ptr %x, i64 1
+          store volatile i64 3, ptr %second
+          call void @forgets(ptr %x)
+          %a = load volatile i64, ptr %second
+          %b = load i64, ptr @constant
+          %c = add i64 %a, %b
+          ret i64 %c
+        }",
+    );
+    assert_eq!(count(&f, "__lr_read") + count(&f, "__lr_write"), 0, "{f}");
+}
+
+#[test]
+fn a_variable_whose_address_gets_away_is_shared() {
+    for leak in [
+        "call void @keeps(ptr %x)",
+        "store ptr %x, ptr @shared",
+        "%n = ptrtoint ptr %x to i64\n store i64 %n, ptr @shared",
+        "%y = getelementptr i8, ptr %x, i64 2\n store ptr %y, ptr @shared",
+    ] {
+        let f = instrumented(&format!(
+            "define void @f() {{\n %x = alloca i64\n {leak}\n store i32 3, ptr %x\n ret void }}"
+        ));
+        assert!(f.contains("i64 4, i32"), "{leak}: {f}");
+    }
+}
+
+#[test]
+fn loops_and_phis_survive_the_splitting_of_blocks() {
+    let f = instrumented(
+        "define i64 @f(ptr %p, i64 %n) {
+        entry:
+          %first = load i64, ptr %p
+          br label %again
+        again:
+          %i = phi i64 [ 0, %entry ], [ %next, %again ]
+          %sum = phi i64 [ %first, %entry ], [ %more, %again ]
+          %at = getelementptr i64, ptr %p, i64 %i
+          %x = load i64, ptr %at
+          store i64 %i, ptr %at
+          %more = add i64 %sum, %x
+          %next = add i64 %i, 1
+          %done = icmp eq i64 %next, %n
+          br i1 %done, label %out, label %again
+        out:
+          %result = phi i64 [ %more, %again ]
+          ret i64 %result
+        }",
+    );
+    assert_eq!(count(&f, "load i32, ptr @__lr_watch"), 3, "{f}");
+}
+
+#[test]
+fn memory_intrinsics_are_hooked_as_ranges() {
+    let f = instrumented(
+        "define void @f(ptr %p, ptr %q, i64 %n) {
+          %x = alloca [64 x i8]
+          call void @llvm.memcpy.p0.p0.i64(ptr %p, ptr %q, i64 %n, i1 false)
+          call void @llvm.memset.p0.i64(ptr %p, i8 0, i64 24, i1 false)
+          call void @llvm.memcpy.p0.p0.i64(ptr %x, ptr %q, i64 64, i1 false)
+          call void @llvm.memset.p0.i64(ptr %x, i8 0, i64 64, i1 false)
+          ret void
+        }",
+    );
+    assert_eq!((count(&f, "@__lr_read("), count(&f, "@__lr_write(")), (2, 2), "{f}");
+    assert_eq!(count(&f, "load i32, ptr @__lr_watch"), 3, "{f}");
+}
+
+#[test]
+fn atomics_become_calls_with_their_orders() {
+    let f = instrumented(
+        "define i32 @f(ptr %p) {
+          %a = load atomic i8, ptr %p acquire, align 1
+          store atomic ptr %p, ptr %p release, align 8
+          %b = atomicrmw umax ptr %p, i32 5 seq_cst
+          %c = cmpxchg weak ptr %p, i32 1, i32 %b acq_rel monotonic
+          fence acquire
+          fence syncscope(\"singlethread\") seq_cst
+          %d = atomicrmw add ptr %p, i32 1 monotonic
+          %e = extractvalue { i32, i1 } %c, 0
+          ret i32 %e
+        }",
+    );
+    assert_eq!(count(&f, "atomicrmw") + count(&f, "cmpxchg weak") + count(&f, "atomic i8"), 0);
+    assert!(f.contains("@__lr_atomic_load(i64 %") && f.contains("i32 1, i32 1, i32 0, i32"), "{f}");
+    assert!(f.contains("@__lr_atomic_store(i64 %"), "{f}");
+    assert!(f.contains("i64 5, i32 9, i32 4, i32 4, i32 0, i32"), "{f}");
+    // Success acquire-release, failure relaxed; weak.
+    assert!(f.contains("i32 4, i32 3, i32 2048, i32"), "{f}");
+    assert!(f.contains("@__lr_fence(i32 1, i32"), "{f}");
+    assert_eq!(count(&f, "fence syncscope"), 1, "{f}");
+    // An addition whose result nobody uses.
+    assert!(f.contains("i64 1, i32 1, i32 4, i32 0, i32 10, i32"), "{f}");
+}
+
+#[test]
+fn what_the_hooks_cannot_express_ends_the_test() {
+    let f = instrumented(
+        "define void @f(ptr %p) {
+          %a = load atomic i128, ptr %p seq_cst, align 16
+          %b = atomicrmw fadd ptr %p, double 1.0 seq_cst
+          ret void
+        }",
+    );
+    assert_eq!(count(&f, "@__lr_unsupported_instruction("), 2, "{f}");
+}
+
+#[test]
+fn outside_calls_are_told_apart() {
+    let f = instrumented(
+        "declare ptr @malloc(i64)
+        declare double @sin(double)
+        declare i32 @fork()
+        declare void @unknown()
+        define void @f() {
+          %p = call ptr @malloc(i64 8)
+          %s = call double @sin(double 1.0)
+          %c = call i32 @fork()
+          call void @unknown()
+          call void asm sideeffect \"\", \"~{memory}\"()
+          call void asm sideeffect \"cpuid\", \"\"()
+          call void asm sideeffect \"syscall\", \"\"()
+          ret void
+        }",
+    );
+    assert!(f.contains("@__lr_libc_malloc("), "{f}");
+    assert_eq!(count(&f, "@__lr_unsupported_call("), 1, "{f}");
+    assert_eq!(count(&f, "@__lr_native_call("), 2, "{f}");
+}
+
+#[test]
+fn calls_by_pointer_of_outside_functions_are_seen() {
+    let text = whole(
+        "declare i32 @unknown(i32)
+        define ptr @f() {
+          %x = call i32 @unknown(i32 1)
+          ret ptr @unknown
+        }",
+    );
+    assert!(text.contains("ret ptr @\"unknown (by pointer)\""), "{text}");
+    assert_eq!(count(&text, "call void @__lr_native_call("), 2, "{text}");
+    assert_eq!(count(&text, "call i32 @unknown("), 2, "{text}");
+}
+
+#[test]
+fn weak_functions_without_a_model_do_not_exist() {
+    let text = whole(
+        "declare extern_weak i32 @exotic(i32)
+        declare extern_weak i32 @getrandom(ptr, i64, i32)
+        define ptr @f(i1 %c) {
+          %x = select i1 %c, ptr @exotic, ptr @getrandom
+          ret ptr %x
+        }",
+    );
+    assert!(text.contains("select i1 %c, ptr null, ptr @__lr_libc_getrandom"), "{text}");
+    assert!(text.contains("declare i32 @__lr_libc_getrandom"), "{text}");
+}
+
+#[test]
+fn thread_locals_are_places_in_the_block_of_the_running_thread() {
+    let text = whole(
+        "@byte = internal thread_local global i8 3
+        @wide = internal thread_local global [2 x i64] [i64 1, i64 2], align 32
+        define i64 @f() {
+          %b = call ptr @llvm.threadlocal.address.p0(ptr @byte)
+          store i8 1, ptr %b
+          %w = call ptr @llvm.threadlocal.address.p0(ptr @wide)
+          %second = getelementptr i64, ptr %w, i64 1
+          %v = load i64, ptr %second
+          ret i64 %v
+        }",
+    );
+    assert_eq!(count(&text, "load ptr, ptr @__lr_tls_base"), 2, "{text}");
+    assert!(text.contains("@__lr_tls_size = constant i64 48"), "{text}");
+    assert!(text.contains("@__lr_tls_align = constant i64 32"), "{text}");
+    assert!(!text.contains("thread_local"), "{text}");
+}
+
+#[test]
+fn writable_globals_are_in_one_section() {
+    let text = whole("define void @f() { store i64 1, ptr @shared\n ret void }");
+    assert!(text.contains("@shared = internal global i64 0, section \"lockred_data\""), "{text}");
+    assert!(!text.contains("@constant = internal constant i64 7, section"), "{text}");
+    assert!(text.contains("@__lr_program_main"), "{text}");
+    assert!(text.contains("section \"lockred_sites\""), "{text}");
+}
