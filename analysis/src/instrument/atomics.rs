@@ -55,7 +55,7 @@ impl Instrumenter<'_> {
         let unused =
             matches!(kind, Kind::Rmw(op) if COMMUTATIVE.contains(&op)) && at.value().is_unused();
         let class = if unused { Class::Unused } else { Class::Plain };
-        Recognised { how: How::of(class), awaits: None }
+        Recognised { how: How::of(class), awaits: None, relaxed: false }
     }
 
     /// Puts the call in the place of the instruction.
@@ -83,7 +83,8 @@ impl Instrumenter<'_> {
         }
         let address = builder.address(context, at.address());
         let wide = |value: Value| builder.widen(context, value).expect("only scalars come here");
-        let order = || narrow(at.order() as u32);
+        let counts = |order: Order| if recognised.relaxed { Order::Relaxed } else { order } as u32;
+        let order = || narrow(counts(at.order()));
         let result = match kind {
             Kind::Load => {
                 let call = builder.call(hooks.atomic_load, &[address, size, order(), how, site]);
@@ -105,7 +106,7 @@ impl Instrumenter<'_> {
                 let weak = if at.is_weak() { How::WEAK } else { 0 };
                 let how = narrow(recognised.how.0 | weak);
                 let (success, failure) = at.compare_exchange_orders();
-                let orders = narrow(success as u32 | (failure as u32) << 8);
+                let orders = narrow(counts(success) | counts(failure) << 8);
                 let [expected, new] = [at.operand(1), at.operand(2)].map(wide);
                 let arguments = [address, expected, new, size, orders, how, site];
                 let old = builder.call(hooks.atomic_cmpxchg, &arguments).value();

@@ -19,8 +19,8 @@ pub struct Model {
 pub struct Models {
     models: Vec<Model>,
     matched: Vec<Vec<usize>>,
-    /// Chains of instructions that no rule matched, for those who write rules.
-    unmatched: BTreeMap<String, usize>,
+    /// Chains of all instructions asked about, with the rule that decided (empty for none), for those who write rules.
+    chains: BTreeMap<(String, String), usize>,
 }
 
 /// The files of `analysis/models`.
@@ -38,20 +38,23 @@ impl Models {
             .map(|text| toml::from_str(text).expect("the built-in models are well-formed"))
             .collect();
         let matched = models.iter().map(|m| vec![0; m.rule.len()]).collect();
-        Self { models, matched, unmatched: BTreeMap::new() }
+        Self { models, matched, chains: BTreeMap::new() }
     }
 
     /// What the first matching rule says of an instruction of this size in bytes with this chain of plain paths, innermost first.
     pub fn recognise(&mut self, kind: Kind, size: u64, chain: &[&str]) -> Option<Recognised> {
+        let mut found: Option<&Rule> = None;
         for (model, matched) in self.models.iter().zip(&mut self.matched) {
             if let Some(index) = model.rule.iter().position(|r| r.matches(kind, size, chain)) {
                 matched[index] += 1;
-                return Some(model.rule[index].verdict());
+                found = Some(&model.rule[index]);
+                break;
             }
         }
+        let name = found.map_or_else(String::new, |rule| rule.name.clone());
         let chain = format!("{kind:?} {}", chain.join(" < "));
-        *self.unmatched.entry(chain).or_default() += 1;
-        None
+        *self.chains.entry((name, chain)).or_default() += 1;
+        found.map(Rule::verdict)
     }
 
     /// Every rule with the number of instructions that it decided.
@@ -64,13 +67,13 @@ impl Models {
 }
 
 impl std::fmt::Display for Models {
-    /// One line a rule: how many instructions it decided, and its name; then one line a chain that no rule matched.
+    /// One line a rule: how many instructions it decided, and its name; then one line a chain with the rule that decided.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for (rule, count) in self.rules() {
             writeln!(f, "{count} {}", rule.name)?;
         }
-        for (chain, count) in &self.unmatched {
-            writeln!(f, "{count} unmatched: {chain}")?;
+        for ((rule, chain), count) in &self.chains {
+            writeln!(f, "{count} [{rule}] {chain}")?;
         }
         Ok(())
     }

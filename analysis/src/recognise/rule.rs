@@ -77,6 +77,9 @@ pub struct Rule {
     /// When it may run; `None` when it never blocks.
     #[serde(default)]
     pub r#await: Option<Await>,
+    /// Its memory order does not count: the word publishes nothing but itself.
+    #[serde(default)]
+    pub relaxed: bool,
     /// Opens an atomic region.
     #[serde(default)]
     pub opens: bool,
@@ -100,6 +103,8 @@ pub struct Recognised {
     pub how: How,
     /// When it may run.
     pub awaits: Option<Await>,
+    /// Its memory order does not count.
+    pub relaxed: bool,
 }
 
 /// Paths of code that only wraps an atomic instruction: the operation belongs to whoever called it.
@@ -129,7 +134,7 @@ impl Rule {
             | flag(self.opens, How::OPENS_REGION)
             | flag(self.inside, How::IN_REGION)
             | flag(self.closes, How::CLOSES_REGION);
-        Recognised { how: How(how), awaits: self.r#await }
+        Recognised { how: How(how), awaits: self.r#await, relaxed: self.relaxed }
     }
 }
 
