@@ -15,7 +15,6 @@ use crate::wrapper;
 use artifact::{Built, Messages};
 use cargo_metadata::Message;
 use project::Project;
-use std::collections::BTreeMap;
 use std::io::BufReader;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -166,15 +165,6 @@ fn forwarded(selection: &Selection) -> Vec<String> {
     }
     arguments.extend((0..display.verbose).map(|_| "--verbose".to_owned()));
     arguments
-}
-
-/// Executables by package, for messages.
-pub fn packages_of(built: &[Built]) -> BTreeMap<&str, usize> {
-    let mut packages = BTreeMap::new();
-    for executable in built {
-        *packages.entry(executable.package.as_str()).or_insert(0) += 1;
-    }
-    packages
 }
 
 #[cfg(test)]

@@ -20,9 +20,13 @@ use std::path::Path;
 
 /// Checks the tests of one executable.
 pub struct Examiner<'a> {
+    /// The executable.
     pub(super) built: &'a Built,
+    /// What it is of.
     pub(super) subject: &'a Subject,
+    /// How to search.
     pub(super) options: &'a CheckOptions,
+    /// Its sites and source locations.
     pub(super) symbols: Symbols,
     /// Where cargo was called.
     pub(super) directory: &'a Path,
@@ -30,19 +34,7 @@ pub struct Examiner<'a> {
     pub(super) hash: Option<String>,
 }
 
-impl<'a> Examiner<'a> {
-    /// # Errors
-    /// When the executable cannot be read.
-    pub fn new(
-        built: &'a Built,
-        subject: &'a Subject,
-        options: &'a CheckOptions,
-        directory: &'a Path,
-    ) -> Result<Self> {
-        let symbols = Symbols::open(&built.executable, subject.places())?;
-        Ok(Self { built, subject, options, symbols, directory, hash: None })
-    }
-
+impl Examiner<'_> {
     /// Explores a test and replays what was found; `None` when it was interrupted before it had done anything.
     ///
     /// # Errors

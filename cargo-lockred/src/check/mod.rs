@@ -5,12 +5,12 @@ mod examine;
 pub mod outcome;
 pub mod tally;
 
-use crate::build;
 use crate::build::artifact::Built;
 use crate::cli::check::CheckOptions;
 use crate::error::{Error, Result};
 use crate::executable::list::{self, Test};
 use crate::executable::sidecar;
+use crate::executable::symbols::Symbols;
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::output::console::Console;
@@ -18,12 +18,15 @@ use crate::output::human::Human;
 use crate::output::json;
 use crate::subject::Subject;
 use examine::Examiner;
+use lockred_trace::sites::Sidecar;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use tally::Tally;
 
 /// The wanted tests of one executable.
 struct Target {
     built: Built,
+    sidecar: Sidecar,
     tests: Vec<Test>,
 }
 
@@ -40,7 +43,7 @@ pub fn run(options: &CheckOptions) -> Result<Exit> {
     let subject = Subject::find(&directory, &options.selection, &console)?;
     let built = subject.build(&options.selection)?;
     let targets = targets(built, options, &console)?;
-    check(&targets, &subject, options, &console, directory)
+    check(targets, &subject, options, &console, directory)
 }
 
 /// Lists the tests of everything that was built.
@@ -54,15 +57,10 @@ fn targets(built: Vec<Built>, options: &CheckOptions, console: &Console) -> Resu
             skipped.push(format!("{} of {}", built.label(), built.package));
             continue;
         }
-        let Some(sidecar) = sidecar::read(&built.executable)? else {
-            return Err(Error::ours(format!(
-                "{} was not linked by lockred; this is a bug in lockred, or a linker is forced by other means",
-                built.executable.display()
-            )));
-        };
-        let tests = list::tests(&built, &sidecar, &options.filter)?;
+        let sidecar = sidecar::read(&built.executable)?;
+        let tests = list::tests(&built, sidecar.libtest, &options.filter)?;
         if !tests.is_empty() {
-            targets.push(Target { built, tests });
+            targets.push(Target { built, sidecar, tests });
         }
     }
     if !skipped.is_empty() {
@@ -90,21 +88,31 @@ fn targets(built: Vec<Built>, options: &CheckOptions, console: &Console) -> Resu
 
 /// Checks the tests one after the other.
 fn check(
-    targets: &[Target],
+    targets: Vec<Target>,
     subject: &Subject,
     options: &CheckOptions,
     console: &Console,
     directory: PathBuf,
 ) -> Result<Exit> {
-    let built: Vec<Built> = targets.iter().map(|target| target.built.clone()).collect();
-    let several = build::packages_of(&built).len() > 1;
-    let human = Human::new(console, several);
+    let packages: BTreeSet<&str> = targets.iter().map(|t| t.built.package.as_str()).collect();
+    let names = targets.iter().flat_map(|target| {
+        target.tests.iter().map(|test| (target.built.package.as_str(), test.name.as_str()))
+    });
+    let human = Human::new(console, packages.len() > 1, names);
     let json = options.output.message_format == crate::cli::check::MessageFormat::Json;
     let mut tally = Tally::default();
     let number = targets.iter().map(|target| target.tests.len()).sum();
     human.start(number, targets.len(), options, &subject.toolchain.release);
     for target in targets {
-        let mut examiner = Examiner::new(&target.built, subject, options, &directory)?;
+        let symbols = Symbols::open(&target.built.executable, target.sidecar, subject.places());
+        let mut examiner = Examiner {
+            built: &target.built,
+            subject,
+            options,
+            symbols,
+            directory: &directory,
+            hash: None,
+        };
         for test in &target.tests {
             if interrupt::requested() {
                 break;

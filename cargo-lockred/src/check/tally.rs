@@ -19,6 +19,8 @@ pub struct Tally {
     pub unsupported: usize,
     /// Tests that an error of ours ended.
     pub errors: usize,
+    /// Warnings.
+    pub warnings: usize,
     /// Tests without a bug whose search was complete.
     pub complete: usize,
     /// Tests without a bug whose search was stopped, by what stopped it.
@@ -38,6 +40,7 @@ impl Tally {
             Verdict::Failed => self.failed += 1,
             Verdict::Unsupported => self.unsupported += 1,
         }
+        self.warnings += outcome.warnings.len();
         self.errors += usize::from(outcome.error.is_some());
         match outcome.verdict {
             Verdict::Failed => self.failures.push(outcome.name.clone()),

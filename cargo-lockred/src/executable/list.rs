@@ -4,7 +4,6 @@ use crate::build::artifact::Built;
 use crate::cli::check::FilterOptions;
 use crate::error::Result;
 use crate::session::{self, Launch};
-use lockred_trace::sites::Sidecar;
 use std::collections::HashSet;
 
 /// One test to check.
@@ -18,12 +17,12 @@ pub struct Test {
     pub libtest: bool,
 }
 
-/// The wanted tests of an executable, in its own order.
+/// The wanted tests of an executable, in its own order. Without `libtest` it is one test by itself.
 ///
 /// # Errors
 /// When a libtest executable cannot list its tests.
-pub fn tests(built: &Built, sidecar: &Sidecar, filter: &FilterOptions) -> Result<Vec<Test>> {
-    if !sidecar.libtest {
+pub fn tests(built: &Built, libtest: bool, filter: &FilterOptions) -> Result<Vec<Test>> {
+    if !libtest {
         // One test of its own; it is never an ignored one.
         let wanted = !filter.ignored && filter.wants(&built.target);
         let test = Test { name: built.target.clone(), arguments: Vec::new(), libtest: false };

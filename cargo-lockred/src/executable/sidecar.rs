@@ -5,20 +5,25 @@ use lockred_trace::sites::{SECTION, Sidecar};
 use object::{Object, ObjectSection};
 use std::path::Path;
 
-/// The sidecar of an executable; `None` when it has none, because it was not linked by the shim.
+/// The sidecar of an executable.
 ///
 /// # Errors
-/// When the file cannot be read, is damaged, or was instrumented by another version.
-pub fn read(executable: &Path) -> Result<Option<Sidecar>> {
+/// When the file cannot be read, is damaged, was instrumented by another version, or not at all.
+pub fn read(executable: &Path) -> Result<Sidecar> {
     let bytes = std::fs::read(executable).map_err(|e| Error::file("read", executable, &e))?;
     let damaged = |e: &dyn std::fmt::Display| {
         Error::ours(format!("{} is damaged: {e}", executable.display()))
             .hint("remove the target directory and build again")
     };
     let file = object::File::parse(&*bytes).map_err(|e| damaged(&e))?;
-    let Some(section) = file.section_by_name(SECTION) else { return Ok(None) };
+    let Some(section) = file.section_by_name(SECTION) else {
+        return Err(Error::ours(format!(
+            "{} was not linked by lockred; this is a bug in lockred, or a linker is forced by other means",
+            executable.display()
+        )));
+    };
     let data = section.data().map_err(|e| damaged(&e))?;
-    Sidecar::decode(data).map(Some).map_err(|e| damaged(&e))
+    Sidecar::decode(data).map_err(|e| damaged(&e))
 }
 
 #[cfg(test)]
@@ -28,7 +33,8 @@ mod tests {
     #[test]
     fn an_ordinary_executable_has_none_and_other_files_are_damaged() {
         let this = std::env::current_exe().unwrap();
-        assert_eq!(read(&this).unwrap(), None);
+        let error = read(&this).unwrap_err();
+        assert!(error.message.contains("not linked by lockred"), "{}", error.message);
         let error = read(Path::new(env!("CARGO_MANIFEST_PATH"))).unwrap_err();
         assert!(error.message.contains("Cargo.toml is damaged"), "{}", error.message);
     }

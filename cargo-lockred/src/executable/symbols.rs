@@ -1,7 +1,5 @@
 //! From addresses and sites to frames: function, source file, line, column, and whose code it is.
 
-use super::sidecar;
-use crate::error::{Error, Result};
 use crate::report::source::Sources;
 use addr2line::Loader;
 use lockred_trace::sites::{Sidecar, SiteId};
@@ -58,17 +56,11 @@ pub struct Symbols {
 }
 
 impl Symbols {
-    /// Opens an executable.
-    ///
-    /// # Errors
-    /// When it cannot be read, or has no sidecar.
-    pub fn open(executable: &Path, places: Places) -> Result<Self> {
-        let sidecar = sidecar::read(executable)?;
-        let sidecar = sidecar
-            .ok_or_else(|| Error::ours(format!("{} is not instrumented", executable.display())))?;
+    /// Of an executable with its sidecar.
+    pub fn open(executable: &Path, sidecar: Sidecar, places: Places) -> Self {
         // Without debug information the site table still gives the innermost places.
         let loader = Loader::new(executable).ok();
-        Ok(Self { loader, ..Self::of_sites(sidecar, places) })
+        Self { loader, ..Self::of_sites(sidecar, places) }
     }
 
     /// Frames from the site table alone.

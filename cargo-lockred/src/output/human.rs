@@ -9,32 +9,42 @@ use crate::check::tally::Tally;
 use crate::cli::check::CheckOptions;
 use crate::executable::list::Test;
 use lockred_trace::codes::Verdict;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::time::Instant;
+
+/// Names that are longer do not move what stands behind the others.
+const WIDEST_NAME: usize = 60;
 
 /// The printer of one check.
 pub struct Human<'a> {
     console: &'a Console,
     /// Whether names need the package.
     several_packages: bool,
-    /// Width of the longest name so far, to align what follows.
-    width: Cell<usize>,
+    /// Width of the longest name, to align what follows.
+    width: usize,
     /// Codes of assumptions that were explained already.
     explained: RefCell<BTreeSet<&'static str>>,
     started: Instant,
 }
 
 impl<'a> Human<'a> {
-    /// With `several_packages`, names get the package before them.
-    pub fn new(console: &'a Console, several_packages: bool) -> Self {
-        Self {
+    /// With `several_packages`, names get the package before them. `names` are those of all tests, with their packages.
+    pub fn new<'n>(
+        console: &'a Console,
+        several_packages: bool,
+        names: impl Iterator<Item = (&'n str, &'n str)>,
+    ) -> Self {
+        let mut human = Self {
             console,
             several_packages,
-            width: Cell::new(24),
+            width: 0,
             explained: RefCell::default(),
             started: Instant::now(),
-        }
+        };
+        let widths = names.map(|(package, name)| human.name(package, name).chars().count());
+        human.width = widths.max().unwrap_or(0).min(WIDEST_NAME);
+        human
     }
 
     /// Says what is about to happen.
@@ -72,8 +82,7 @@ impl<'a> Human<'a> {
             Verdict::Unsupported => ("unsupported", Paint::Red),
         };
         let name = self.name(&outcome.package, &outcome.name);
-        let width = self.width.get().max(name.chars().count()).min(60);
-        self.width.set(width);
+        let width = self.width;
         let line = format!("{name:width$}  {}", facts(outcome));
         let good = matches!(outcome.verdict, Verdict::Verified | Verdict::Passed);
         if good && outcome.warnings.is_empty() {
@@ -217,6 +226,9 @@ fn sentences(tally: &Tally, tests: usize, interrupted: bool) -> Vec<String> {
     for (kind, number) in &tally.assumptions {
         let (tests, code) = (count(*number as u64, "test"), kind.code());
         sentences.push(format!("{tests} passed under the assumption {code}"));
+    }
+    if tally.warnings > 0 {
+        sentences.push(count(tally.warnings as u64, "warning"));
     }
     if tally.errors > 0 {
         let tests = count(tally.errors as u64, "test");

@@ -7,6 +7,7 @@ use crate::check::bugs::REPLAY_SECONDS;
 use crate::cli::replay::ReplayOptions;
 use crate::cli::selection::{Selection, Targets};
 use crate::error::{Error, Result};
+use crate::executable::sidecar;
 use crate::executable::symbols::Symbols;
 use crate::exit::Exit;
 use crate::fingerprint;
@@ -39,7 +40,10 @@ pub fn run(options: &ReplayOptions) -> Result<Exit> {
     )?;
     let file = schedule_file::read(&project.schedules(), &options.id)?;
     let selection = narrowed(&file, options);
-    let subject = Subject::find(&file.build.directory, &selection, &console)?;
+    // A workspace that was moved is looked for where we are.
+    let kept = &file.build.directory;
+    let directory = if kept.is_dir() { kept } else { &directory };
+    let subject = Subject::find(directory, &selection, &console)?;
     let built = built(&subject, &selection, &file)?;
     let hash = fingerprint::of_file(&built.executable)
         .map_err(|e| Error::file("read", &built.executable, &e))?;
@@ -127,7 +131,8 @@ fn show(
     console: &Console,
     changed: bool,
 ) -> Result<Exit> {
-    let symbols = Symbols::open(&built.executable, subject.places())?;
+    let sidecar = sidecar::read(&built.executable)?;
+    let symbols = Symbols::open(&built.executable, sidecar, subject.places());
     console.status("Replaying", &format!("{} of {} ({})", file.test.name, built.label(), file.id));
     console.line("");
     console.line(&table::text(replay, &symbols, options.full, console.style));

@@ -14,8 +14,10 @@ use lockred_trace::session::{EXIT_ANSWERED, EXIT_INTERNAL, Order};
 use process::Process;
 pub use status::Progress;
 use std::ffi::OsString;
+use std::fs::File;
+use std::io::{Read, Seek};
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 pub use watchdog::Patience;
@@ -23,6 +25,9 @@ use watchdog::{Act, Reason, Watchdog};
 
 /// How often progress is drawn and the watchdog looks.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// How long an executable may take to list its tests.
+const PLAIN_LIMIT: Duration = Duration::from_secs(60);
 
 /// What to start, and where.
 #[derive(Clone, Debug)]
@@ -75,7 +80,8 @@ pub fn run(
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Ending> {
     let directory = Directory::create(order)?;
-    let process = Process::start(launch, directory.path(), &directory.output()?)?;
+    let output = directory.output()?;
+    let process = Process::start(launch, Some(directory.path()), &output, &output)?;
     let start = Instant::now();
     let mut watchdog = Watchdog::new(patience, start);
     let mut stopped = None;
@@ -158,24 +164,43 @@ fn died(status: ExitStatus) -> String {
     format!("the process died by signal {signal}{name}")
 }
 
-/// Runs an executable outside of a session and gives its standard output.
+/// Runs an executable outside of a session, at most for [`PLAIN_LIMIT`], and gives its standard output.
 ///
 /// # Errors
-/// When it cannot be run, or fails.
+/// When it cannot be run, fails, or takes longer.
 pub fn plain_output(launch: &Launch) -> Result<String> {
-    let shown = launch.executable.display();
-    let output = process::command(launch)
-        .output()
-        .map_err(|e| Error::file("run", Path::new(&launch.executable), &e))?;
-    if !output.status.success() {
-        return Err(Error::ours(format!(
-            "`{shown} {}` ended with {}:\n{}",
-            launch.arguments.join(" "),
-            output.status,
-            String::from_utf8_lossy(&output.stderr).trim_end()
-        )));
+    let file = || {
+        tempfile::tempfile().map_err(|e| Error::file("create a file in", &std::env::temp_dir(), &e))
+    };
+    let (mut stdout, mut stderr) = (file()?, file()?);
+    let process = Process::start(launch, None, &stdout, &stderr)?;
+    let start = Instant::now();
+    let shown = format!("{} {}", launch.executable.display(), launch.arguments.join(" "));
+    let status = loop {
+        if let Some(status) = process.wait(LOOK_EVERY)? {
+            break status;
+        }
+        if interrupt::requested() {
+            return Err(Error::interrupted());
+        }
+        if start.elapsed() > PLAIN_LIMIT {
+            return Err(Error::ours(format!(
+                "`{shown}` did not end within {} s",
+                PLAIN_LIMIT.as_secs()
+            )));
+        }
+    };
+    let text = |file: &mut File| {
+        let mut bytes = Vec::new();
+        let read = file.rewind().and_then(|()| file.read_to_end(&mut bytes));
+        read.map_err(|e| Error::file("read the output of", &launch.executable, &e))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    if !status.success() {
+        let told = text(&mut stderr)?;
+        return Err(Error::ours(format!("`{shown}` ended with {status}:\n{}", told.trim_end())));
     }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    text(&mut stdout)
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ pub struct Process {
 }
 
 /// The command of a launch: its arguments, directory and environment, nothing on standard input.
-pub fn command(launch: &Launch) -> Command {
+fn command(launch: &Launch) -> Command {
     let mut command = Command::new(&launch.executable);
     command
         .args(&launch.arguments)
@@ -37,17 +37,24 @@ pub fn command(launch: &Launch) -> Command {
 }
 
 impl Process {
-    /// Starts a launch in a session; what it prints goes to `output`.
+    /// Starts a launch, in a session if there is one, with files for what it prints.
     ///
     /// # Errors
     /// When it cannot be started.
-    pub fn start(launch: &Launch, session: &Path, output: &File) -> Result<Self> {
+    pub fn start(
+        launch: &Launch,
+        session: Option<&Path>,
+        stdout: &File,
+        stderr: &File,
+    ) -> Result<Self> {
         let failed = |e: io::Error| Error::file("run", &launch.executable, &e);
         let mut command = command(launch);
+        if let Some(session) = session {
+            command.env(ENV, session);
+        }
         command
-            .env(ENV, session)
-            .stdout(output.try_clone().map_err(failed)?)
-            .stderr(output.try_clone().map_err(failed)?)
+            .stdout(stdout.try_clone().map_err(failed)?)
+            .stderr(stderr.try_clone().map_err(failed)?)
             // Ctrl-C at the terminal is for us; we ask the process to answer with what it has.
             .process_group(0);
         // SAFETY: `before_exec` makes system calls only, which is allowed between fork and exec.
