@@ -111,12 +111,25 @@ pub fn pull_std(
 /// has one of its own, which then takes the place of the program's.
 const PERSONALITY: &str = "rust_eh_personality";
 
+/// Drops what the user's code does not use, before std is known. What std or native code may refer to stays: everything that has no
+/// mangled name, and the compiler's own glue (allocator, panic handler).
+///
+/// # Errors
+/// When LLVM refuses the clean-up pass.
+pub fn prune(program: &Module) -> Result<(), String> {
+    let mangled = |name: &str| name.starts_with("_ZN") || name.starts_with("_R");
+    close_but(program, |name| !mangled(name) || name.contains("___rustc"))
+}
+
 /// Makes everything private but `main` and what native code wants, and drops what is not used.
 ///
 /// # Errors
 /// When LLVM refuses the clean-up pass.
 pub fn close(program: &Module, wanted: &HashSet<String>) -> Result<(), String> {
-    let keep = |name: &str| name == "main" || name.starts_with("llvm.") || wanted.contains(name);
+    close_but(program, |name| name == "main" || name.starts_with("llvm.") || wanted.contains(name))
+}
+
+fn close_but(program: &Module, keep: impl Fn(&str) -> bool) -> Result<(), String> {
     let open = |linkage| {
         matches!(linkage, Linkage::External | Linkage::LinkOnceOdr | Linkage::OtherDefinition)
     };

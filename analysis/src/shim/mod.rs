@@ -80,6 +80,7 @@ fn link_instrumented(
     let context = Context::new();
     let program = merge::merge(context, inputs)?;
     timings.phase("merge the bitcode");
+    merge::prune(&program)?;
     instrument::prepare_user_code(context, &program)?;
     timings.phase("inline and promote in user code");
     let libtest = program
