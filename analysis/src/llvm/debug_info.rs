@@ -44,11 +44,12 @@ impl Location {
         (!raw.is_null()).then_some(Location(raw))
     }
 
-    /// The source file of its scope, as the compiler wrote it.
+    /// The source file of its scope: absolute where the compiler told its directory, else as the compiler wrote it.
     #[must_use]
     pub fn file(self) -> String {
-        // SAFETY: as above; scope and file are checked for null.
-        unsafe {
+        let mut length = 0;
+        // SAFETY: as above; scope and file are checked for null; LLVM returns pointers to `length` bytes.
+        let (directory, name) = unsafe {
             let scope = LLVMDILocationGetScope(self.0);
             if scope.is_null() {
                 return String::new();
@@ -57,10 +58,15 @@ impl Location {
             if file.is_null() {
                 return String::new();
             }
-            let mut length = 0;
             let data = LLVMDIFileGetFilename(file, &mut length);
-            copy_text(data, length as usize)
+            let name = copy_text(data, length as usize);
+            let data = LLVMDIFileGetDirectory(file, &mut length);
+            (copy_text(data, length as usize), name)
+        };
+        if directory.starts_with('/') && !name.starts_with('/') && !name.is_empty() {
+            return format!("{}/{name}", directory.trim_end_matches('/'));
         }
+        name
     }
 
     /// The function whose text it is in.
