@@ -43,8 +43,10 @@ mod wrapper;
 
 use clap::Parser;
 use cli::{Command, Lockred};
+use exit::Exit;
 use std::env;
 use std::ffi::OsString;
+use std::panic;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -52,18 +54,25 @@ fn main() -> ExitCode {
         return wrapper::run(shim, env::args_os().skip(1));
     }
     let lockred = Lockred::parse_from(arguments(env::args_os()));
+    // The panic itself was printed by the hook; what is left to say is whose fault it is.
+    let exit = panic::catch_unwind(|| run(lockred)).unwrap_or_else(|_| {
+        eprintln!("error: this is a bug in lockred; please report it with what is printed above");
+        Exit::Unsupported
+    });
+    exit.into()
+}
+
+/// Runs a command, and tells the error that it ends with, if it does.
+fn run(lockred: Lockred) -> Exit {
     let (outcome, color) = match lockred.command {
         Command::Check(options) => (check::run(&options), options.selection.display.color),
         Command::Replay(options) => (replay::run(&options), options.color),
         Command::Setup(options) => (setup::run(&options), options.color),
     };
-    match outcome {
-        Ok(exit) => exit.into(),
-        Err(error) => {
-            output::console::Console::new(color, true).error(&error);
-            error.exit.into()
-        }
-    }
+    outcome.unwrap_or_else(|error| {
+        output::console::Console::new(color, true).error(&error);
+        error.exit
+    })
 }
 
 /// The arguments without the subcommand's own name, which cargo passes as the first.

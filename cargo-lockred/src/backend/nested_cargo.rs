@@ -1,6 +1,7 @@
 //! The nested cargo call that builds the back end: the toolchain's own programs, a clean environment, an own target directory.
 
 use crate::error::{Error, Result};
+use crate::interrupt::{self, PassedOn};
 use crate::output::console::Console;
 use crate::toolchain::{TRIPLE, Toolchain};
 use std::ffi::{OsStr, OsString};
@@ -75,6 +76,7 @@ fn run(
             .hint("a complete toolchain is needed, with cargo in its sysroot")
     };
     let mut child = command.spawn().map_err(cannot_run)?;
+    let passed_on = PassedOn::to(child.id());
     let mut log = File::create(log).ok();
     let mut text = String::new();
     let stderr = child.stderr.take().expect("stderr is piped");
@@ -91,8 +93,12 @@ fn run(
         text.push_str(&line);
         text.push('\n');
     }
+    drop(passed_on);
     let status = child.wait().map_err(|e| Error::build(format!("cannot wait for cargo: {e}")))?;
     console.clear();
+    if interrupt::requested() {
+        return Err(Error::interrupted());
+    }
     Ok((!status.success()).then_some(text))
 }
 

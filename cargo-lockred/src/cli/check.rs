@@ -38,10 +38,10 @@ pub struct FilterOptions {
     /// Leave out tests whose names contain this string
     #[arg(long, value_name = "FILTER", help_heading = "Test selection")]
     pub skip: Vec<String>,
-    /// Check only the tests that are marked #[ignore]
+    /// Check only the tests that are marked `#[ignore]`
     #[arg(long, help_heading = "Test selection", conflicts_with = "include_ignored")]
     pub ignored: bool,
-    /// Check the tests that are marked #[ignore] as well
+    /// Check the tests that are marked `#[ignore]` as well
     #[arg(long, help_heading = "Test selection")]
     pub include_ignored: bool,
 }
