@@ -62,6 +62,7 @@ impl Subject {
         let manifests = self.project.packages.iter().map(|package| &package.manifest_path);
         Places {
             root: self.project.root.clone(),
+            real_root: self.project.root.canonicalize().unwrap_or_default(),
             members: manifests.filter_map(|m| Some(m.parent()?.as_std_path().to_owned())).collect(),
             target: self.project.target.clone(),
             sysroot: self.toolchain.sysroot.clone(),

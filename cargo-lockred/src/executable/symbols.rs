@@ -3,7 +3,10 @@
 use crate::report::source::Sources;
 use addr2line::Loader;
 use lockred_trace::sites::{Sidecar, SiteId};
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
 
 /// One frame of a stack, inlined ones included.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,12 +41,24 @@ pub enum Origin {
 pub struct Places {
     /// The root of the workspace.
     pub root: PathBuf,
+    /// The same without symbolic links.
+    pub real_root: PathBuf,
     /// The directories of its members.
     pub members: Vec<PathBuf>,
     /// The target directory: generated code in it is not the user's.
     pub target: PathBuf,
     /// The toolchain's sysroot.
     pub sysroot: PathBuf,
+}
+
+impl Places {
+    /// A path as the workspace was asked for: rustc writes the directory behind symbolic links.
+    fn as_asked(&self, path: PathBuf) -> PathBuf {
+        match path.strip_prefix(&self.real_root) {
+            Ok(inside) if !self.real_root.as_os_str().is_empty() => self.root.join(inside),
+            _ => path,
+        }
+    }
 }
 
 /// The frames of one executable.
@@ -53,6 +68,8 @@ pub struct Symbols {
     sidecar: Sidecar,
     places: Places,
     sources: Sources,
+    /// Frames of addresses that were asked for before: a long execution passes the same places again and again.
+    known: RefCell<HashMap<u64, Rc<[Frame]>>>,
 }
 
 impl Symbols {
@@ -66,7 +83,7 @@ impl Symbols {
     /// Frames from the site table alone.
     pub fn of_sites(sidecar: Sidecar, places: Places) -> Self {
         let sources = Sources::new(&places.root);
-        Self { loader: None, sidecar, places, sources }
+        Self { loader: None, sidecar, places, sources, known: RefCell::default() }
     }
 
     /// The source files.
@@ -87,7 +104,7 @@ impl Symbols {
         if from_site {
             let _ = addresses.next();
         }
-        frames.extend(addresses.flatten());
+        frames.extend(addresses.flat_map(|frames| frames.to_vec()));
         frames
     }
 
@@ -97,7 +114,16 @@ impl Symbols {
     }
 
     /// The frames at a return address, the innermost inlined one first.
-    fn frames_at(&self, address: u64) -> Vec<Frame> {
+    fn frames_at(&self, address: u64) -> Rc<[Frame]> {
+        if let Some(known) = self.known.borrow().get(&address) {
+            return Rc::clone(known);
+        }
+        let frames: Rc<[Frame]> = self.looked_up(address).into();
+        self.known.borrow_mut().insert(address, Rc::clone(&frames));
+        frames
+    }
+
+    fn looked_up(&self, address: u64) -> Vec<Frame> {
         let mut found = Vec::new();
         let Some(loader) = &self.loader else { return found };
         // A return address is that of the next instruction, which may belong to another line or function.
@@ -118,7 +144,7 @@ impl Symbols {
 
     fn frame(&self, function: &str, file: &str, line: u32, byte_column: u32) -> Frame {
         let function = plain_name(function);
-        let path = normal(&self.places.root.join(file));
+        let path = self.places.as_asked(normal(&self.places.root.join(file)));
         let origin = if is_runtime(&function) { Origin::Runtime } else { self.origin(file, &path) };
         let column = match origin {
             Origin::User => self.sources.character_column(&path, line, byte_column),
@@ -132,7 +158,10 @@ impl Symbols {
     }
 
     fn origin(&self, file: &str, path: &Path) -> Origin {
-        if file.starts_with("/rustc/") || path.starts_with(&self.places.sysroot) {
+        if file.starts_with("/rustc/")
+            || file.starts_with("/rust/deps/")
+            || path.starts_with(&self.places.sysroot)
+        {
             return Origin::Std;
         }
         // std's bitcode names its files relative to a directory of the machine that built it.
@@ -217,6 +246,7 @@ mod tests {
     fn code_belongs_to_whose_directory_it_is_in() {
         let places = Places {
             root: "/w".into(),
+            real_root: "/real".into(),
             members: vec!["/w/a".into(), "/b".into()],
             target: "/w/a/target".into(),
             sysroot: "/s".into(),
@@ -228,6 +258,7 @@ mod tests {
         };
         assert_eq!(frame("a/src/lib.rs"), (Origin::User, "a/src/lib.rs".into()));
         assert_eq!(frame("/w/a/src/x/../lib.rs"), (Origin::User, "a/src/lib.rs".into()));
+        assert_eq!(frame("/real/a/src/lib.rs"), (Origin::User, "a/src/lib.rs".into()));
         assert_eq!(frame("/b/src/lib.rs"), (Origin::User, "/b/src/lib.rs".into()));
         assert_eq!(frame("a/target/out/generated.rs").0, Origin::Dependency);
         assert_eq!(frame("vendor/x/lib.rs").0, Origin::Dependency);

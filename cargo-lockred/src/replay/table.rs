@@ -5,6 +5,7 @@ use crate::output::style::{Paint, Style};
 use crate::report::bug::thread_name;
 use crate::report::render::location;
 use lockred_trace::message::{Output, Replay, Step};
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 /// Widest column; longer cells are cut, unless everything is to be shown.
@@ -22,8 +23,9 @@ struct Cell {
 /// no row or cell is shortened.
 pub fn text(replay: &Replay, symbols: &Symbols, full: bool, style: Style) -> String {
     let threads = columns(replay);
+    let names = object_names(replay);
     let cells: Vec<Cell> =
-        replay.steps.iter().map(|step| cell(replay, step, symbols, full)).collect();
+        replay.steps.iter().map(|step| cell(&names, step, symbols, full)).collect();
     let mut widths: Vec<usize> = threads.iter().map(|name| name.chars().count()).collect();
     for cell in &cells {
         if let Some(width) = widths.get_mut(cell.thread) {
@@ -83,9 +85,9 @@ fn columns(replay: &Replay) -> Vec<String> {
     (0..number).map(|thread| thread_name(replay, u32::try_from(thread).unwrap_or(0))).collect()
 }
 
-fn cell(replay: &Replay, step: &Step, symbols: &Symbols, full: bool) -> Cell {
+fn cell(names: &HashMap<u32, String>, step: &Step, symbols: &Symbols, full: bool) -> Cell {
     let mut text = step.operation.clone();
-    if let Some(name) = step.object.and_then(|object| object_name(replay, object)) {
+    if let Some(name) = step.object.and_then(|object| names.get(&object)) {
         let _ = write!(text, " {name}");
     }
     let frames = symbols.frames(step.site, &step.stack);
@@ -108,24 +110,29 @@ fn place(frame: &Frame, full: bool) -> String {
     location(&Frame { column: 0, ..frame.clone() })
 }
 
-/// `mutex A`: objects of a kind are lettered in the order in which they are first used.
-fn object_name(replay: &Replay, object: u32) -> Option<String> {
-    let kind = &replay.objects.get(object as usize)?.kind;
-    let mut seen: Vec<u32> = Vec::new();
-    for other in replay.steps.iter().filter_map(|step| step.object) {
-        let same = replay.objects.get(other as usize).is_some_and(|o| o.kind == *kind);
-        if same && !seen.contains(&other) {
-            seen.push(other);
+/// `mutex A`: objects of a kind are lettered in the order in which they are first used; by index, where they are used.
+fn object_names(replay: &Replay) -> HashMap<u32, String> {
+    let mut kinds: HashMap<&str, Vec<u32>> = HashMap::new();
+    let mut seen = HashSet::new();
+    for index in replay.steps.iter().filter_map(|step| step.object) {
+        if let Some(object) = replay.objects.get(index as usize)
+            && seen.insert(index)
+        {
+            kinds.entry(&object.kind).or_default().push(index);
         }
     }
-    if seen.len() < 2 {
-        return Some(kind.clone());
+    let mut names = HashMap::new();
+    for (kind, alike) in kinds {
+        for (place, index) in alike.iter().enumerate() {
+            let name = match u8::try_from(place) {
+                _ if alike.len() == 1 => kind.to_owned(),
+                Ok(place) if place < 26 => format!("{kind} {}", char::from(b'A' + place)),
+                _ => format!("{kind} {}", place + 1),
+            };
+            names.insert(*index, name);
+        }
     }
-    let index = seen.iter().position(|other| *other == object)?;
-    Some(match u8::try_from(index) {
-        Ok(index) if index < 26 => format!("{kind} {}", char::from(b'A' + index)),
-        _ => format!("{kind} {}", index + 1),
-    })
+    names
 }
 
 /// A piece of the program's output, line by line.

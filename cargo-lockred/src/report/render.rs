@@ -95,7 +95,14 @@ fn unplaced(places: &[Place], shown: &[Annotated<'_>]) -> Vec<String> {
 fn stack(place: &Place, stacks: Stacks) -> Option<String> {
     let user = |frame: &&Frame| frame.origin == Origin::User;
     let all = stacks == Stacks::Full || !place.frames.iter().any(|frame| user(&frame));
-    let shown: Vec<&Frame> = place.frames.iter().filter(|frame| all || user(frame)).collect();
+    let mut shown: Vec<&Frame> = place.frames.iter().filter(|frame| all || user(frame)).collect();
+    if stacks == Stacks::User
+        && let [.., inner, outer] = &shown[..]
+        && outer.function == format!("{}::{{closure}}", inner.function)
+    {
+        // The closure that `#[test]` makes of a test function.
+        shown.pop();
+    }
     let width = shown.iter().map(|frame| frame.function.chars().count()).max()?.min(60);
     let mut text = format!("\n{}:", place.label.replace(" here", ""));
     for frame in &shown {

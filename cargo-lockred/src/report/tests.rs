@@ -50,6 +50,7 @@ impl World {
         let root = self.directory.path().to_owned();
         let places = Places {
             members: vec![root.clone()],
+            real_root: root.clone(),
             target: root.join("target"),
             root,
             sysroot: "/s".into(),
