@@ -112,6 +112,9 @@ pub fn instrument(
         }
     }
     thread_locals::rewrite(context, module)?;
+    if module.has_global_assembly() {
+        program.native_objects.push("global assembly".into());
+    }
     globals::place(context, module, &mut program);
     let Instrumenter { sites, externals, models, .. } = instrumenter;
     let count = sites.len();

@@ -222,6 +222,15 @@ impl Module {
         })
     }
 
+    /// Whether the module has assembly outside functions.
+    #[must_use]
+    pub fn has_global_assembly(&self) -> bool {
+        let mut length = 0;
+        // SAFETY: valid handle; LLVM writes the length.
+        unsafe { LLVMGetModuleInlineAsm(self.0, &mut length) };
+        length > 0
+    }
+
     /// The module as bitcode.
     #[must_use]
     pub fn bitcode(&self) -> Vec<u8> {

@@ -7,6 +7,7 @@
 //! A shared library is not checked: its bitcode is compiled plainly and linked as the command line says.
 
 mod command_line;
+mod constructors;
 mod final_link;
 mod inputs;
 mod merge;
@@ -58,7 +59,9 @@ fn link_plainly(line: &CommandLine, inputs: &Inputs, timings: &mut Timings) -> R
     let mut objects = Vec::new();
     let object = scratch.path().join("plain.o");
     if !inputs.bitcode.is_empty() {
-        let program = merge::merge(Context::new(), inputs)?;
+        let context = Context::new();
+        let program = merge::merge(context, inputs)?;
+        constructors::spell_out(context, &program);
         timings.phase("merge the bitcode");
         Codegen::new(Relocation::Anywhere)?.write_object(&program, &object)?;
         timings.phase("generate code");
@@ -105,6 +108,7 @@ fn link_instrumented(
         panic_abort: inputs.panic_abort,
         native_objects: inputs.native_names.clone(),
     };
+    constructors::spell_out(context, &program);
     let summary = instrument::instrument(context, &program, facts)?;
     timings.phase("recognise and instrument");
     dump("LOCKRED_SHIM_DUMP", || program.print())?;

@@ -135,6 +135,44 @@ fn a_shared_library_is_linked_plainly() {
     assert!(file.section_by_name("lockred_sites").is_none());
 }
 
+/// What clang makes of `int common; int answer(void) { pthread_mutex_lock(&lock); return common + 42; }`, and a constructor.
+const C_BITCODE: &str = r#"
+target triple = "x86_64-unknown-linux-gnu"
+@common = common global i32 0, align 4
+@lock = internal global [40 x i8] zeroinitializer, align 8
+@llvm.global_ctors = appending global [1 x { i32, ptr, ptr }] [{ i32, ptr, ptr } { i32 65535, ptr @early, ptr null }]
+define internal void @early() {
+  store i32 1, ptr @common
+  ret void
+}
+declare i32 @pthread_mutex_lock(ptr)
+define i32 @answer(i32 %locked) {
+  %c = icmp ne i32 %locked, 0
+  br i1 %c, label %with, label %without
+with:
+  %x = call i32 @pthread_mutex_lock(ptr @lock)
+  br label %without
+without:
+  %y = load i32, ptr @common
+  %z = add i32 %y, 41
+  ret i32 %z
+}
+"#;
+
+#[test]
+fn bitcode_of_a_c_compiler_is_merged_and_checked_like_rust() {
+    let directory = scratch("uses_bitcode");
+    let object = directory.join("part.o");
+    let module = lockred_analysis::llvm::Context::new().parse_text(C_BITCODE).unwrap();
+    fs::write(&object, module.bitcode()).unwrap();
+    run(compile("uses_bitcode.rs", &directory).arg(format!("-Clink-arg={}", object.display())));
+    let executable = directory.join("uses_bitcode");
+    assert_eq!(run(&mut Command::new(&executable)).stdout, "42\n");
+    assert_eq!(sidecar(&executable).native_objects, ["global assembly"]);
+    let locked = outcome(Command::new(&executable).arg("locked"));
+    assert_eq!(locked.code, Some(99), "{}", locked.stderr);
+}
+
 #[test]
 fn a_program_without_std_pulls_in_core() {
     let directory = scratch("no_std");
