@@ -16,6 +16,7 @@ mod sidecar;
 mod sites;
 mod thread_locals;
 mod thunks;
+mod unreachable;
 mod user_code;
 
 use crate::llvm::{Attribute, Context, Function, Instruction, Module, Opcode};
@@ -89,6 +90,7 @@ pub fn instrument(
     rename_main(module)?;
     attributes::strip(module);
     externals::rename(context, module);
+    unreachable::trap(context, module);
     thunks::make(context, module);
     let functions: Vec<Function> = module.functions();
     let mut instrumenter = Instrumenter {

@@ -69,6 +69,13 @@ impl Function {
 }
 
 impl Instruction {
+    /// Of a call: whether the call site has a function attribute.
+    #[must_use]
+    pub fn has_call_attribute(self, attribute: Attribute) -> bool {
+        // SAFETY: only called for calls.
+        unsafe { !LLVMGetCallSiteEnumAttribute(self.0, FUNCTION, attribute.0).is_null() }
+    }
+
     /// Of a call: removes a function attribute of the call site, if it is there.
     pub fn remove_call_attribute(self, attribute: Attribute) {
         // SAFETY: only called for calls.

@@ -35,6 +35,8 @@ pub enum Opcode {
     Compare,
     /// `va_arg`.
     VaArg,
+    /// `unreachable`.
+    Unreachable,
     /// Everything else.
     Other,
 }
@@ -75,6 +77,7 @@ impl Instruction {
             LLVMPHI | LLVMSelect => Opcode::Merge,
             LLVMICmp => Opcode::Compare,
             LLVMVAArg => Opcode::VaArg,
+            LLVMUnreachable => Opcode::Unreachable,
             _ => Opcode::Other,
         }
     }

@@ -245,3 +245,19 @@ fn writable_globals_are_in_one_section() {
     assert!(text.contains("@__lr_program_main"), "{text}");
     assert!(text.contains("section \"lockred_sites\""), "{text}");
 }
+
+#[test]
+fn what_cannot_be_reached_traps() {
+    let f = instrumented(
+        "declare void @never() noreturn
+        define void @f(i1 %c) {
+          br i1 %c, label %a, label %b
+        a:
+          call void @never()
+          unreachable
+        b:
+          unreachable
+        }",
+    );
+    assert_eq!(count(&f, "call void @llvm.trap()"), 1, "{f}");
+}
