@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
@@ -24,7 +24,10 @@ struct Layer {
 #[derive(Clone, Debug, Default)]
 pub struct Configuration {
     layers: Vec<Layer>,
+    /// Variables that name tools, as far as they are set.
     environment: Vec<(String, OsString)>,
+    /// Relative paths in them are relative to this.
+    directory: PathBuf,
 }
 
 impl Configuration {
@@ -44,7 +47,8 @@ impl Configuration {
         cargo_home: Option<&Path>,
         environment: Vec<(String, OsString)>,
     ) -> Self {
-        let mut configuration = Self { layers: Vec::new(), environment };
+        let mut configuration =
+            Self { layers: Vec::new(), environment, directory: directory.into() };
         for argument in arguments.iter().rev() {
             let path = directory.join(argument);
             if path.is_file() {
@@ -88,13 +92,13 @@ impl Configuration {
     fn program(&self, key: &str, argument: bool) -> Option<OsString> {
         self.layers.iter().filter(|layer| layer.argument == argument).find_map(|layer| {
             let value = layer.table.get("build")?.get(key)?.as_str()?;
-            // A name without a slash is looked up in PATH, everything else is relative to where it is written.
-            Some(if value.contains('/') { layer.base.join(value).into() } else { value.into() })
+            Some(program(&layer.base, OsStr::new(value)))
         })
     }
 
-    fn variable(&self, name: &str) -> Option<&OsString> {
-        self.environment.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+    fn variable(&self, name: &str) -> Option<OsString> {
+        let found = self.environment.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| program(&self.directory, value))
     }
 
     /// The program of `build.<key>` or its environment variables; `None` where none is set, or it is set empty.
@@ -102,9 +106,8 @@ impl Configuration {
         let upper = key.replace('-', "_").to_uppercase();
         let found = self
             .variable(&upper)
-            .cloned()
             .or_else(|| self.program(key, true))
-            .or_else(|| self.variable(&format!("CARGO_BUILD_{upper}")).cloned())
+            .or_else(|| self.variable(&format!("CARGO_BUILD_{upper}")))
             .or_else(|| self.program(key, false));
         found.filter(|program| !program.is_empty())
     }
@@ -132,6 +135,15 @@ impl Configuration {
             }
         }
         found
+    }
+}
+
+/// A program as it is written somewhere: a bare name is looked up in PATH, any other is relative to `base`.
+fn program(base: &Path, written: &OsStr) -> OsString {
+    if written.as_encoded_bytes().contains(&b'/') {
+        base.join(written).into()
+    } else {
+        written.into()
     }
 }
 
@@ -219,6 +231,7 @@ mod tests {
         let argument = "build.rustc-wrapper = 'argument'";
         assert_eq!(tree.wrapper(&[argument], &[built]).unwrap(), "argument");
         assert_eq!(tree.wrapper(&[argument], &[("RUSTC_WRAPPER", "env")]).unwrap(), "env");
+        assert_eq!(tree.wrapper(&[], &[("RUSTC_WRAPPER", "x/w")]).unwrap(), "ROOT/a/b/x/w");
         assert_eq!(tree.wrapper(&[argument], &[("RUSTC_WRAPPER", "")]), None, "switched off");
     }
 

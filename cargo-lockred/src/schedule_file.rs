@@ -45,6 +45,8 @@ pub struct KeptTest {
     pub package: String,
     /// The target's kind.
     pub kind: String,
+    /// Whether it is the program itself rather than its unit tests.
+    pub program: bool,
     /// The target's name.
     pub target: String,
     /// The test's name.
@@ -155,6 +157,7 @@ mod tests {
             test: KeptTest {
                 package: "p".into(),
                 kind: "lib".into(),
+                program: false,
                 target: "p".into(),
                 name: "t".into(),
                 arguments: vec!["t".into(), "--exact".into()],

@@ -2,6 +2,7 @@
 
 use super::examine::Examiner;
 use super::outcome::FoundBug;
+use crate::build::Purpose;
 use crate::error::Result;
 use crate::executable::list::Test;
 use crate::fingerprint::{self, Fingerprint};
@@ -137,6 +138,7 @@ fn keep(
         test: KeptTest {
             package: built.package.clone(),
             kind: built.kind.to_owned(),
+            program: built.purpose == Purpose::Programs,
             target: built.target.clone(),
             name: test.name.clone(),
             arguments: test.arguments.clone(),

@@ -62,17 +62,12 @@ fn narrowed(file: &ScheduleFile, options: &ReplayOptions) -> Selection {
     let mut selection = file.build.selection.clone();
     let test = &file.test;
     let name = || vec![test.target.clone()];
-    let was_program = |all: bool, named: &[String]| all || named.contains(&test.target);
-    let old = &file.build.selection.targets;
     selection.targets = match test.kind.as_str() {
         "lib" => Targets { lib: true, ..Targets::default() },
         "test" => Targets { test: name(), ..Targets::default() },
-        "example" => Targets { example: name(), ..Targets::default() },
-        "bin"
-            if test.arguments.is_empty() && was_program(old.bins || old.all_targets, &old.bin) =>
-        {
-            Targets { bin: name(), ..Targets::default() }
-        }
+        "example" if test.program => Targets { example: name(), ..Targets::default() },
+        "bin" if test.program => Targets { bin: name(), ..Targets::default() },
+        // Unit tests of binaries cannot be named to cargo one by one together with our meaning of --bin.
         _ => Targets { tests: true, ..Targets::default() },
     };
     selection.display.quiet = !options.verbose;
