@@ -96,15 +96,14 @@ impl Symbols {
     pub fn frames(&self, site: SiteId, stack: &[u64]) -> Vec<Frame> {
         let mut frames: Vec<Frame> =
             self.sidecar.chain(site).map(|site| self.frame_of_site(site)).collect();
-        let from_site = !frames.is_empty();
-        let mut addresses = stack.iter().map(|address| self.frames_at(*address)).filter(|frames| {
-            // Frames of hooks lie inside of the innermost one of the program.
-            !frames.is_empty() && frames.iter().all(|frame| frame.origin != Origin::Runtime)
-        });
-        if from_site {
-            let _ = addresses.next();
-        }
-        frames.extend(addresses.flat_map(|frames| frames.to_vec()));
+        let found: Vec<Rc<[Frame]>> = stack
+            .iter()
+            .map(|address| self.frames_at(*address))
+            .filter(|f| !f.is_empty())
+            .collect();
+        // The site takes the place of the innermost address.
+        let replaced = usize::from(!frames.is_empty());
+        frames.extend(of_program(&found).iter().skip(replaced).flat_map(|frames| frames.to_vec()));
         frames
     }
 
@@ -174,6 +173,21 @@ impl Symbols {
     }
 }
 
+/// The part of a stack that is the program's: hooks of the runtime, with what they call, lie inside of it, the runtime's
+/// start of a thread outside of it.
+fn of_program(stack: &[Rc<[Frame]>]) -> &[Rc<[Frame]>] {
+    let has = |origin| move |frames: &Rc<[Frame]>| frames.iter().any(|f| f.origin == origin);
+    let mut stack = stack;
+    while let [inner @ .., last] = stack
+        && has(Origin::Runtime)(last)
+    {
+        stack = inner;
+    }
+    let user = stack.iter().position(has(Origin::User)).unwrap_or(stack.len());
+    let hook = stack[..user].iter().rposition(has(Origin::Runtime));
+    &stack[hook.map_or(0, |hook| hook + 1)..]
+}
+
 /// A path without `.` and `..`, which debug information has where a compiler was given one.
 fn normal(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
@@ -227,7 +241,9 @@ fn without_disambiguators(name: &str) -> String {
 
 /// Whether a function is of lockred's runtime.
 fn is_runtime(function: &str) -> bool {
-    function.starts_with("__lr_") || function.trim_start_matches('<').starts_with("lockred_")
+    let name = function.trim_start_matches(['<', '&']);
+    let crates = ["lockred_runtime::", "lockred_search::", "lockred_trace::"];
+    function.starts_with("__lr_") || crates.iter().any(|krate| name.starts_with(krate))
 }
 
 #[cfg(test)]
@@ -240,6 +256,30 @@ mod tests {
         assert_eq!(plain_name("a[0123456789abcdef]::f::<[u8]>"), "a::f::<[u8]>");
         assert_eq!(plain_name("std::thread::spawn"), "std::thread::spawn");
         assert_eq!(plain_name("f::<[u8; 4]>::{closure#0}"), "f::<[u8; 4]>::{closure}");
+    }
+
+    #[test]
+    fn hooks_and_thread_starts_are_no_part_of_a_stack() {
+        let symbols = Symbols::of_sites(
+            Sidecar::default(),
+            Places { members: vec!["/w".into()], root: "/w".into(), ..Places::default() },
+        );
+        let stack = |functions: &[&str]| -> Vec<String> {
+            let frame = |function: &&str| -> Rc<[Frame]> {
+                let file = if function.starts_with("user") { "u.rs" } else { "/rustc/1/s.rs" };
+                [symbols.frame(function, file, 1, 1)].into()
+            };
+            let stack: Vec<_> = functions.iter().map(frame).collect();
+            of_program(&stack).iter().map(|frames| frames[0].function.clone()).collect()
+        };
+        let (hook, start) = ("__lr_read", "lockred_runtime::thread::start");
+        assert_eq!(
+            stack(&["core::x", hook, "std::lock", "user::f", "std::main", start]),
+            ["std::lock", "user::f", "std::main"]
+        );
+        assert_eq!(stack(&[hook, "std::lock", start]), ["std::lock"]);
+        assert_eq!(stack(&["std::lock", "user::f"]), ["std::lock", "user::f"]);
+        assert_eq!(stack(&[hook, start]), Vec::<String>::new());
     }
 
     #[test]
