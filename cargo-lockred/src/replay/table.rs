@@ -40,6 +40,7 @@ pub fn text(replay: &Replay, symbols: &Symbols, full: bool, style: Style) -> Str
     for (name, width) in threads.iter().zip(&widths) {
         let _ = write!(table, " │ {}", style.paint(Paint::Bold, &padded(name, *width)));
     }
+    table.truncate(table.trim_end_matches(' ').len());
     table.push('\n');
     table.push_str(&"─".repeat(number));
     for width in &widths {
@@ -68,9 +69,7 @@ pub fn text(replay: &Replay, symbols: &Symbols, full: bool, style: Style) -> Str
             let text = if thread == cell.thread { cell.text.as_str() } else { "" };
             let _ = write!(table, " │ {}", padded(text, *width));
         }
-        while table.ends_with(' ') {
-            table.pop();
-        }
+        table.truncate(table.trim_end_matches(' ').len());
     }
     for piece in output {
         printed(&mut table, piece, replay, number, style);

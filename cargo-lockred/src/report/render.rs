@@ -103,7 +103,7 @@ fn stack(place: &Place, stacks: Stacks) -> Option<String> {
         // The closure that `#[test]` makes of a test function.
         shown.pop();
     }
-    let width = shown.iter().map(|frame| frame.function.chars().count()).max()?.min(60);
+    let width = shown.iter().map(|frame| frame.function.chars().count()).max()?.min(100);
     let mut text = format!("\n{}:", place.label.replace(" here", ""));
     for frame in &shown {
         let name = &frame.function;

@@ -22,8 +22,20 @@ fn length(rest: &str) -> usize {
     if name > 0 {
         return name + arguments(&rest[name..]);
     }
-    let statement = rest.split("//").next().unwrap_or(rest).trim_end();
-    statement.trim_end_matches([';', ',', '{']).trim_end().len().max(rest.len().min(1))
+    let mut open = 0_usize;
+    let end = rest.char_indices().find(|(at, c)| {
+        match c {
+            '(' | '[' | '{' => open += 1,
+            ')' | ']' | '}' if open == 0 => return true,
+            ')' | ']' | '}' => open -= 1,
+            ';' | ',' => return open == 0,
+            '/' => return rest[*at..].starts_with("//"),
+            _ => {}
+        }
+        false
+    });
+    let statement = &rest[..end.map_or(rest.len(), |(at, _)| at)];
+    statement.trim_end().len().max(rest.len().min(1))
 }
 
 /// Length of a call's arguments in parentheses, with `!` or type arguments before them, that end on this line.
@@ -72,5 +84,7 @@ mod tests {
         assert_eq!(underlined(text, 1, 0), "*x += 1; // why");
         assert_eq!(underlined(text, 1, 99), "*x += 1", "a column behind the end");
         assert_eq!(range(text, 9, 1), None);
+        assert_eq!(underlined("unsafe { *x.get(a, b) = y };", 1, 10), "*x.get(a, b) = y");
+        assert_eq!(underlined("f(&x[1], &y);", 1, 3), "&x[1]");
     }
 }
