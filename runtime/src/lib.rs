@@ -1,1 +1,41 @@
-//! The runtime that is linked into every checked program.
+//! The runtime that is linked into every checked program: it owns `main`, runs the program's threads as coroutines on one OS
+//! thread, and answers the order of its session.
+//!
+//! The program reaches the runtime through the hooks of [`lockred_trace::hooks`]; the search reaches the program through
+//! [`machine::Native`]. Everything that belongs to the execution under way is in [`execution::Execution`], which is put back as a
+//! whole at every restore; what outlives executions is in [`state::State`].
+
+mod answer;
+mod arena;
+mod atomics;
+mod context;
+pub mod detect;
+mod entry;
+mod execution;
+mod failure;
+mod footprints;
+mod futex;
+mod heap;
+mod host;
+mod judge;
+mod machine;
+mod memory;
+#[path = "libc/mod.rs"]
+mod models;
+mod objects;
+mod operation;
+mod plain;
+mod process;
+mod pthread;
+mod randomness;
+mod record;
+mod root;
+mod session;
+mod signals;
+mod spin;
+mod state;
+mod thread;
+mod thread_locals;
+mod time;
+mod unwind;
+mod waiting;

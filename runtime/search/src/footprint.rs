@@ -30,13 +30,14 @@ pub enum Access {
     RefDec,
     /// Decrements a reference count to zero.
     RefDecLast,
-    /// Acquires a lock exclusively, or waits to.
+    /// Acquires a lock exclusively; as a pending operation, waits to. A run whose footprint has this has got the lock.
     Lock,
-    /// Tries to acquire a lock, exclusively or shared; never waits.
+    /// Tries to acquire a lock, exclusively or shared; never waits. (A try that failed may be told as `Read`: failed tries
+    /// then commute with each other.)
     TryLock,
-    /// Releases an exclusively held lock.
+    /// Releases an exclusively held lock. (A misuse that releases nothing is a `Read`: searches conclude that the lock was held.)
     Unlock,
-    /// Acquires a lock shared, or waits to.
+    /// Acquires a lock shared; as a pending operation, waits to. A run whose footprint has this has got the lock.
     ReadLock,
     /// Releases a shared lock.
     ReadUnlock,

@@ -2,7 +2,26 @@
 //!
 //! This crate knows neither native code nor unsafe code: the same search runs on the native machine (lockred-runtime) and
 //! on the model machine ([`model`]), where it is tested against brute force.
+//!
+//! [`explore::explore`] searches, [`replay::replay`] follows one schedule. The caller's policy (stop at the first failure or
+//! go on, time, progress) is an [`explore::Observer`].
 #![forbid(unsafe_code)]
 
+mod chains;
+mod clock;
+pub mod dpor;
+mod drive;
+pub mod explore;
 pub mod footprint;
 pub mod machine;
+pub mod model;
+pub mod naive;
+mod picks;
+pub mod random;
+pub mod replay;
+mod sleep;
+mod thread_set;
+mod trace;
+
+pub use explore::{Choice, Counts, Limits, Observer, Outcome, Stop, Strategy, explore};
+pub use replay::{Replayed, replay};

@@ -52,7 +52,8 @@ pub enum Flow {
     /// It goes on.
     #[default]
     On,
-    /// The execution is over for all threads (abort, signal, a fatal failure).
+    /// The execution is over for all threads (abort, signal, a fatal failure). `status` and `pending` still answer for the
+    /// other threads as if it were not: searches ask what those that wait would have done.
     Over,
     /// The machine met something that it cannot model: the whole search ends.
     Unsupported,

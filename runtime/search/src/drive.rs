@@ -1,0 +1,180 @@
+//! The one place that steps a machine: keeps the schedule under way, the counts and the limits, and asks the observer.
+
+use crate::explore::{Choice, Counts, Limits, Observer, Outcome, Stop};
+use crate::machine::{Chooser, Flow, Machine, Status, Step, ThreadId};
+
+/// Whether a run is made for the first time or repeats a prefix (whose failures and choices are known).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Run {
+    /// For the first time.
+    Fresh,
+    /// As part of a prefix.
+    Again,
+}
+
+/// How an execution stands after a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum After {
+    /// It goes on.
+    On,
+    /// It is over for all threads.
+    Over,
+    /// It has reached the limit of operations.
+    Cut,
+}
+
+/// A machine under way in one execution of a search.
+pub(crate) struct Drive<'a, M: Machine> {
+    pub(crate) machine: &'a mut M,
+    observer: &'a mut dyn Observer<M::Failure>,
+    limits: Limits,
+    pub(crate) counts: Counts,
+    /// The choices made since the root.
+    pub(crate) schedule: Vec<Choice>,
+    /// What the last run did.
+    pub(crate) step: Step<M::Failure>,
+    failures: Vec<M::Failure>,
+    /// Runs since the root.
+    steps: u64,
+    /// An execution was cut.
+    cut: bool,
+}
+
+impl<'a, M: Machine> Drive<'a, M> {
+    pub(crate) fn new(
+        machine: &'a mut M,
+        limits: Limits,
+        observer: &'a mut dyn Observer<M::Failure>,
+    ) -> Self {
+        Self {
+            machine,
+            observer,
+            limits,
+            counts: Counts::default(),
+            schedule: Vec::new(),
+            step: Step::default(),
+            failures: Vec::new(),
+            steps: 0,
+            cut: false,
+        }
+    }
+
+    /// Goes back to the root for the next execution, unless the limit of executions is reached.
+    pub(crate) fn restart(&mut self) -> Result<(), Stop> {
+        let done = self.counts.executions + self.counts.blocked;
+        if self.limits.executions.is_some_and(|limit| done >= limit) {
+            return Err(Stop::Executions);
+        }
+        self.machine.restore_root();
+        self.schedule.clear();
+        self.steps = 0;
+        Ok(())
+    }
+
+    /// Runs `thread`, which can run, to its next boundary. `pick` takes the alternatives that the run meets.
+    pub(crate) fn run(
+        &mut self,
+        thread: ThreadId,
+        kind: Run,
+        pick: &mut dyn FnMut(u32) -> u32,
+    ) -> Result<After, Stop> {
+        let choice = Choice::Thread(thread);
+        if kind == Run::Fresh {
+            self.observer.on_choice(self.schedule.len(), choice);
+        }
+        self.schedule.push(choice);
+        let mut chooser =
+            Recorder { schedule: &mut self.schedule, observer: &mut *self.observer, kind, pick };
+        self.machine.step(thread, &mut chooser, &mut self.step);
+        self.steps += 1;
+        self.counts.operations += 1;
+        if kind == Run::Fresh {
+            self.counts.transactions += 1;
+            for failure in self.step.failures.drain(..) {
+                if !self.observer.on_failure(failure, &self.schedule) {
+                    return Err(Stop::Failure);
+                }
+            }
+        }
+        if !self.observer.on_step(&self.counts) {
+            return Err(Stop::Interrupted);
+        }
+        match self.step.flow {
+            Flow::Unsupported => Err(Stop::Unsupported),
+            Flow::Over => Ok(After::Over),
+            Flow::On if self.steps >= self.limits.operations => Ok(After::Cut),
+            Flow::On => Ok(After::On),
+        }
+    }
+
+    /// The execution has ended: no thread can run, or it is over.
+    pub(crate) fn finish(&mut self) -> Result<(), Stop> {
+        self.counts.executions += 1;
+        self.failures.clear();
+        self.machine.finish(&mut self.failures);
+        for failure in self.failures.drain(..) {
+            if !self.observer.on_failure(failure, &self.schedule) {
+                return Err(Stop::Failure);
+            }
+        }
+        Ok(())
+    }
+
+    /// The execution was cut at the limit of operations.
+    pub(crate) fn give_up(&mut self) {
+        self.counts.executions += 1;
+        self.cut = true;
+    }
+
+    /// The execution can only repeat others.
+    pub(crate) fn block(&mut self) {
+        self.counts.blocked += 1;
+    }
+
+    /// The outcome of a search that ended with `result`.
+    pub(crate) fn outcome(&self, result: Result<(), Stop>) -> Outcome {
+        let stop = match result {
+            Err(stop) => stop,
+            Ok(()) if self.cut => Stop::Operations,
+            Ok(()) => Stop::Complete,
+        };
+        Outcome { stop, counts: self.counts }
+    }
+
+    /// The thread that the default policy runs next: the one that ran last, else the lowest that can run; reluctant ones
+    /// only if there is no other.
+    pub(crate) fn default_thread(&mut self, last: Option<ThreadId>) -> Option<ThreadId> {
+        let mut reluctant = None;
+        let order = last.into_iter().chain((0..self.machine.threads()).map(ThreadId));
+        for thread in order {
+            match self.machine.status(thread) {
+                Status::Enabled => return Some(thread),
+                Status::Reluctant if reluctant.is_none() && Some(thread) != last => {
+                    reluctant = Some(thread);
+                }
+                _ => {}
+            }
+        }
+        reluctant.or_else(|| last.filter(|&thread| self.machine.status(thread).can_run()))
+    }
+}
+
+/// Notes the values that a run chooses.
+struct Recorder<'a, F> {
+    schedule: &'a mut Vec<Choice>,
+    observer: &'a mut dyn Observer<F>,
+    kind: Run,
+    pick: &'a mut dyn FnMut(u32) -> u32,
+}
+
+impl<F> Chooser for Recorder<'_, F> {
+    fn choose(&mut self, of: u32) -> u32 {
+        let picked = (self.pick)(of);
+        let choice = Choice::Value { picked, of };
+        if self.kind == Run::Fresh {
+            self.observer.on_choice(self.schedule.len(), choice);
+        }
+        self.schedule.push(choice);
+        picked
+    }
+}

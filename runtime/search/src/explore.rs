@@ -1,0 +1,128 @@
+//! What every search takes and gives: choices, limits, the observer, counts and the outcome; [`explore`] picks the strategy.
+
+use crate::machine::{Machine, ThreadId};
+use crate::{dpor, naive, random};
+
+/// One choice of a schedule. A schedule lists, in order, the thread of every run and, right behind it, the values that
+/// this run chose.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Choice {
+    /// The thread that runs next.
+    Thread(ThreadId),
+    /// An alternative taken at a choice point inside the run: which waiter a notify wakes, ….
+    Value {
+        /// The alternative, `0..of`.
+        picked: u32,
+        /// How many there were.
+        of: u32,
+    },
+}
+
+/// The policy of a search's caller: told what happens, and asked whether to go on.
+pub trait Observer<F> {
+    /// `choice` is about to be made at this index of the schedule under way; later ones of the schedule are void. Prefixes
+    /// that are run again are not announced again: whoever keeps the last announcement of every index has the schedule
+    /// under way even if the process dies in the middle of a run.
+    fn on_choice(&mut self, depth: usize, choice: Choice) {
+        let _ = (depth, choice);
+    }
+
+    /// A run has ended (a heartbeat, called for prefixes as well). Returns whether to go on.
+    fn on_step(&mut self, counts: &Counts) -> bool {
+        let _ = counts;
+        true
+    }
+
+    /// A failure showed; `schedule` leads to it, its last run included. Returns whether to go on.
+    fn on_failure(&mut self, failure: F, schedule: &[Choice]) -> bool;
+}
+
+/// How much was done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// Executions that ran to an end, or were cut at the limit of operations.
+    pub executions: u64,
+    /// Executions given up because they could only repeat others (all threads that could run were asleep, or the state was
+    /// visited before).
+    pub blocked: u64,
+    /// Restarts because an assumption was refuted.
+    pub refinements: u64,
+    /// Runs of threads from boundary to boundary, prefixes that are run again left out.
+    pub transactions: u64,
+    /// Runs of threads, prefixes that are run again included.
+    pub operations: u64,
+}
+
+/// Why a search ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stop {
+    /// Everything was explored (a replay: the execution ended).
+    Complete,
+    /// The observer wanted to stop at a failure.
+    Failure,
+    /// The limit of executions was reached.
+    Executions,
+    /// As `Complete`, but at least one execution was cut at the limit of operations.
+    Operations,
+    /// The observer wanted to stop, without a failure.
+    Interrupted,
+    /// The machine met something that it cannot model.
+    Unsupported,
+    /// The same choices did not give the same runs.
+    Nondeterminism {
+        /// The run, counted from 0 at the root, that differed.
+        step: usize,
+    },
+}
+
+/// What a search gives back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Outcome {
+    /// Why it ended.
+    pub stop: Stop,
+    /// How much it did.
+    pub counts: Counts,
+}
+
+/// How to search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Strategy {
+    /// Every trace (class of interleavings that only differ in the order of independent runs) once: see [`dpor`].
+    Dpor,
+    /// Every interleaving: see [`naive`].
+    Naive,
+    /// Random interleavings, until a limit or the observer stops it: see [`random`].
+    Random {
+        /// Equal seeds give equal searches.
+        seed: u64,
+    },
+}
+
+/// Limits of a search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Executions in all, blocked ones included.
+    pub executions: Option<u64>,
+    /// Runs of threads in one execution; a longer one is cut.
+    pub operations: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { executions: None, operations: u64::MAX }
+    }
+}
+
+/// Searches the interleavings of `machine`'s program, from its root.
+pub fn explore<M: Machine>(
+    machine: &mut M,
+    strategy: Strategy,
+    limits: Limits,
+    observer: &mut dyn Observer<M::Failure>,
+) -> Outcome {
+    match strategy {
+        Strategy::Dpor => dpor::explore(machine, limits, observer),
+        Strategy::Naive => naive::explore(machine, limits, observer),
+        Strategy::Random { seed } => random::explore(machine, seed, limits, observer),
+    }
+}

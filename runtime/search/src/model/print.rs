@@ -1,0 +1,109 @@
+//! Model programs printed in their text form, with made-up names.
+
+use std::fmt::{self, Display, Formatter};
+
+use super::program::{
+    Body, Comparison, Condition, Condvar, Mutex, Operand, Program, Register, Statement, Variable,
+};
+
+macro_rules! name {
+    ($type:ident, $prefix:literal) => {
+        impl Display for $type {
+            fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+                write!(f, concat!($prefix, "{}"), self.0)
+            }
+        }
+    };
+}
+
+name!(Variable, "x");
+name!(Mutex, "a");
+name!(Condvar, "c");
+name!(Register, "r");
+name!(Body, "T");
+
+impl Display for Operand {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Constant(value) => write!(f, "{value}"),
+            Self::Sum(register, 0) => write!(f, "{register}"),
+            Self::Sum(register, value) => write!(f, "{register} + {value}"),
+        }
+    }
+}
+
+impl Display for Condition {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let sign = match self.comparison {
+            Comparison::Equal => "==",
+            Comparison::Unequal => "!=",
+            Comparison::Less => "<",
+        };
+        write!(f, "{} {sign} {}", self.register, self.value)
+    }
+}
+
+struct Block<'a>(&'a [Statement]);
+
+impl Display for Block<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("{ ")?;
+        for statement in self.0 {
+            write!(f, "{statement}; ")?;
+        }
+        f.write_str("}")
+    }
+}
+
+impl Display for Statement {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Load(register, x) => write!(f, "{register} = {x}"),
+            Self::Store(x, operand) => write!(f, "{x} = {operand}"),
+            Self::Add(x, by) => write!(f, "{x} += {by}"),
+            Self::FetchAdd(register, x, by) => write!(f, "{register} = {x} += {by}"),
+            Self::Swap(register, x, operand) => write!(f, "{register} = swap {x} {operand}"),
+            Self::CompareExchange(register, x, expected, operand) => {
+                write!(f, "{register} = cas {x} {expected} {operand}")
+            }
+            Self::Await(x, value) => write!(f, "await {x} == {value}"),
+            Self::Lock(a) => write!(f, "lock {a}"),
+            Self::TryLock(register, a) => write!(f, "{register} = try {a}"),
+            Self::Unlock(a) => write!(f, "unlock {a}"),
+            Self::Wait(c, a) => write!(f, "wait {c} {a}"),
+            Self::NotifyOne(c) => write!(f, "notify_one {c}"),
+            Self::NotifyAll(c) => write!(f, "notify_all {c}"),
+            Self::Spawn(body) => write!(f, "spawn {body}"),
+            Self::Join(body) => write!(f, "join {body}"),
+            Self::Abort => f.write_str("abort"),
+            Self::Let(register, operand) => write!(f, "{register} = {operand}"),
+            Self::Assert(condition) => write!(f, "assert {condition}"),
+            Self::If(condition, yes, no) if no.is_empty() => {
+                write!(f, "if {condition} {}", Block(yes))
+            }
+            Self::If(condition, yes, no) => {
+                write!(f, "if {condition} {} else {}", Block(yes), Block(no))
+            }
+            Self::Repeat(times, body) => write!(f, "repeat {times} {}", Block(body)),
+        }
+    }
+}
+
+impl Display for Program {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (number, declaration) in self.variables.iter().enumerate() {
+            let kind = if declaration.atomic { "atomic" } else { "plain" };
+            write!(f, "{kind} {} = {}; ", Variable(number as u8), declaration.initial)?;
+        }
+        for number in 0..self.mutexes {
+            write!(f, "mutex {}; ", Mutex(number))?;
+        }
+        for number in 0..self.condvars {
+            write!(f, "condvar {}; ", Condvar(number))?;
+        }
+        for (number, body) in self.threads.iter().enumerate() {
+            write!(f, "\nthread {} {}", Body(number as u8), Block(body))?;
+        }
+        Ok(())
+    }
+}

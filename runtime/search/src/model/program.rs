@@ -1,0 +1,145 @@
+//! Programs of the model machine: threads over plain variables, atomics, mutexes and condition variables.
+
+/// A variable, plain or atomic.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Variable(pub u8);
+
+/// A mutex.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Mutex(pub u8);
+
+/// A condition variable.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Condvar(pub u8);
+
+/// A register of one thread.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Register(pub u8);
+
+/// A thread of the program; its number is also its [`crate::machine::ThreadId`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Body(pub u8);
+
+/// A value that a thread computes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Operand {
+    /// A constant.
+    Constant(i32),
+    /// A register and a constant added to it (wrapping).
+    Sum(Register, i32),
+}
+
+/// How two values are compared.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Comparison {
+    /// `==`
+    Equal,
+    /// `!=`
+    Unequal,
+    /// `<`
+    Less,
+}
+
+/// A condition on a register.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Condition {
+    /// The left side.
+    pub register: Register,
+    /// The comparison.
+    pub comparison: Comparison,
+    /// The right side.
+    pub value: i32,
+}
+
+/// A statement. `Let`, `If`, `Repeat`, `Assert` are local to the thread; all others are visible operations.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Statement {
+    /// `r = x`
+    Load(Register, Variable),
+    /// `x = 1`, `x = r + 1`
+    Store(Variable, Operand),
+    /// `x += 1`: an addition whose result nobody uses.
+    Add(Variable, i32),
+    /// `r = x += 1`: the old value goes to the register.
+    FetchAdd(Register, Variable, i32),
+    /// `r = swap x 1`: the old value goes to the register.
+    Swap(Register, Variable, Operand),
+    /// `r = cas x 0 1`: if the value is 0 it becomes 1; the register becomes 1 if so, else 0.
+    CompareExchange(Register, Variable, i32, Operand),
+    /// `await x == 1`: waits until the variable has the value, and reads it.
+    Await(Variable, i32),
+    /// `lock a`
+    Lock(Mutex),
+    /// `r = try a`: the register becomes 1 if the mutex was free, else 0.
+    TryLock(Register, Mutex),
+    /// `unlock a`
+    Unlock(Mutex),
+    /// `wait c a`: releases the mutex, waits for a notification, takes the mutex.
+    Wait(Condvar, Mutex),
+    /// `notify_one c`: wakes any one waiter, if there is one.
+    NotifyOne(Condvar),
+    /// `notify_all c`
+    NotifyAll(Condvar),
+    /// `spawn T`
+    Spawn(Body),
+    /// `join T`
+    Join(Body),
+    /// `abort`: a failure that ends the whole execution.
+    Abort,
+    /// `r = 1`, `r = q + 1`
+    Let(Register, Operand),
+    /// `assert r == 1`: if it does not hold, a failure; the thread ends, its mutexes stay locked.
+    Assert(Condition),
+    /// `if r == 1 { .. } else { .. }`
+    If(Condition, Vec<Self>, Vec<Self>),
+    /// `repeat 3 { .. }`
+    Repeat(u32, Vec<Self>),
+}
+
+/// A variable's declaration.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Declaration {
+    /// Whether it is atomic.
+    pub atomic: bool,
+    /// Its value at the root.
+    pub initial: i32,
+}
+
+/// A program. Threads that some `spawn` names begin there, all others at the root.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Program {
+    /// Variables.
+    pub variables: Vec<Declaration>,
+    /// Number of mutexes.
+    pub mutexes: u8,
+    /// Number of condition variables.
+    pub condvars: u8,
+    /// Threads.
+    pub threads: Vec<Vec<Statement>>,
+}
+
+impl Program {
+    /// Adds a variable that begins with 0.
+    pub fn variable(&mut self, atomic: bool) -> Variable {
+        self.variables.push(Declaration { atomic, initial: 0 });
+        Variable(self.variables.len() as u8 - 1)
+    }
+
+    /// Adds a mutex.
+    pub fn mutex(&mut self) -> Mutex {
+        self.mutexes += 1;
+        Mutex(self.mutexes - 1)
+    }
+
+    /// Adds a condition variable.
+    pub fn condvar(&mut self) -> Condvar {
+        self.condvars += 1;
+        Condvar(self.condvars - 1)
+    }
+
+    /// Adds a thread.
+    pub fn thread(&mut self, statements: Vec<Statement>) -> Body {
+        self.threads.push(statements);
+        Body(self.threads.len() as u8 - 1)
+    }
+}

@@ -1,0 +1,93 @@
+//! A state of the model machine.
+
+use super::program::{Body, Comparison, Condition, Condvar, Mutex, Operand, Program, Register};
+
+/// How a thread stands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Phase {
+    /// Not spawned yet.
+    Unborn,
+    /// Before a visible operation.
+    Ready,
+    /// In the queue of a condition variable.
+    Waiting(Condvar, Mutex),
+    /// Woken from a wait: takes the mutex next.
+    Woken(Mutex),
+    /// Ended.
+    Ended,
+}
+
+/// One thread.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Thread {
+    /// How it stands.
+    pub phase: Phase,
+    /// The next instruction.
+    pub place: usize,
+    /// Registers; those beyond the end are 0.
+    pub registers: Vec<i32>,
+}
+
+/// Everything that can differ between two moments of a program.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct State {
+    /// Threads.
+    pub threads: Vec<Thread>,
+    /// Values of the variables.
+    pub values: Vec<i32>,
+    /// Owners of the mutexes.
+    pub owners: Vec<Option<Body>>,
+}
+
+impl Thread {
+    pub(super) fn get(&self, register: Register) -> i32 {
+        self.registers.get(usize::from(register.0)).copied().unwrap_or(0)
+    }
+
+    pub(super) fn set(&mut self, register: Register, value: i32) {
+        let index = usize::from(register.0);
+        if self.registers.len() <= index {
+            self.registers.resize(index + 1, 0);
+        }
+        self.registers[index] = value;
+    }
+
+    pub(super) fn compute(&self, operand: Operand) -> i32 {
+        match operand {
+            Operand::Constant(value) => value,
+            Operand::Sum(register, value) => self.get(register).wrapping_add(value),
+        }
+    }
+
+    pub(super) fn holds(&self, condition: Condition) -> bool {
+        let value = self.get(condition.register);
+        match condition.comparison {
+            Comparison::Equal => value == condition.value,
+            Comparison::Unequal => value != condition.value,
+            Comparison::Less => value < condition.value,
+        }
+    }
+}
+
+impl State {
+    pub(super) fn root(program: &Program, spawned: &[u8]) -> Self {
+        let thread = |number: usize| Thread {
+            phase: if spawned.contains(&(number as u8)) { Phase::Unborn } else { Phase::Ready },
+            place: 0,
+            registers: Vec::new(),
+        };
+        Self {
+            threads: (0..program.threads.len()).map(thread).collect(),
+            values: program.variables.iter().map(|variable| variable.initial).collect(),
+            owners: vec![None; usize::from(program.mutexes)],
+        }
+    }
+
+    /// Threads that wait in the queue of `condvar`.
+    pub(super) fn waiters(&self, condvar: Condvar) -> impl Iterator<Item = usize> + '_ {
+        self.threads.iter().enumerate().filter_map(move |(number, thread)| match thread.phase {
+            Phase::Waiting(queue, _) if queue == condvar => Some(number),
+            _ => None,
+        })
+    }
+}

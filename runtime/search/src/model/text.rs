@@ -1,0 +1,305 @@
+//! The text form of model programs.
+//!
+//! ```text
+//! plain x; atomic f = 1; mutex a; condvar c;
+//! thread T0 { lock a; x = 1; unlock a; spawn T1; join T1 }
+//! thread T1 { r = x; if r == 0 { f += 1 } else { repeat 2 { q = f += 1 } } }
+//! ```
+//! A name that is not declared is a register of its thread; `r3` is register 3. Statements: see [`Statement`].
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::program::{
+    Body, Comparison, Condition, Condvar, Declaration, Mutex, Operand, Program, Register,
+    Statement, Variable,
+};
+
+/// Why a text is no program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ParseError {
+    /// The word (counted from 0) that was not expected.
+    pub word: usize,
+    /// What was expected there.
+    pub expected: &'static str,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "word {}: expected {}", self.word, self.expected)
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+impl FromStr for Program {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let mut parser = Parser { words: split(text), ..Parser::default() };
+        parser.program()
+    }
+}
+
+fn split(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut glued = false;
+    for symbol in text.chars() {
+        let wordy = symbol.is_alphanumeric() || symbol == '_' || symbol == '-';
+        let operator = "+=!<".contains(symbol);
+        match words.last_mut() {
+            Some(last) if glued && (wordy || operator) => {
+                let last_wordy =
+                    last.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '-');
+                if last_wordy == wordy {
+                    last.push(symbol);
+                } else {
+                    words.push(symbol.to_string());
+                }
+            }
+            _ if !symbol.is_whitespace() => words.push(symbol.to_string()),
+            _ => {}
+        }
+        glued = wordy || operator;
+    }
+    words
+}
+
+#[derive(Default)]
+struct Parser {
+    words: Vec<String>,
+    at: usize,
+    variables: Vec<String>,
+    mutexes: Vec<String>,
+    condvars: Vec<String>,
+    threads: Vec<String>,
+    registers: Vec<String>,
+    /// Registers below this one are named by their numbers.
+    numbered: u8,
+}
+
+type Parsed<T> = Result<T, ParseError>;
+
+fn index_in(names: &[String], name: &str) -> Option<u8> {
+    names.iter().position(|known| known == name).map(|index| index as u8)
+}
+
+/// The number of a register that is named by it: 1 for `r1`.
+fn numbered(name: &str) -> Option<u8> {
+    name.strip_prefix('r')?.parse().ok()
+}
+
+impl Parser {
+    fn program(&mut self) -> Parsed<Program> {
+        let mut program = Program::default();
+        self.threads = self
+            .words
+            .windows(2)
+            .filter(|pair| pair[0] == "thread")
+            .map(|pair| pair[1].clone())
+            .collect();
+        let numbers = self.words.iter().filter_map(|word| numbered(word));
+        self.numbered = numbers.max().map_or(0, |number| number + 1);
+        while let Some(word) = self.words.get(self.at).cloned() {
+            self.at += 1;
+            match word.as_str() {
+                "plain" | "atomic" => {
+                    while !self.eat(";") {
+                        let name = self.word("a name")?;
+                        self.variables.push(name);
+                        let initial = if self.eat("=") { self.number()? } else { 0 };
+                        program.variables.push(Declaration { atomic: word == "atomic", initial });
+                    }
+                }
+                "mutex" | "condvar" => {
+                    while !self.eat(";") {
+                        let name = self.word("a name")?;
+                        if word == "mutex" {
+                            self.mutexes.push(name);
+                            program.mutexes += 1;
+                        } else {
+                            self.condvars.push(name);
+                            program.condvars += 1;
+                        }
+                    }
+                }
+                "thread" => {
+                    self.word("a name")?;
+                    self.registers.clear();
+                    let body = self.block()?;
+                    program.threads.push(body);
+                }
+                _ => return self.back().error("a declaration or a thread"),
+            }
+        }
+        Ok(program)
+    }
+
+    fn block(&mut self) -> Parsed<Vec<Statement>> {
+        self.expect("{", "{")?;
+        let mut statements = Vec::new();
+        while !self.eat("}") {
+            if !self.eat(";") {
+                statements.push(self.statement()?);
+            }
+        }
+        Ok(statements)
+    }
+
+    fn statement(&mut self) -> Parsed<Statement> {
+        let word = self.word("a statement")?;
+        Ok(match word.as_str() {
+            "lock" => Statement::Lock(self.mutex()?),
+            "unlock" => Statement::Unlock(self.mutex()?),
+            "wait" => Statement::Wait(self.condvar()?, self.mutex()?),
+            "notify_one" => Statement::NotifyOne(self.condvar()?),
+            "notify_all" => Statement::NotifyAll(self.condvar()?),
+            "spawn" => Statement::Spawn(self.body()?),
+            "join" => Statement::Join(self.body()?),
+            "abort" => Statement::Abort,
+            "await" => {
+                let variable = self.variable()?;
+                self.expect("==", "==")?;
+                Statement::Await(variable, self.number()?)
+            }
+            "assert" => Statement::Assert(self.condition()?),
+            "repeat" => Statement::Repeat(self.number()?.unsigned_abs(), self.block()?),
+            "if" => {
+                let condition = self.condition()?;
+                let yes = self.block()?;
+                let no = if self.eat("else") { self.block()? } else { Vec::new() };
+                Statement::If(condition, yes, no)
+            }
+            name => self.assignment(name)?,
+        })
+    }
+
+    fn assignment(&mut self, name: &str) -> Parsed<Statement> {
+        if let Some(variable) = index_in(&self.variables, name).map(Variable) {
+            if self.eat("+=") {
+                return Ok(Statement::Add(variable, self.number()?));
+            }
+            self.expect("=", "= or +=")?;
+            return Ok(Statement::Store(variable, self.operand()?));
+        }
+        let register = self.register(name);
+        self.expect("=", "=")?;
+        if self.eat("try") {
+            return Ok(Statement::TryLock(register, self.mutex()?));
+        }
+        if self.eat("swap") {
+            return Ok(Statement::Swap(register, self.variable()?, self.operand()?));
+        }
+        if self.eat("cas") {
+            let variable = self.variable()?;
+            let expected = self.number()?;
+            return Ok(Statement::CompareExchange(register, variable, expected, self.operand()?));
+        }
+        let source = self.words.get(self.at).and_then(|word| index_in(&self.variables, word));
+        if let Some(variable) = source.map(Variable) {
+            self.at += 1;
+            if self.eat("+=") {
+                return Ok(Statement::FetchAdd(register, variable, self.number()?));
+            }
+            return Ok(Statement::Load(register, variable));
+        }
+        Ok(Statement::Let(register, self.operand()?))
+    }
+
+    fn operand(&mut self) -> Parsed<Operand> {
+        let word = self.word("a value")?;
+        if let Ok(value) = word.parse() {
+            return Ok(Operand::Constant(value));
+        }
+        let register = self.register(&word);
+        let added = if self.eat("+") { self.number()? } else { 0 };
+        Ok(Operand::Sum(register, added))
+    }
+
+    fn condition(&mut self) -> Parsed<Condition> {
+        let name = self.word("a register")?;
+        let register = self.register(&name);
+        let comparison = match self.word("a comparison")?.as_str() {
+            "==" => Comparison::Equal,
+            "!=" => Comparison::Unequal,
+            "<" => Comparison::Less,
+            _ => return self.back().error("==, != or <"),
+        };
+        Ok(Condition { register, comparison, value: self.number()? })
+    }
+
+    fn register(&mut self, name: &str) -> Register {
+        if let Some(number) = numbered(name) {
+            return Register(number);
+        }
+        let index = index_in(&self.registers, name).unwrap_or_else(|| {
+            self.registers.push(name.to_owned());
+            self.registers.len() as u8 - 1
+        });
+        Register(self.numbered + index)
+    }
+
+    fn variable(&mut self) -> Parsed<Variable> {
+        let name = self.word("a variable")?;
+        match index_in(&self.variables, &name) {
+            Some(index) => Ok(Variable(index)),
+            None => self.back().error("a variable"),
+        }
+    }
+
+    fn mutex(&mut self) -> Parsed<Mutex> {
+        let name = self.word("a mutex")?;
+        match index_in(&self.mutexes, &name) {
+            Some(index) => Ok(Mutex(index)),
+            None => self.back().error("a mutex"),
+        }
+    }
+
+    fn condvar(&mut self) -> Parsed<Condvar> {
+        let name = self.word("a condition variable")?;
+        match index_in(&self.condvars, &name) {
+            Some(index) => Ok(Condvar(index)),
+            None => self.back().error("a condition variable"),
+        }
+    }
+
+    fn body(&mut self) -> Parsed<Body> {
+        let name = self.word("a thread")?;
+        match index_in(&self.threads, &name) {
+            Some(index) => Ok(Body(index)),
+            None => self.back().error("a thread"),
+        }
+    }
+
+    fn number(&mut self) -> Parsed<i32> {
+        match self.word("a number")?.parse() {
+            Ok(number) => Ok(number),
+            Err(_) => self.back().error("a number"),
+        }
+    }
+
+    fn word(&mut self, expected: &'static str) -> Parsed<String> {
+        let Some(word) = self.words.get(self.at).cloned() else { return self.error(expected) };
+        self.at += 1;
+        Ok(word)
+    }
+
+    fn eat(&mut self, word: &str) -> bool {
+        let matches = self.words.get(self.at).is_some_and(|next| next == word);
+        self.at += usize::from(matches);
+        matches
+    }
+
+    fn expect(&mut self, word: &str, expected: &'static str) -> Parsed<()> {
+        if self.eat(word) { Ok(()) } else { self.error(expected) }
+    }
+
+    fn back(&mut self) -> &mut Self {
+        self.at -= 1;
+        self
+    }
+
+    fn error<T>(&self, expected: &'static str) -> Parsed<T> {
+        Err(ParseError { word: self.at, expected })
+    }
+}

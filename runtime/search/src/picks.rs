@@ -1,0 +1,55 @@
+//! The values that a run chooses, as an odometer over all their combinations.
+
+/// The values of one run.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Picks {
+    /// Picked, and out of how many.
+    values: Vec<(u32, u32)>,
+    /// How many the run that is under way has taken.
+    taken: usize,
+    /// The run asked for a choice out of another number than before.
+    differs: bool,
+}
+
+impl Picks {
+    pub(crate) fn clear(&mut self) {
+        self.values.clear();
+        self.rewind();
+    }
+
+    /// A run begins.
+    pub(crate) fn rewind(&mut self) {
+        self.taken = 0;
+        self.differs = false;
+    }
+
+    /// The next value of the run: as before, or the first one.
+    pub(crate) fn pick(&mut self, of: u32) -> u32 {
+        if self.taken == self.values.len() {
+            self.values.push((0, of));
+        }
+        let (picked, before) = self.values[self.taken];
+        self.taken += 1;
+        if before != of {
+            self.differs = true;
+            return picked.min(of - 1);
+        }
+        picked
+    }
+
+    /// Whether the run that has ended took the values as before.
+    pub(crate) fn agreed(&self) -> bool {
+        !self.differs && self.taken == self.values.len()
+    }
+
+    /// Goes on to the next combination: another value at the last choice that has one left. Returns whether there is one.
+    pub(crate) fn advance(&mut self) -> bool {
+        while let Some((picked, of)) = self.values.pop() {
+            if picked + 1 < of {
+                self.values.push((picked + 1, of));
+                return true;
+            }
+        }
+        false
+    }
+}

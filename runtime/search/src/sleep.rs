@@ -1,0 +1,78 @@
+//! Sleep sets and ghosts: which threads need not run at a node, and what a woken sleeper still carries (ALGORITHM.md 4.2, 4.4).
+//!
+//! A thread that was explored from a node sleeps in the subtrees of its later siblings, until a run depends on its footprint
+//! (Godefroid, LNCS 1032, chapter 5). Footprints are kept once, at the node where the thread was put to sleep; nodes below
+//! refer to them.
+
+use crate::footprint::{Access, ObjectId};
+use crate::machine::ThreadId;
+use crate::thread_set::ThreadSet;
+
+/// Where the footprint of a sleeper is kept: the node (by depth), and a number there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Sleeper {
+    pub(crate) thread: ThreadId,
+    pub(crate) depth: u32,
+    pub(crate) number: u32,
+}
+
+/// The sleeping threads of a node and the ghosts of threads that were woken on the way to it.
+#[derive(Default)]
+pub(crate) struct Sleep {
+    pub(crate) asleep: ThreadSet,
+    sleepers: Vec<Sleeper>,
+    ghosts: Vec<Sleeper>,
+    /// Footprints of threads that were put to sleep at this node: their accesses, all choices together.
+    footprints: Vec<Vec<(ObjectId, Access)>>,
+    used: usize,
+}
+
+impl Sleep {
+    pub(crate) fn clear(&mut self) {
+        self.asleep.clear();
+        self.sleepers.clear();
+        self.ghosts.clear();
+        self.used = 0;
+    }
+
+    /// Puts `thread` to sleep; this is the node at `depth`.
+    pub(crate) fn put(&mut self, thread: ThreadId, depth: usize, accesses: &[(ObjectId, Access)]) {
+        if self.footprints.len() == self.used {
+            self.footprints.push(Vec::new());
+        }
+        let kept = &mut self.footprints[self.used];
+        kept.clear();
+        kept.extend_from_slice(accesses);
+        let number = self.used as u32;
+        self.used += 1;
+        self.sleepers.push(Sleeper { thread, depth: depth as u32, number });
+        self.asleep.insert(thread);
+    }
+
+    pub(crate) fn footprint(&self, number: u32) -> &[(ObjectId, Access)] {
+        &self.footprints[number as usize]
+    }
+
+    pub(crate) fn sleepers(&self) -> &[Sleeper] {
+        &self.sleepers
+    }
+
+    pub(crate) fn ghosts(&self) -> &[Sleeper] {
+        &self.ghosts
+    }
+
+    pub(crate) fn inherit(&mut self, sleeper: Sleeper) {
+        self.sleepers.push(sleeper);
+        self.asleep.insert(sleeper.thread);
+    }
+
+    pub(crate) fn haunt(&mut self, ghost: Sleeper) {
+        self.ghosts.push(ghost);
+    }
+}
+
+/// Whether any access of `one` depends on any of `other`.
+pub(crate) fn dependent(one: &[(ObjectId, Access)], other: &[(ObjectId, Access)]) -> bool {
+    one.iter()
+        .any(|&(object, access)| other.iter().any(|&(o, a)| o == object && access.depends_on(a)))
+}

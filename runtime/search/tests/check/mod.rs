@@ -1,0 +1,45 @@
+//! Runs a model program under a search and gives back everything that the search saw.
+
+use std::collections::BTreeSet;
+
+use lockred_search::model::{Failure, ModelMachine, Program};
+use lockred_search::{Choice, Limits, Observer, Outcome, Strategy, explore, naive};
+
+/// All failures and end states, and how often each end state was reached.
+#[derive(Debug, PartialEq, Eq, Default)]
+pub struct Seen {
+    /// Failures and end states.
+    pub failures: BTreeSet<Failure>,
+    /// A schedule for each failure, in the order in which they were seen.
+    pub schedules: Vec<(Failure, Vec<Choice>)>,
+}
+
+impl Observer<Failure> for Seen {
+    fn on_failure(&mut self, failure: Failure, schedule: &[Choice]) -> bool {
+        if self.failures.insert(failure.clone()) {
+            self.schedules.push((failure, schedule.to_vec()));
+        }
+        true
+    }
+}
+
+/// Parses a program that a test gives.
+pub fn parse(text: &str) -> Program {
+    text.parse().unwrap_or_else(|error| panic!("{error} in {text}"))
+}
+
+/// Explores the program with a strategy.
+pub fn search(program: &Program, strategy: Strategy, limits: Limits) -> (Seen, Outcome) {
+    let mut seen = Seen::default();
+    let mut machine = ModelMachine::new(program).reporting_ends();
+    let outcome = explore(&mut machine, strategy, limits, &mut seen);
+    (seen, outcome)
+}
+
+/// Visits every state of the program.
+pub fn all_states(program: &Program) -> (Seen, Outcome) {
+    let mut seen = Seen::default();
+    let mut machine = ModelMachine::new(program).reporting_ends();
+    let outcome = naive::explore_states(&mut machine, Limits::default(), &mut seen);
+    (seen, outcome)
+}

@@ -1,0 +1,189 @@
+//! Random model programs: half of their threads' parts are single statements, half are patterns of real programs.
+
+use lockred_search::model::Program;
+use lockred_search::model::program::{
+    Body, Comparison, Condition, Condvar, Mutex, Operand, Register, Statement, Variable,
+};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// Threads, and the most statements that each may have.
+const SIZES: [(usize, usize); 3] = [(2, 14), (3, 9), (4, 6)];
+
+/// Any program.
+pub fn program() -> impl Strategy<Value = Program> {
+    (0..SIZES.len(), any::<bool>()).prop_flat_map(|(size, patterns)| {
+        let (threads, length) = SIZES[size];
+        let part =
+            if patterns { pattern().boxed() } else { statement().prop_map(|s| vec![s]).boxed() };
+        let body = vec(part, 1..=length).prop_map(move |parts| cut(parts, length));
+        (vec(body, threads), 0..8u8).prop_map(|(bodies, family)| assemble(bodies, family))
+    })
+}
+
+/// As many of the parts as fit.
+fn cut(parts: Vec<Vec<Statement>>, length: usize) -> Vec<Statement> {
+    let mut body = Vec::new();
+    for part in parts {
+        if body.is_empty() || body.len() + part.len() <= length {
+            body.extend(part);
+        }
+    }
+    body
+}
+
+/// Two plain variables, two atomics, two mutexes, a condition variable; in one of four programs the first thread spawns
+/// the others, and may join them.
+fn assemble(mut bodies: Vec<Vec<Statement>>, family: u8) -> Program {
+    let mut program = Program::default();
+    for atomic in [false, false, true, true] {
+        program.variable(atomic);
+    }
+    program.mutex();
+    program.mutex();
+    program.condvar();
+    if family < 2 {
+        let others = || (1..bodies.len() as u8).map(Body);
+        let spawns: Vec<_> = others().map(Statement::Spawn).collect();
+        let joins: Vec<_> = others().map(Statement::Join).collect();
+        let first = &mut bodies[0];
+        first.truncate(4);
+        let middle = if family == 0 { first.len() } else { first.len() / 2 };
+        first.splice(middle..middle, joins);
+        first.splice(0..0, spawns);
+    }
+    for body in bodies {
+        program.thread(body);
+    }
+    program
+}
+
+fn variable() -> impl Strategy<Value = Variable> {
+    (0..4u8).prop_map(Variable)
+}
+
+fn atomic() -> impl Strategy<Value = Variable> {
+    (2..4u8).prop_map(Variable)
+}
+
+fn mutex() -> impl Strategy<Value = Mutex> {
+    (0..2u8).prop_map(Mutex)
+}
+
+fn register() -> impl Strategy<Value = Register> {
+    (0..2u8).prop_map(Register)
+}
+
+fn operand() -> impl Strategy<Value = Operand> {
+    prop_oneof![
+        (0..3).prop_map(Operand::Constant),
+        (register(), 0..2).prop_map(|(r, add)| Operand::Sum(r, add)),
+    ]
+}
+
+fn condition() -> impl Strategy<Value = Condition> {
+    let comparison =
+        prop_oneof![Just(Comparison::Equal), Just(Comparison::Unequal), Just(Comparison::Less)];
+    (register(), comparison, 0..3).prop_map(|(register, comparison, value)| Condition {
+        register,
+        comparison,
+        value,
+    })
+}
+
+fn is(register: Register, value: i32) -> Condition {
+    Condition { register, comparison: Comparison::Equal, value }
+}
+
+fn access() -> impl Strategy<Value = Statement> {
+    prop_oneof![
+        4 => (register(), variable()).prop_map(|(r, x)| Statement::Load(r, x)),
+        4 => (variable(), operand()).prop_map(|(x, value)| Statement::Store(x, value)),
+        1 => (atomic(), 1..3).prop_map(|(x, by)| Statement::Add(x, by)),
+        1 => (register(), atomic(), 1..3).prop_map(|(r, x, by)| Statement::FetchAdd(r, x, by)),
+        1 => (register(), atomic(), operand()).prop_map(|(r, x, v)| Statement::Swap(r, x, v)),
+        1 => (register(), atomic(), 0..2, operand())
+            .prop_map(|(r, x, from, to)| Statement::CompareExchange(r, x, from, to)),
+    ]
+}
+
+fn flat() -> impl Strategy<Value = Statement> {
+    prop_oneof![
+        12 => access(),
+        2 => mutex().prop_map(Statement::Lock),
+        2 => mutex().prop_map(Statement::Unlock),
+        1 => (register(), mutex()).prop_map(|(r, a)| Statement::TryLock(r, a)),
+        1 => mutex().prop_map(|a| Statement::Wait(Condvar(0), a)),
+        1 => Just(Statement::NotifyOne(Condvar(0))),
+        1 => Just(Statement::NotifyAll(Condvar(0))),
+        1 => (atomic(), 0..3).prop_map(|(x, value)| Statement::Await(x, value)),
+        1 => condition().prop_map(Statement::Assert),
+    ]
+}
+
+fn statement() -> impl Strategy<Value = Statement> {
+    prop_oneof![
+        20 => flat(),
+        4 => (condition(), vec(flat(), 1..3), vec(flat(), 0..2))
+            .prop_map(|(condition, yes, no)| Statement::If(condition, yes, no)),
+        1 => vec(flat(), 1..2).prop_map(|body| Statement::Repeat(2, body)),
+        1 => condition().prop_map(|condition| Statement::If(condition, vec![Statement::Abort], vec![])),
+    ]
+}
+
+fn around(a: Mutex, inner: Vec<Statement>) -> Vec<Statement> {
+    let mut section = vec![Statement::Lock(a)];
+    section.extend(inner);
+    section.push(Statement::Unlock(a));
+    section
+}
+
+fn pattern() -> impl Strategy<Value = Vec<Statement>> {
+    let r = Register(0);
+    let q = Register(1);
+    let locked = (mutex(), vec(access(), 0..3)).prop_map(|(a, inner)| around(a, inner));
+    let nested =
+        (mutex(), mutex(), access()).prop_map(|(a, b, inner)| around(a, around(b, vec![inner])));
+    let tried = (mutex(), access()).prop_map(move |(a, inner)| {
+        let section = vec![inner, Statement::Unlock(a)];
+        vec![Statement::TryLock(r, a), Statement::If(is(r, 1), section, vec![])]
+    });
+    let published = (0..2u8, atomic()).prop_map(|(x, f)| {
+        let one = Operand::Constant(1);
+        vec![Statement::Store(Variable(x), one), Statement::Store(f, one)]
+    });
+    let consumed = (0..2u8, atomic()).prop_map(move |(x, f)| {
+        let read = vec![Statement::Load(q, Variable(x)), Statement::Assert(is(q, 1))];
+        vec![Statement::Load(r, f), Statement::If(is(r, 1), read, vec![])]
+    });
+    let awaited = (0..2u8, atomic())
+        .prop_map(move |(x, f)| vec![Statement::Await(f, 1), Statement::Load(q, Variable(x))]);
+    let waiting = (mutex(), 0..2u8).prop_map(move |(a, x)| {
+        let wait = vec![Statement::Wait(Condvar(0), a)];
+        let inner = vec![Statement::Load(r, Variable(x)), Statement::If(is(r, 0), wait, vec![])];
+        around(a, inner)
+    });
+    let waking = (mutex(), 0..2u8, any::<bool>()).prop_map(|(a, x, all)| {
+        let c = Condvar(0);
+        let notify = if all { Statement::NotifyAll(c) } else { Statement::NotifyOne(c) };
+        around(a, vec![Statement::Store(Variable(x), Operand::Constant(1)), notify])
+    });
+    let leaked = mutex().prop_map(|a| vec![Statement::Lock(a)]);
+    let counted = (mutex(), 0..2u8).prop_map(move |(a, x)| {
+        let add = Statement::Store(Variable(x), Operand::Sum(r, 1));
+        around(a, vec![Statement::Load(r, Variable(x)), add])
+    });
+    prop_oneof![
+        3 => locked,
+        2 => nested,
+        2 => tried,
+        2 => published,
+        2 => consumed,
+        1 => awaited,
+        2 => waiting,
+        2 => waking,
+        1 => leaked,
+        2 => counted,
+        2 => access().prop_map(|s| vec![s]),
+    ]
+}

@@ -1,0 +1,137 @@
+//! Programs that wrong searches get wrong (ALGORITHM.md section 10): DPOR sees exactly what all states show.
+
+mod check;
+
+use check::{all_states, parse, search};
+use lockred_search::model::Failure;
+use lockred_search::{Limits, Stop, Strategy};
+
+/// Compares DPOR, all interleavings and all states.
+fn agrees(text: &str) -> check::Seen {
+    let program = parse(text);
+    let (states, outcome) = all_states(&program);
+    assert_eq!(outcome.stop, Stop::Complete);
+    for strategy in [Strategy::Dpor, Strategy::Naive] {
+        let (seen, outcome) = search(&program, strategy, Limits::default());
+        assert_eq!(outcome.stop, Stop::Complete);
+        assert_eq!(seen.failures, states.failures, "{strategy:?}: {program}");
+    }
+    states
+}
+
+fn deadlocks(seen: &check::Seen) -> usize {
+    seen.failures.iter().filter(|failure| matches!(failure, Failure::Deadlock { .. })).count()
+}
+
+fn assertions(seen: &check::Seen) -> usize {
+    seen.failures.iter().filter(|failure| matches!(failure, Failure::Assertion { .. })).count()
+}
+
+macro_rules! named {
+    ($($name:ident: $text:literal;)*) => {
+        $(#[test]
+        fn $name() {
+            agrees($text);
+        })*
+    };
+}
+
+named! {
+    cond_footprint: "mutex a; plain x; thread A { lock a } thread B { lock a; x = 1; unlock a }
+        thread C { lock a; unlock a; r = x }";
+    cond_footprint_2: "mutex a; plain x; atomic f;
+        thread A { lock a; r = f; if r == 0 { x = 1 } unlock a } thread B { f = 2 }
+        thread C { q = f; lock a; unlock a; r = x }";
+    cond_footprint_3: "mutex a; condvar c; atomic f; thread A { lock a; wait c a }
+        thread B { r = f; lock a } thread C { notify_all c }";
+    ghost_wakes: "mutex a; condvar c; atomic f; thread A { r = f += 1; notify_all c }
+        thread B { r = try a; if r == 1 { notify_all c; unlock a } }
+        thread C { lock a; wait c a; r = f += 1 }";
+    hidden_lock_edge: "mutex a; plain x; thread A { x = 1; lock a; unlock a }
+        thread B { lock a; unlock a; r = x; if r == 1 { x = 2 } }";
+    relaxed_behind_locks: "mutex a; plain x; atomic f; thread A { x = 1; f = 1; lock a; unlock a }
+        thread B { lock a; unlock a; r = f; if r == 1 { q = x } }";
+    handover: "mutex a; plain x y; thread A { x = 1; lock a; y = 1; unlock a }
+        thread B { lock a; r = y; unlock a; if r == 1 { q = x } }";
+    notify_enables: "mutex a b d; condvar c; plain x y;
+        thread A { lock a; r = y; unlock a;
+            if r == 1 { lock d; notify_one c; lock b; q = x; unlock b; unlock d } }
+        thread B { lock a; y = 1; wait c a; unlock a; lock b; x = 1; unlock b }";
+    gate: "mutex g a b; thread A { lock g; lock a; lock b; unlock b; unlock a; unlock g }
+        thread B { lock g; lock b; lock a; unlock a; unlock b; unlock g }";
+    park_condvar: "mutex a b d; condvar c; thread A { lock b; lock d; wait c d; unlock d; unlock b }
+        thread B { lock a; lock b; unlock b; unlock a }
+        thread C { lock a; unlock a; lock d; notify_all c; unlock d }";
+    hold_block_closure: "mutex a b c; thread A { lock c; lock b; lock c } thread B { lock a }
+        thread C { lock a; lock b; unlock b }";
+    join_under_lock: "mutex a; plain x; thread A { spawn B; spawn C; lock a; join B; unlock a }
+        thread B { r = x } thread C { lock a; r = x; x = r + 1 }";
+    release_shadow: "mutex a b; thread A { lock b; lock a; unlock b; lock b; unlock a }
+        thread B { lock a }";
+    drop_protected: "mutex a; plain x; thread A { lock a; x = 1; unlock a }
+        thread B { lock a; r = x; unlock a }";
+    try_opaque: "mutex a; thread A { r = try a } thread B { lock a; unlock a }";
+    net_lock: "mutex a; thread A { lock a } thread B { lock a }";
+    rolled_back_reversal: "mutex a b c;
+        thread A { r = try b; if r == 1 { unlock b } lock c; lock a; lock b; unlock b }
+        thread B { lock a } thread C { lock b; unlock b }";
+    false_deadlock: "mutex a; plain x; thread A { spawn B; spawn C; join B; x = 1; join C }
+        thread B { lock a } thread C { r = x; if r == 0 { lock a } }";
+    two_nonmovers: "plain x; thread A { x = 1 } thread B { r = x; x = r + 1 }";
+    no_restart: "plain x; thread A { r = x; x = r + 1 } thread B { x = 2 }";
+    sleep_by_name: "plain x; thread A { x = 1 } thread B { r = x }";
+    alone_again: "plain x; thread A { spawn B; r = x } thread B { x = 1 }";
+    unseen_condition: "atomic f g; thread A { f = 1 } thread B { g = 1; f = 0; f = 1 }
+        thread C { r = g; await f == 1; q = f }";
+    abort_hides_nothing: "plain x; thread A { r = x; if r == 0 { abort } }
+        thread B { x = 1; x = 2 } thread C { r = x; assert r != 2 }";
+    woken_behind_a_lock: "mutex a; condvar c; plain x; thread A { lock a; wait c a; x = 1; unlock a }
+        thread B { notify_one c } thread C { lock a; r = x; unlock a }
+        thread D { lock a; x = 3; unlock a }";
+    thread_without_operations: "plain x; thread A { spawn B; x = 1 } thread B { }
+        thread C { join B; r = x }";
+}
+
+#[test]
+fn crossed_locks_deadlock() {
+    let seen = agrees("mutex a b; thread A { lock a; lock b } thread B { lock b; lock a }");
+    assert_eq!(deadlocks(&seen), 3);
+}
+
+#[test]
+fn a_lock_taken_twice_deadlocks() {
+    assert_eq!(deadlocks(&agrees("mutex a; thread A { lock a; lock a }")), 1);
+}
+
+#[test]
+fn blocked_at_end() {
+    let seen = agrees("mutex a; thread A { lock a } thread B { lock a }");
+    assert_eq!(deadlocks(&seen), 2);
+}
+
+#[test]
+fn blocked_behind_sleep() {
+    let seen = agrees(
+        "mutex a; plain x y; thread A { x = 2 } thread B { lock a }
+        thread C { q = y; lock a; r = x; assert r != 0 }",
+    );
+    assert_eq!(assertions(&seen), 1);
+}
+
+#[test]
+fn a_notification_may_be_lost() {
+    let seen = agrees(
+        "mutex a; condvar c; plain x;
+        thread A { lock a; wait c a; unlock a } thread B { notify_one c }",
+    );
+    assert_eq!(deadlocks(&seen), 1);
+}
+
+#[test]
+fn any_waiter_may_be_woken() {
+    let seen = agrees(
+        "mutex a; condvar c; thread A { lock a; wait c a; unlock a }
+        thread B { lock a; wait c a; unlock a } thread C { notify_one c }",
+    );
+    assert_eq!(deadlocks(&seen), 3);
+}

@@ -1,0 +1,215 @@
+//! Carrying out an order: the search or the replay, and the answer made of what it found.
+
+use crate::failure::Failure;
+use crate::machine::Native;
+use crate::state::{State, state};
+use lockred_search::{self as search, Choice, Counts, Observer, Outcome, Stop};
+use lockred_trace::codes::AssumptionKind;
+use lockred_trace::message::{
+    Assumption, Counts as Told, Drift, Exploration, Finding, Message, Replay, Stop as Reason,
+    Thread, Unsupported,
+};
+use lockred_trace::schedule::{self, Schedule};
+use lockred_trace::session::{Limits, StatusWord, Strategy};
+use lockred_trace::sites::SiteId;
+use std::time::{Duration, Instant};
+
+/// Steps between two looks at the clock.
+const LOOK_EVERY: u32 = 64;
+
+/// Watches a search on behalf of the session.
+struct Watch {
+    deadline: Option<Instant>,
+    keep_going: bool,
+    findings: Vec<Finding>,
+    failures: Vec<Failure>,
+    until_look: u32,
+    out_of_time: bool,
+}
+
+impl Watch {
+    fn new(seconds: Option<f64>, keep_going: bool) -> Self {
+        let deadline = seconds
+            .map(|seconds| Instant::now() + Duration::from_secs_f64(seconds.clamp(0.0, 1e9)));
+        Self {
+            deadline,
+            keep_going,
+            findings: Vec::new(),
+            failures: Vec::new(),
+            until_look: 0,
+            out_of_time: false,
+        }
+    }
+}
+
+/// A choice as the formats have it.
+fn told(choice: Choice) -> schedule::Choice {
+    match choice {
+        Choice::Thread(thread) => schedule::Choice::Thread(thread.0),
+        Choice::Value { picked, of } => schedule::Choice::Value { picked, of },
+    }
+}
+
+/// A choice as the search has it.
+fn meant(choice: schedule::Choice) -> Choice {
+    match choice {
+        schedule::Choice::Thread(thread) => Choice::Thread(search::machine::ThreadId(thread)),
+        schedule::Choice::Value { picked, of } => Choice::Value { picked, of },
+    }
+}
+
+impl Observer<Failure> for Watch {
+    fn on_choice(&mut self, depth: usize, choice: Choice) {
+        if let Some(status) = state().status {
+            status.trail(depth, crate::session::trail_word(told(choice)));
+        }
+    }
+
+    fn on_step(&mut self, counts: &Counts) -> bool {
+        let Some(status) = state().status else { return true };
+        status.beat();
+        if self.until_look > 0 {
+            self.until_look -= 1;
+            return true;
+        }
+        self.until_look = LOOK_EVERY;
+        status.set(StatusWord::Executions, counts.executions);
+        status.set(StatusWord::Blocked, counts.blocked);
+        status.set(StatusWord::Refinements, counts.refinements);
+        status.set(StatusWord::Transactions, counts.transactions);
+        status.set(StatusWord::Operations, counts.operations);
+        self.out_of_time = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        !self.out_of_time && !crate::signals::stop_requested()
+    }
+
+    fn on_failure(&mut self, failure: Failure, schedule: &[Choice]) -> bool {
+        if !self.findings.iter().any(|known| known.key == failure.key) {
+            self.findings.push(Finding {
+                kind: failure.kind,
+                message: failure.message.clone(),
+                key: failure.key.clone(),
+                schedule: Schedule(schedule.iter().copied().map(told).collect()),
+            });
+            self.failures.push(failure);
+            if let Some(status) = state().status {
+                status.set(StatusWord::Bugs, self.findings.len() as u64);
+            }
+        }
+        self.keep_going
+    }
+}
+
+/// Searches below the root, or judges the one execution if there is no root.
+pub fn explore(strategy: Strategy, limits: Limits, keep_going: bool, rooted: bool) -> Message {
+    let start = Instant::now();
+    let mut watch = Watch::new(limits.seconds, keep_going);
+    let outcome = if rooted {
+        let strategy = match strategy {
+            Strategy::Dpor => search::Strategy::Dpor,
+            Strategy::Naive => search::Strategy::Naive,
+            Strategy::Random { seed } => search::Strategy::Random { seed },
+        };
+        let bounds =
+            search::Limits { executions: limits.executions, operations: limits.operations };
+        search::explore(&mut Native, strategy, bounds, &mut watch)
+    } else {
+        judge_only(&mut watch)
+    };
+    let state = state();
+    let stop = reason(state, &outcome, &watch);
+    if state.weak_pair {
+        let kind = AssumptionKind::MemoryModelSc;
+        state.assumptions.push(Assumption { kind, detail: String::new(), site: SiteId(0) });
+    }
+    Message::Explored(Exploration {
+        stop,
+        counts: counts(&outcome.counts),
+        seconds: start.elapsed().as_secs_f64(),
+        threads: state.most_threads,
+        findings: watch.findings,
+        warnings: std::mem::take(&mut state.warnings),
+        assumptions: std::mem::take(&mut state.assumptions),
+    })
+}
+
+/// The program ended before it created a thread: one execution, nothing to search.
+fn judge_only(watch: &mut Watch) -> Outcome {
+    let mut failures = Vec::new();
+    if state().unsupported.is_none() {
+        crate::judge::finish(&mut failures);
+    }
+    let failed = !failures.is_empty();
+    for failure in failures {
+        watch.on_failure(failure, &[]);
+    }
+    let stop = match state().unsupported {
+        Some(_) => Stop::Unsupported,
+        None if failed && !watch.keep_going => Stop::Failure,
+        None => Stop::Complete,
+    };
+    let counts = Counts { executions: 1, ..Counts::default() };
+    Outcome { stop, counts }
+}
+
+fn counts(counts: &Counts) -> Told {
+    let Counts { executions, blocked, refinements, transactions, operations } = *counts;
+    Told { executions, blocked, refinements, transactions, operations }
+}
+
+/// Why a search ended, in the session's words.
+fn reason(state: &mut State, outcome: &Outcome, watch: &Watch) -> Reason {
+    match outcome.stop {
+        Stop::Complete => Reason::Complete,
+        Stop::Failure => Reason::Bug,
+        Stop::Executions => Reason::Executions,
+        Stop::Operations => Reason::Operations,
+        Stop::Interrupted if watch.out_of_time => Reason::Seconds,
+        Stop::Interrupted => Reason::Interrupted,
+        Stop::Unsupported => {
+            Reason::Unsupported(state.unsupported.take().unwrap_or_else(|| Unsupported {
+                message: "something that cannot be modelled".into(),
+                site: SiteId(0),
+                stack: Vec::new(),
+            }))
+        }
+        Stop::Nondeterminism { step } => Reason::Unsupported(Unsupported {
+            message: format!(
+                "the program does not behave alike under the same schedule (first seen at step {step}): \
+                 it depends on something outside, such as real time or a native library"
+            ),
+            site: state.execution.threads.first().map_or(SiteId(0), |main| main.site),
+            stack: Vec::new(),
+        }),
+    }
+}
+
+/// Follows a schedule and tells everything.
+pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
+    let mut watch = Watch::new(None, true);
+    let (executed, drift) = if rooted {
+        let choices: Vec<Choice> = schedule.0.iter().copied().map(meant).collect();
+        let limits = search::Limits { executions: Some(1), operations };
+        let replayed = search::replay(&mut Native, &choices, limits, &mut watch);
+        (replayed.executed, replayed.drift)
+    } else {
+        judge_only(&mut watch);
+        (Vec::new(), None)
+    };
+    let state = state();
+    let recorder = state.recorder.take().unwrap_or_default();
+    let threads = state.execution.threads.iter().map(|thread| Thread {
+        name: thread.name.clone(),
+        parent: thread.parent,
+        created: thread.created.clone(),
+    });
+    Message::Replayed(Replay {
+        bug: watch.failures.into_iter().next().map(Failure::into_bug),
+        drift: drift.map(|(step, message)| Drift { step, message }),
+        schedule: Schedule(executed.into_iter().map(told).collect()),
+        threads: threads.collect(),
+        objects: recorder.objects,
+        steps: recorder.steps,
+        output: recorder.output,
+        unsupported: state.unsupported.take(),
+    })
+}

@@ -1,0 +1,288 @@
+//! The hooks of atomic operations and fences: stop, execute on the program's memory, tell detector, footprint and record.
+
+use crate::footprints;
+use crate::objects;
+use crate::operation::{Atomic, AtomicOperation, Await, Pending, store};
+use crate::spin::Advice;
+use crate::state::{Mode, installed, state, stop};
+use lockred_trace::hooks::{Class, How, Order, RmwOp};
+use lockred_trace::sites::SiteId;
+
+/// Value of an order's code; a code that the shim never emits counts as the strongest.
+fn order(code: u32) -> Order {
+    Order::from_code(code).unwrap_or(Order::SeqCst)
+}
+
+/// Cuts a value to `size` bytes.
+const fn cut(value: u64, size: u32) -> u64 {
+    if size >= 8 { value } else { value & ((1 << (size * 8)) - 1) }
+}
+
+/// Result of a read-modify-write on words of `size` bytes.
+fn apply(op: RmwOp, old: u64, operand: u64, size: u32) -> u64 {
+    let bits = 64 - size * 8;
+    let signed = |value: u64| ((value << bits) as i64) >> bits;
+    let new = match op {
+        RmwOp::Xchg => operand,
+        RmwOp::Add => old.wrapping_add(operand),
+        RmwOp::Sub => old.wrapping_sub(operand),
+        RmwOp::And => old & operand,
+        RmwOp::Nand => !(old & operand),
+        RmwOp::Or => old | operand,
+        RmwOp::Xor => old ^ operand,
+        RmwOp::Max if signed(old) >= signed(operand) => old,
+        RmwOp::Min if signed(old) <= signed(operand) => old,
+        RmwOp::UMax if old >= operand => old,
+        RmwOp::UMin if old <= operand => old,
+        RmwOp::Max | RmwOp::Min | RmwOp::UMax | RmwOp::UMin => operand,
+    };
+    cut(new, size)
+}
+
+/// Whether operations are scheduling points now.
+fn scheduled() -> bool {
+    installed().is_some_and(|state| state.below_root && state.running.is_some())
+}
+
+/// Lets the running thread reach its operation: stops where that is a scheduling point, waits where it has to wait.
+fn arrive(operation: &mut AtomicOperation) {
+    let state = state();
+    let exploring = state.mode != Mode::Free;
+    let alone = state.execution.live == 1;
+    let thread = state.thread();
+    operation.guard = thread.guard.take();
+    let reads = operation.kind == Atomic::Load;
+    if operation.how.class() == Class::Invisible {
+        if !operation.can_proceed() {
+            stop(Pending::Atomic(*operation), operation.site);
+        }
+        return;
+    }
+    let inside = thread.in_region && operation.how.has(How::IN_REGION);
+    // A thread that lives alone cannot be interleaved with anything: what it does belongs to the step under way.
+    if (inside || alone) && operation.can_proceed() {
+        return;
+    }
+    thread.in_region = false;
+    if reads && operation.guard.is_none() {
+        match thread.spin.before_read(operation.site, operation.address, operation.size) {
+            Advice::Stop => {}
+            Advice::Skip => return,
+            Advice::Wait => {
+                crate::waiting::wait_for_change(operation.site);
+                return;
+            }
+            Advice::Livelock if exploring => crate::judge::livelock(operation.site),
+            Advice::Livelock => {}
+        }
+    }
+    stop(Pending::Atomic(*operation), operation.site);
+}
+
+/// Tells everybody who wants to know that an operation was executed.
+fn executed(operation: &AtomicOperation, rmw: Option<RmwOp>, old: u64, new: u64) {
+    let state = state();
+    let number = state.thread_number();
+    let wrote = match operation.kind {
+        Atomic::Load => false,
+        Atomic::Store | Atomic::Rmw => true,
+        Atomic::CompareExchange { expected } => old == expected,
+    };
+    if operation.how.class() == Class::Invisible {
+        return;
+    }
+    let access = footprints::access(operation, rmw, old, new, state.thread().fenced);
+    crate::plain::atomic(number, operation, access, wrote);
+    footprints::touch(&mut state.step.footprint, operation.address, operation.size, access);
+    crate::machine::sign(
+        &mut state.step.signature,
+        footprints::code(access),
+        operation.address,
+        operation.site,
+    );
+    let thread = state.thread();
+    let gave_up = if wrote {
+        thread.timeouts = 0;
+        thread.spin.acted()
+    } else {
+        thread.spin.read(operation.site, operation.address, operation.size, old)
+    };
+    if operation.how.has(How::OPENS_REGION) {
+        thread.in_region = true;
+    }
+    if operation.how.has(How::CLOSES_REGION) {
+        thread.in_region = false;
+    }
+    if gave_up {
+        crate::host::assume_at(
+            lockred_trace::codes::AssumptionKind::BoundedSpin,
+            "",
+            operation.site,
+        );
+    }
+    objects::executed(operation, access, rmw, old, new);
+}
+
+fn operation(
+    kind: Atomic,
+    address: usize,
+    size: u32,
+    order: Order,
+    how: u32,
+    site: u32,
+) -> AtomicOperation {
+    AtomicOperation { kind, address, size, order, how: How(how), guard: None, site: SiteId(site) }
+}
+
+/// See [`lockred_trace::hooks`].
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_atomic_load(
+    address: usize,
+    size: u32,
+    code: u32,
+    how: u32,
+    site: u32,
+) -> u64 {
+    if !scheduled() {
+        return crate::operation::load(address, size);
+    }
+    let mut load = operation(Atomic::Load, address, size, order(code), how, site);
+    arrive(&mut load);
+    let value = load.word();
+    executed(&load, None, value, value);
+    value
+}
+
+/// See [`lockred_trace::hooks`].
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_atomic_store(
+    address: usize,
+    value: u64,
+    size: u32,
+    code: u32,
+    how: u32,
+    site: u32,
+) {
+    if !scheduled() {
+        return store(address, size, value);
+    }
+    let mut write = operation(Atomic::Store, address, size, order(code), how, site);
+    arrive(&mut write);
+    let old = write.word();
+    store(address, size, value);
+    executed(&write, None, old, cut(value, size));
+}
+
+/// See [`lockred_trace::hooks`].
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_atomic_rmw(
+    address: usize,
+    operand: u64,
+    op: u32,
+    size: u32,
+    code: u32,
+    how: u32,
+    site: u32,
+) -> u64 {
+    let op = RmwOp::from_code(op)
+        .unwrap_or_else(|| crate::state::fatal("an unknown read-modify-write was emitted"));
+    if !scheduled() {
+        let old = crate::operation::load(address, size);
+        store(address, size, apply(op, old, operand, size));
+        return old;
+    }
+    let mut update = operation(Atomic::Rmw, address, size, order(code), how, site);
+    arrive(&mut update);
+    let old = update.word();
+    let new = apply(op, old, operand, size);
+    store(address, size, new);
+    executed(&update, Some(op), old, new);
+    old
+}
+
+/// See [`lockred_trace::hooks`].
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_atomic_cmpxchg(
+    address: usize,
+    expected: u64,
+    new: u64,
+    size: u32,
+    orders: u32,
+    how: u32,
+    site: u32,
+) -> u64 {
+    let expected = cut(expected, size);
+    if !scheduled() {
+        let old = crate::operation::load(address, size);
+        if old == expected {
+            store(address, size, new);
+        }
+        return old;
+    }
+    let kind = Atomic::CompareExchange { expected };
+    let mut exchange = operation(kind, address, size, order(orders & 0xff), how, site);
+    arrive(&mut exchange);
+    let old = exchange.word();
+    if old == expected {
+        store(address, size, new);
+    } else {
+        exchange.order = order(orders >> 8);
+    }
+    executed(&exchange, None, old, if old == expected { cut(new, size) } else { old });
+    old
+}
+
+/// See [`lockred_trace::hooks`].
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_fence(code: u32, _site: u32) {
+    if scheduled() {
+        let state = state();
+        let number = state.thread_number();
+        let order = order(code);
+        state.thread().fenced |= order.releases();
+        if let Some(detector) = &mut state.detector {
+            detector.fence(number, order);
+        }
+    }
+}
+
+/// See [`lockred_trace::hooks`].
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_await(mask: u64, value: u64, negate: u32) {
+    if scheduled() {
+        state().thread().guard = Some(Await { mask, value, negate: negate != 0 });
+    }
+}
+
+/// See [`lockred_trace::hooks`].
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_spin_hint(site: u32) {
+    if scheduled() {
+        crate::waiting::pause(SiteId(site));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn read_modify_writes_compute_what_they_say() {
+        for (op, old, operand, size, new) in [
+            (RmwOp::Xchg, 1, 2, 4, 2),
+            (RmwOp::Add, 0xff, 1, 1, 0),
+            (RmwOp::Sub, 0, 1, 2, 0xffff),
+            (RmwOp::And, 0b110, 0b011, 8, 0b010),
+            (RmwOp::Nand, 1, 1, 1, 0xfe),
+            (RmwOp::Or, 0b100, 0b001, 4, 0b101),
+            (RmwOp::Xor, 0b110, 0b011, 4, 0b101),
+            (RmwOp::Max, 0xff, 1, 1, 1),
+            (RmwOp::Min, 0xff, 1, 1, 0xff),
+            (RmwOp::UMax, 0xff, 1, 1, 0xff),
+            (RmwOp::UMin, 0xff, 1, 1, 1),
+            (RmwOp::Max, u64::MAX, 1, 8, 1),
+        ] {
+            assert_eq!(apply(op, old, operand, size), new, "{op:?}");
+        }
+    }
+}

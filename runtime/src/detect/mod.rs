@@ -1,0 +1,347 @@
+//! The data-race detector: C11 happens-before over one interleaved execution, exact to the byte.
+//!
+//! Happens-before is computed with vector clocks (`clock`, `thread`), one component a thread, counting *epochs*: stretches of
+//! a thread between two of its releases. Every granule (8 aligned bytes) has a shadow cell (`cell`, `shadow`) with the
+//! accesses that a later one could still race with, and, if atomic operations act on it, what they released (`sync`, `extra`).
+//!
+//! The memory model is C++20's (DESIGN.md section 7), with these choices:
+//! - A load reads the last store of the interleaving, so what it synchronises with is known when it executes.
+//! - A plain write to an atomic's memory ends its release sequences, as the value read later is not a release's.
+//! - **Commuting operations synchronise with nobody they commute with.** The search runs only one order of two operations whose
+//!   footprints commute (reference counts, readers of a lock, updates with unused results), so an edge between them would hide the
+//!   races of the other order. The last decrement depends on the others and takes their releases; so does an exclusive acquire with
+//!   the shared releases. An edge that C++ gives two commuting operations whose order is forced by something else (a
+//!   relaxed flag, say) is given up with it: no interface of a reference count or lock promises it.
+//! - Consume does not exist. Non-atomic accesses to overlapping bytes of atomics of other sizes are judged byte by byte.
+
+mod access;
+mod cell;
+mod clock;
+mod extra;
+mod record;
+mod shadow;
+mod sync;
+mod thread;
+
+pub use access::{AccessInfo, AccessKind, Atomic, By, Race, StackId};
+
+use cell::{Cell, Found};
+use extra::Extras;
+use lockred_trace::hooks::Order;
+use lockred_trace::sites::SiteId;
+use record::{Kind, Record};
+use shadow::{GRANULE, Shadow};
+use std::ops::Range;
+use thread::Thread;
+
+/// Detects data races of one execution after the other.
+///
+/// Call it at every access, in execution order. Each call that is an access answers with a race of it with an earlier access, if there
+/// is any (one, also when there are several). Threads are indices in creation order: 0 exists from the start, others are made
+/// by [`Detector::spawn`]; calls for a thread that does not exist panic. Cost of an access: proportional to the granules it covers
+/// and the accesses remembered there (one or two where data is private), a join of clocks for acquires and releases.
+#[derive(Debug)]
+pub struct Detector {
+    shadow: Shadow,
+    extras: Extras,
+    /// The threads of this execution are the first `live`; the others keep their memory.
+    threads: Vec<Thread>,
+    live: usize,
+    /// Number of this execution; cells of others are empty.
+    generation: u32,
+    weak_pair: bool,
+}
+
+/// Bytes of an access in the granule at `granule`, as a mask; the access is `addr..=last`.
+#[inline]
+fn mask(granule: usize, addr: usize, last: usize) -> u8 {
+    let from = addr.saturating_sub(granule);
+    let to = (last - granule).min(GRANULE - 1);
+    (0xffu8 << from) & (0xffu8 >> (GRANULE - 1 - to))
+}
+
+/// The granules that `addr..addr + size` touches, and the last byte. `size` is not 0.
+#[inline]
+fn granules(addr: usize, size: usize) -> (impl Iterator<Item = usize>, usize) {
+    let last = addr.saturating_add(size - 1);
+    ((addr / GRANULE..=last / GRANULE).map(|g| g * GRANULE), last)
+}
+
+impl Detector {
+    /// Largest number of threads in one execution.
+    pub const MAX_THREADS: u32 = 1 << 16;
+
+    /// A detector for addresses anywhere, fastest in these disjoint ranges (arena, globals).
+    ///
+    /// # Panics
+    /// When there is no address space for their shadow, five times their size.
+    #[must_use]
+    pub fn new(ranges: &[Range<usize>]) -> Self {
+        let shadow = Shadow::new(ranges);
+        let (extras, threads) = (Extras::default(), Vec::new());
+        let mut new = Self { shadow, extras, threads, live: 0, generation: 0, weak_pair: false };
+        new.reset();
+        new
+    }
+
+    /// Begins a new execution with thread 0 alone, all memory untouched. Constant time.
+    pub fn reset(&mut self) {
+        self.generation = self.generation.wrapping_add(1);
+        if self.generation == 0 {
+            self.shadow.forget();
+            self.generation = 1;
+        }
+        self.shadow.tidy();
+        self.extras.reset();
+        self.weak_pair = false;
+        self.live = 0;
+        self.start(0);
+    }
+
+    fn start(&mut self, thread: u32) -> &mut Thread {
+        let index = thread as usize;
+        assert!(thread < Self::MAX_THREADS && index == self.live, "thread {thread} out of turn");
+        self.live += 1;
+        if self.threads.len() < self.live {
+            self.threads.push(Thread::default());
+        }
+        self.threads[index].start(index);
+        &mut self.threads[index]
+    }
+
+    /// `parent` creates `child`, which must be the next index.
+    ///
+    /// # Panics
+    /// When it is not, or is not below [`Self::MAX_THREADS`].
+    pub fn spawn(&mut self, parent: u32, child: u32) {
+        self.start(child);
+        let parent = parent as usize;
+        let [made, maker] = self
+            .threads
+            .get_disjoint_mut([child as usize, parent])
+            .expect("two threads that exist");
+        made.clock.join(&maker.clock);
+        maker.next_epoch(parent);
+    }
+
+    /// `joiner` has seen the end of `ended`.
+    pub fn join(&mut self, joiner: u32, ended: u32) {
+        let [joiner, ended] = self
+            .threads
+            .get_disjoint_mut([joiner as usize, ended as usize])
+            .expect("two threads that exist");
+        joiner.clock.join(&ended.clock);
+    }
+
+    /// Whether everything that any thread did so far happens before what `thread` does next: then nothing that it does can race
+    /// until it creates a thread. O(threads).
+    #[must_use]
+    pub fn is_behind_all(&self, thread: u32) -> bool {
+        let clock = &self.threads[thread as usize].clock;
+        let others = self.threads[..self.live].iter().enumerate();
+        others
+            .filter(|&(other, _)| other != thread as usize)
+            .all(|(other, its)| its.clock.get(other) <= clock.get(other))
+    }
+
+    /// A fence of `thread`.
+    #[inline]
+    pub fn fence(&mut self, thread: u32, order: Order) {
+        self.threads[thread as usize].fence(thread as usize, order);
+    }
+
+    /// A plain read of any size and alignment.
+    #[inline]
+    pub fn read(&mut self, by: By, addr: usize, size: usize) -> Option<Race> {
+        self.plain(Kind::READ, by, addr, size)
+    }
+
+    /// A plain write of any size and alignment.
+    #[inline]
+    pub fn write(&mut self, by: By, addr: usize, size: usize) -> Option<Race> {
+        self.plain(Kind::WRITE, by, addr, size)
+    }
+
+    /// The memory is given back to the allocator: conflicts like a write.
+    pub fn freed(&mut self, by: By, addr: usize, size: usize) -> Option<Race> {
+        self.plain(Kind::FREE, by, addr, size)
+    }
+
+    /// The memory begins a new life (allocated again at the same address, a stack given to another thread): what happened to
+    /// it before is forgotten.
+    pub fn allocated(&mut self, addr: usize, size: usize) {
+        if size == 0 {
+            return;
+        }
+        let (granules, last) = granules(addr, size);
+        for granule in granules {
+            let bytes = mask(granule, addr, last);
+            let cell = self.shadow.cell(granule);
+            if cell.generation != self.generation {
+                continue;
+            }
+            cell.records.iter_mut().for_each(|r| r.mask &= !bytes);
+            if cell.extra != 0 {
+                let (extra, spare) = self.extras.get(cell.extra);
+                extra.records.retain_mut(|r| {
+                    r.mask &= !bytes;
+                    r.mask != 0
+                });
+                extra.releases.end(bytes, spare);
+            }
+        }
+    }
+
+    /// An atomic load, or a compare-exchange that failed.
+    pub fn atomic_read(&mut self, by: By, addr: usize, size: usize, op: Atomic) -> Option<Race> {
+        self.take(by, addr, size, op);
+        let weak = op.order != Order::SeqCst;
+        self.access(Kind::atomic(false, weak, op.trusted, op.access), by, addr, size)
+    }
+
+    /// An atomic store.
+    pub fn atomic_write(&mut self, by: By, addr: usize, size: usize, op: Atomic) -> Option<Race> {
+        let weak = op.order != Order::SeqCst;
+        let race = self.access(Kind::atomic(true, weak, op.trusted, op.access), by, addr, size);
+        self.give(by, addr, size, op, false);
+        race
+    }
+
+    /// An atomic read-modify-write, or a compare-exchange that succeeded.
+    pub fn atomic_rmw(&mut self, by: By, addr: usize, size: usize, op: Atomic) -> Option<Race> {
+        self.take(by, addr, size, op);
+        let weak = op.order != Order::SeqCst;
+        let race = self.access(Kind::atomic(true, weak, op.trusted, op.access), by, addr, size);
+        self.give(by, addr, size, op, true);
+        race
+    }
+
+    /// Whether two conflicting atomic accesses that happens-before leaves unordered occurred in this execution, of which one was not
+    /// SeqCst (commuting and trusted pairs excepted): values may then differ from those under sequential consistency. After a
+    /// race the answer may be false although there was one.
+    #[must_use]
+    pub fn saw_unordered_weak_pair(&self) -> bool {
+        self.weak_pair
+    }
+
+    /// The synchronisation of an atomic read.
+    fn take(&mut self, by: By, addr: usize, size: usize, op: Atomic) {
+        let thread = &mut self.threads[by.thread as usize];
+        let into = if op.order.acquires() { &mut thread.clock } else { &mut thread.read };
+        let (granules, last) = granules(addr, size.max(1));
+        for granule in granules {
+            let cell = self.shadow.cell(granule);
+            if cell.generation == self.generation && cell.extra != 0 {
+                let releases = &self.extras.get(cell.extra).0.releases;
+                releases.take(mask(granule, addr, last), op.access, into);
+            }
+        }
+    }
+
+    /// The synchronisation of an atomic write. Its access is recorded already, so cells are of this generation.
+    fn give(&mut self, by: By, addr: usize, size: usize, op: Atomic, continues: bool) {
+        let index = by.thread as usize;
+        let released = self.threads[index].released(op.order);
+        let (granules, last) = granules(addr, size.max(1));
+        for granule in granules {
+            let bytes = mask(granule, addr, last);
+            let cell = self.shadow.cell(granule);
+            if released.is_empty() && cell.extra == 0 {
+                continue;
+            }
+            let (extra, spare) = self.extras.ensure(&mut cell.extra);
+            if continues {
+                extra.releases.update(bytes, op.access, released, spare);
+            } else {
+                extra.releases.store(bytes, op.access, released, spare);
+            }
+        }
+        if op.order.releases() {
+            self.threads[index].next_epoch(index);
+        }
+    }
+
+    /// A plain access, which ends the release sequences of bytes that it writes.
+    #[inline]
+    fn plain(&mut self, kind: Kind, by: By, addr: usize, size: usize) -> Option<Race> {
+        self.access(kind, by, addr, size)
+    }
+
+    #[inline]
+    fn access(&mut self, kind: Kind, by: By, addr: usize, size: usize) -> Option<Race> {
+        if size == 0 {
+            return None;
+        }
+        let clock = &self.threads[by.thread as usize].clock;
+        let mut new = Record {
+            epoch: clock.get(by.thread as usize),
+            site: by.site.0,
+            stack: by.stack.0,
+            thread: by.thread as u16,
+            mask: 0,
+            kind,
+        };
+        let mut race = None;
+        let (granules, last) = granules(addr, size);
+        for granule in granules {
+            new.mask = mask(granule, addr, last);
+            let cell = self.shadow.cell(granule);
+            if cell.generation != self.generation {
+                *cell = Cell { generation: self.generation, ..Cell::EMPTY };
+                cell.records[0] = new;
+                continue;
+            }
+            let mut found = Found::default();
+            for old in &mut cell.records {
+                found.compare(old, &new, clock);
+            }
+            if cell.extra != 0 {
+                let (extra, spare) = self.extras.get(cell.extra);
+                for old in &mut extra.records {
+                    found.compare(old, &new, clock);
+                }
+                extra.records.retain(|r| r.mask != 0);
+                if kind.is_plain_write() && !extra.releases.is_empty() {
+                    extra.releases.end(new.mask, spare);
+                }
+            }
+            if !found.redundant && !cell::insert(&mut cell.records, &new) {
+                let records = &mut self.extras.ensure(&mut cell.extra).0.records;
+                if !cell::insert(records, &new) {
+                    records.push(new);
+                }
+            }
+            self.weak_pair |= found.weak_pair;
+            if race.is_none()
+                && let Some(earlier) = found.race
+            {
+                race = Some(report(granule, &earlier, by, kind, addr, size));
+            }
+        }
+        race
+    }
+}
+
+#[cold]
+fn report(granule: usize, old: &Record, by: By, kind: Kind, addr: usize, size: usize) -> Race {
+    let first = old.mask.trailing_zeros() as usize;
+    let end = GRANULE - old.mask.leading_zeros() as usize;
+    Race {
+        earlier: AccessInfo {
+            thread: u32::from(old.thread),
+            site: SiteId(old.site),
+            kind: old.kind.public(),
+            addr: granule + first,
+            size: end - first,
+            stack: StackId(old.stack),
+        },
+        later: AccessInfo {
+            thread: by.thread,
+            site: by.site,
+            kind: kind.public(),
+            addr,
+            size,
+            stack: by.stack,
+        },
+    }
+}

@@ -1,0 +1,177 @@
+//! One remembered access to (part of) a granule, and which accesses conflict with or make up for which.
+
+use super::access::AccessKind;
+use lockred_search::footprint::Access;
+
+/// Kind of an access in one byte: bit 0 write, bit 1 atomic, bit 2 "weak" (an atomic that is not SeqCst) or "free"
+/// (a plain write that is a deallocation), bit 3 trusted, bits 4 to 7 the flavour: non-zero for atomic operations that
+/// commute with others of the same flavour.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Kind(u8);
+
+const WRITE: u8 = 1;
+const ATOMIC: u8 = 2;
+const WEAK: u8 = 4;
+const FREE: u8 = 4;
+const TRUSTED: u8 = 8;
+const FLAVOUR: u8 = 0xf0;
+
+impl Kind {
+    pub(super) const READ: Self = Self(0);
+    pub(super) const WRITE: Self = Self(WRITE);
+    pub(super) const FREE: Self = Self(WRITE | FREE);
+
+    /// An atomic access.
+    #[inline]
+    pub(super) fn atomic(write: bool, weak: bool, trusted: bool, access: Access) -> Self {
+        let bit = |on: bool, bit: u8| if on { bit } else { 0 };
+        Self(
+            ATOMIC
+                | bit(write, WRITE)
+                | bit(weak, WEAK)
+                | bit(trusted, TRUSTED)
+                | flavour(access) << 4,
+        )
+    }
+
+    #[inline]
+    const fn has(self, bit: u8) -> bool {
+        self.0 & bit != 0
+    }
+
+    /// Whether two accesses to the same byte race when they are unordered: one writes, and not both are atomic.
+    #[inline]
+    pub(super) const fn races_with(self, other: Self) -> bool {
+        (self.0 | other.0) & WRITE != 0 && self.0 & other.0 & ATOMIC == 0
+    }
+
+    /// Whether two unordered accesses are atomic, conflict, and one of them is not SeqCst: their outcome may differ from
+    /// every sequentially consistent one. Operations that commute are no conflict, whether or not both see each other.
+    #[inline]
+    pub(super) const fn is_weak_pair(self, other: Self) -> bool {
+        let (both, any) = (self.0 & other.0, self.0 | other.0);
+        let commute = self.0 & FLAVOUR == other.0 & FLAVOUR && both & FLAVOUR != 0;
+        both & ATOMIC != 0 && any & WRITE != 0 && any & WEAK != 0 && both & TRUSTED == 0 && !commute
+    }
+
+    /// Whether, once `earlier` happens before an access of this kind, `earlier` need not be remembered: every later
+    /// access that is unordered with `earlier` is unordered with this one too, and then a finding with `earlier` (race or weak
+    /// pair) implies a finding with this one, a race counting for more than a weak pair.
+    #[inline]
+    pub(super) const fn makes_up_for(self, earlier: Self) -> bool {
+        if self.0 == earlier.0 {
+            return true;
+        }
+        if !self.has(ATOMIC) {
+            return self.has(WRITE) || !earlier.has(WRITE);
+        }
+        let flavour = self.0 & FLAVOUR;
+        earlier.has(ATOMIC)
+            && (self.has(WRITE) || !earlier.has(WRITE))
+            && (self.has(WEAK) || !earlier.has(WEAK))
+            && (!self.has(TRUSTED) || earlier.has(TRUSTED))
+            && (flavour == 0 || flavour == earlier.0 & FLAVOUR)
+    }
+
+    /// Whether it is a plain write (or a deallocation).
+    #[inline]
+    pub(super) const fn is_plain_write(self) -> bool {
+        self.has(WRITE) && !self.has(ATOMIC)
+    }
+
+    /// The kind as reports name it.
+    pub(super) const fn public(self) -> AccessKind {
+        match (self.has(ATOMIC), self.has(WRITE), self.has(FREE)) {
+            (false, false, _) => AccessKind::Read,
+            (false, true, false) => AccessKind::Write,
+            (false, true, true) => AccessKind::Free,
+            (true, false, _) => AccessKind::AtomicRead,
+            (true, true, _) => AccessKind::AtomicWrite,
+        }
+    }
+}
+
+/// A number below 16 that is equal and not 0 exactly for accesses whose values cannot tell anybody in which order they came.
+///
+/// All reference-count operations share one: also the last decrement, which does depend on the others, is no
+/// weak-memory observation, because read-modify-writes always act on the newest value and the last owner acquires.
+fn flavour(access: Access) -> u8 {
+    match access {
+        Access::RefInc | Access::RefDec | Access::RefDecLast => 1,
+        Access::ReadLock | Access::ReadUnlock => 2,
+        // Families beyond those that fit share none: they then count as conflicting, which is the cautious side.
+        Access::Update { family, .. } if family < 13 => 3 + family,
+        _ => 0,
+    }
+}
+
+/// One access, restricted to the bytes of one granule in `mask` (bit i is byte i; 0 marks an unused record).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub(super) struct Record {
+    /// The thread's own clock component when it happened.
+    pub(super) epoch: u32,
+    /// Site and stack, for reports.
+    pub(super) site: u32,
+    pub(super) stack: u32,
+    pub(super) thread: u16,
+    pub(super) mask: u8,
+    pub(super) kind: Kind,
+}
+
+impl Record {
+    /// Whether both are the same access but for the bytes.
+    #[inline]
+    pub(super) fn same_access(&self, other: &Self) -> bool {
+        self.epoch == other.epoch
+            && self.thread == other.thread
+            && self.kind == other.kind
+            && self.site == other.site
+            && self.stack == other.stack
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lockred_search::footprint::Access;
+
+    fn all_kinds() -> Vec<Kind> {
+        let accesses = [
+            Access::Read,
+            Access::RefDec,
+            Access::ReadLock,
+            Access::Update { family: 1, acquires: false, releases: false },
+        ];
+        let mut all = vec![Kind::READ, Kind::WRITE, Kind::FREE];
+        for code in 0..8 {
+            for access in accesses {
+                all.push(Kind::atomic(code & 1 != 0, code & 2 != 0, code & 4 != 0, access));
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn what_makes_up_for_an_access_finds_all_that_it_would_have_found() {
+        for a in all_kinds() {
+            for b in all_kinds().into_iter().filter(|&b| a.makes_up_for(b)) {
+                for c in all_kinds() {
+                    assert!(!b.races_with(c) || a.races_with(c), "{a:?} {b:?} {c:?}");
+                    let found = a.races_with(c) || a.is_weak_pair(c);
+                    assert!(!b.is_weak_pair(c) || found, "{a:?} {b:?} {c:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn making_up_is_as_generous_as_it_may_be() {
+        // Same code word, or a write over anything plain: without these, cells would grow without need.
+        assert!(Kind::WRITE.makes_up_for(Kind::READ) && Kind::WRITE.makes_up_for(Kind::FREE));
+        let store = Kind::atomic(true, true, false, Access::Write);
+        let load = Kind::atomic(false, false, false, Access::Read);
+        assert!(store.makes_up_for(load) && !load.makes_up_for(store));
+        assert!(!store.makes_up_for(Kind::READ) && !store.makes_up_for(Kind::WRITE));
+    }
+}

@@ -1,0 +1,157 @@
+//! The process's `main`: sets the machine up, runs the program to its root, and carries out the order.
+
+use crate::answer;
+use crate::arena::Region;
+use crate::context;
+use crate::heap;
+use crate::operation::Pending;
+use crate::process;
+use crate::pthread;
+use crate::session;
+use crate::signals;
+use crate::state::{self, Mode, State, run, state};
+use crate::thread::Thread;
+use lockred_trace::session::{Phase, Task};
+use std::ffi::c_char;
+use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
+
+#[cfg(not(test))]
+unsafe extern "C" {
+    fn __lr_program_main(argc: i32, argv: *const *const c_char) -> i32;
+}
+
+/// Main's stack, in bytes.
+const MAIN_STACK: usize = 64 << 20;
+/// Scheduling points after which a replay is cut.
+const REPLAY_OPERATIONS: u64 = 10_000_000;
+
+static ARGC: AtomicI32 = AtomicI32::new(0);
+static ARGV: AtomicPtr<*const c_char> = AtomicPtr::new(std::ptr::null_mut());
+
+/// The machine must exist before the program's constructors run (std's own is one of them, at 99), and libc before the machine.
+#[cfg(not(test))]
+#[used]
+#[unsafe(link_section = ".init_array.00001")]
+static BEFORE_CONSTRUCTORS: extern "C" fn() = set_up;
+
+extern "C" fn set_up() {
+    session::install_panic_hook();
+    let state = match session::open() {
+        Some((order, status)) => {
+            let mode = match order.task {
+                Task::Explore { .. } => Mode::Explore,
+                Task::Replay { .. } => Mode::Replay,
+            };
+            State::new(mode, Some(order), Some(status))
+        }
+        None => State::new(Mode::Free, None, None),
+    };
+    state::install(state);
+    let state = state::state();
+    state.mapped.ensure(Region::MAIN, MAIN_STACK);
+    // SAFETY: main's region was just mapped, and nothing has run.
+    unsafe { heap::reset(Region::MAIN) };
+    let mut main = Thread::new(Region::MAIN, None, None);
+    main.tls = crate::thread_locals::create(Region::MAIN);
+    crate::thread_locals::switch_to(main.tls);
+    // SAFETY: the region's end is the top of main's unused stack, and page aligned.
+    main.stack_pointer = unsafe { context::prepare(Region::MAIN.end(), bottom, 0) };
+    state.execution.threads.push(main);
+    state.execution.live = 1;
+}
+
+/// The bottom function of the program's main thread.
+extern "C" fn bottom(_argument: usize) -> ! {
+    let status = program();
+    pthread::run_destructors();
+    process::run_at_exit();
+    process::exit(status, true)
+}
+
+#[cfg(not(test))]
+fn program() -> i32 {
+    // SAFETY: the program's own main, with the process's own arguments.
+    unsafe { __lr_program_main(ARGC.load(Ordering::Relaxed), ARGV.load(Ordering::Relaxed)) }
+}
+
+#[cfg(test)]
+fn program() -> i32 {
+    0
+}
+
+/// The process's entry.
+#[cfg(not(test))]
+#[unsafe(no_mangle)]
+pub extern "C" fn main(argc: i32, argv: *const *const c_char) -> i32 {
+    ARGC.store(argc, Ordering::Relaxed);
+    ARGV.store(argv.cast_mut(), Ordering::Relaxed);
+    carry_out()
+}
+
+/// Runs the program as ordered.
+#[cfg_attr(test, expect(dead_code, reason = "unit tests have no program to run"))]
+fn carry_out() -> i32 {
+    signals::install();
+    if let Some(status) = state().status {
+        status.phase(Phase::BeforeRoot);
+    }
+    run(0);
+    let rooted = state().execution.threads[0].pending != Pending::Ended
+        && state().step.flow == lockred_search::machine::Flow::On;
+    if rooted {
+        crate::root::reached();
+    }
+    if let Some(status) = state().status {
+        status.phase(Phase::BelowRoot);
+        status.beat();
+    }
+    let Some(order) = &state().order else { return run_freely(rooted) };
+    let message = match order.task.clone() {
+        Task::Explore { strategy, limits, keep_going } => {
+            answer::explore(strategy, limits, keep_going, rooted)
+        }
+        Task::Replay { schedule } => answer::replay(&schedule, REPLAY_OPERATIONS, rooted),
+    };
+    session::answer(&message)
+}
+
+/// Without a session: the rest of the program under a fixed schedule, until the process would end.
+fn run_freely(rooted: bool) -> i32 {
+    use lockred_search::machine::{Chooser, Machine, Status, Step, ThreadId};
+    struct First;
+    impl Chooser for First {
+        fn choose(&mut self, _of: u32) -> u32 {
+            0
+        }
+    }
+    let mut machine = crate::machine::Native;
+    let mut step = Step::default();
+    let mut last = 0;
+    while rooted
+        && state().execution.exit.is_none()
+        && state().step.flow == lockred_search::machine::Flow::On
+    {
+        let threads = machine.threads();
+        // Round robin from the thread that ran last, so that loops that wait for others end.
+        let order: Vec<ThreadId> =
+            (0..threads).map(|offset| ThreadId((last + offset) % threads)).collect();
+        let with = |machine: &mut crate::machine::Native, wanted: Status| {
+            order.iter().copied().find(|&thread| machine.status(thread) == wanted)
+        };
+        let next =
+            with(&mut machine, Status::Enabled).or_else(|| with(&mut machine, Status::Reluctant));
+        let Some(next) = next else {
+            eprintln!("lockred: all threads of the program wait for each other");
+            return lockred_trace::session::EXIT_INTERNAL;
+        };
+        last = next.0;
+        machine.step(next, &mut First, &mut step);
+    }
+    for failure in &state().step.failures {
+        eprintln!("lockred: {}", failure.message);
+    }
+    match state().execution.exit {
+        Some(exit) => exit.status,
+        None => 134,
+    }
+}

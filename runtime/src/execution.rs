@@ -1,0 +1,77 @@
+//! The execution under way: everything of the runtime that a restore puts back to what it was at the root.
+
+use crate::thread::Thread;
+use lockred_trace::sites::SiteId;
+
+/// A lock that is held, for reports.
+#[derive(Clone, Debug)]
+pub struct Held {
+    /// The lock word.
+    pub address: usize,
+    /// Who holds it.
+    pub thread: u32,
+    /// Where it was acquired.
+    pub site: SiteId,
+    /// The recorded step of the acquisition.
+    pub step: Option<usize>,
+}
+
+/// How the process ended, as far as the program is concerned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Exit {
+    /// The status.
+    pub status: i32,
+    /// Who ended it.
+    pub thread: u32,
+    /// By returning from `main`, not by calling `exit`.
+    pub returned: bool,
+}
+
+/// A panic that started unwinding.
+#[derive(Clone, Debug)]
+pub struct Panic {
+    /// Who.
+    pub thread: u32,
+    /// What std printed about it: `src/lib.rs:3:5` and the message; empty where a hook swallowed it.
+    pub location: String,
+    /// See `location`.
+    pub message: String,
+    /// Return addresses (only while recording).
+    pub stack: Vec<u64>,
+    /// Recorded steps before it.
+    pub step: usize,
+}
+
+/// A function registered by `atexit`.
+#[derive(Clone, Copy, Debug)]
+pub enum AtExit {
+    /// By `atexit`.
+    Plain(unsafe extern "C" fn()),
+    /// By `__cxa_atexit`.
+    With(unsafe extern "C" fn(*mut u8), *mut u8),
+}
+
+/// State of one execution.
+#[derive(Clone, Debug, Default)]
+pub struct Execution {
+    /// Threads in creation order; main is 0.
+    pub threads: Vec<Thread>,
+    /// Threads that have not ended.
+    pub live: u32,
+    /// Destructors of pthread keys; `None` for deleted keys.
+    pub keys: Vec<Option<Option<unsafe extern "C" fn(*mut u8)>>>,
+    /// Registered by `atexit`, in order.
+    pub at_exit: Vec<AtExit>,
+    /// Virtual nanoseconds since the start.
+    pub clock: u64,
+    /// Locks that are held.
+    pub held: Vec<Held>,
+    /// The first exit.
+    pub exit: Option<Exit>,
+    /// Panics in order.
+    pub panics: Vec<Panic>,
+    /// Steps since the first exit.
+    pub steps_after_exit: u64,
+    /// Everything that remained after main's end was cut.
+    pub cut: bool,
+}

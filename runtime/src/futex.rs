@@ -1,0 +1,141 @@
+//! The futex system call: the one primitive that std and most crates block on.
+//!
+//! Wait compares the word and enters the queue in one step; the thread then is queued until it is woken or its timeout fires. A wake
+//! of fewer threads than are queued picks any of them: that is a choice of the search.
+
+use crate::footprints::{queue, word};
+use crate::machine::{choose, sign};
+use crate::operation::{Pending, load};
+use crate::state::{self, state, stop};
+use lockred_search::footprint::Access;
+use lockred_search::machine::ThreadId;
+use lockred_trace::sites::SiteId;
+
+const NANOSECONDS: u64 = 1_000_000_000;
+
+/// How a wait's timeout is given.
+#[derive(Clone, Copy)]
+enum Timeout {
+    Relative,
+    Absolute,
+}
+
+/// `syscall(SYS_futex, …)`.
+pub fn futex(address: usize, operation: i32, value: u32, timeout: usize, bits: u32) -> i64 {
+    let command = operation & !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME);
+    match command {
+        libc::FUTEX_WAIT => wait(address, value, deadline(timeout, Timeout::Relative), u32::MAX),
+        libc::FUTEX_WAIT_BITSET => {
+            let realtime = operation & libc::FUTEX_CLOCK_REALTIME != 0;
+            let offset = if realtime { crate::time::REALTIME_OFFSET } else { 0 };
+            let deadline = deadline(timeout, Timeout::Absolute);
+            wait(address, value, deadline.map(|time| time.saturating_sub(offset)), bits)
+        }
+        libc::FUTEX_WAKE => wake(address, value),
+        libc::FUTEX_WAKE_BITSET if bits == u32::MAX => wake(address, value),
+        _ => crate::host::unsupported(&format!("futex operation {command}")),
+    }
+}
+
+/// Virtual time at which a wait gives up.
+fn deadline(timeout: usize, how: Timeout) -> Option<u64> {
+    if timeout == 0 {
+        return None;
+    }
+    // SAFETY: the program passes a valid timespec or null.
+    let time = unsafe { *(timeout as *const libc::timespec) };
+    let nanoseconds =
+        (time.tv_sec as u64).saturating_mul(NANOSECONDS).saturating_add(time.tv_nsec as u64);
+    Some(match how {
+        Timeout::Relative => state().execution.clock.saturating_add(nanoseconds),
+        Timeout::Absolute => nanoseconds,
+    })
+}
+
+fn fail(error: i32) -> i64 {
+    state::set_errno(error);
+    -1
+}
+
+fn wait(address: usize, value: u32, deadline: Option<u64>, bits: u32) -> i64 {
+    if bits != u32::MAX {
+        crate::host::unsupported("futex wait with a bit set");
+    }
+    let inside = std::mem::take(&mut state().thread().in_region);
+    if !inside {
+        stop(Pending::FutexWait { address }, SiteId(0));
+    }
+    let state = state();
+    state.step.footprint.touch(word(address), Access::Read);
+    sign(&mut state.step.signature, 100, address, SiteId(0));
+    if load(address, 4) != u64::from(value) {
+        crate::objects::futex(address, "futex wait: the value has changed", &[]);
+        return fail(libc::EAGAIN);
+    }
+    state.step.footprint.touch(queue(address), Access::Enqueue);
+    crate::objects::futex(address, "waits", &[]);
+    let thread = state.thread();
+    thread.woken = false;
+    if thread.spin.acted() {
+        crate::host::assume(lockred_trace::codes::AssumptionKind::BoundedSpin, "");
+    }
+    stop(Pending::FutexQueued { address, deadline }, SiteId(0));
+    let state = state::state();
+    let thread = state.thread();
+    if thread.woken {
+        thread.woken = false;
+        thread.timeouts = 0;
+        sign(&mut state.step.signature, 101, address, SiteId(0));
+        crate::objects::futex(address, "wakes up", &[]);
+        return 0;
+    }
+    thread.timeouts += 1;
+    state.execution.clock = state.execution.clock.max(deadline.unwrap_or(0));
+    state.step.footprint.touch(queue(address), Access::Leave);
+    sign(&mut state.step.signature, 102, address, SiteId(0));
+    crate::objects::futex(address, "times out", &[]);
+    fail(libc::ETIMEDOUT)
+}
+
+fn wake(address: usize, most: u32) -> i64 {
+    if !state().below_root {
+        return 0;
+    }
+    let inside = std::mem::take(&mut state().thread().in_region);
+    if !inside {
+        stop(Pending::FutexWake { address }, SiteId(0));
+    }
+    let mut woken = Vec::new();
+    while woken.len() < most as usize {
+        let waiters: Vec<u32> = waiters(address).collect();
+        if waiters.is_empty() {
+            break;
+        }
+        // Everybody is woken: there is nothing to choose.
+        let all = waiters.len() <= most as usize - woken.len();
+        let chosen = waiters[if all { 0 } else { choose(waiters.len()) }];
+        state().execution.threads[chosen as usize].woken = true;
+        woken.push(chosen);
+    }
+    let state = state();
+    let access = if woken.is_empty() { Access::WakeNone } else { Access::Wake };
+    state.step.footprint.touch(queue(address), access);
+    for &thread in &woken {
+        state.step.footprint.enables.push(ThreadId(thread));
+    }
+    sign(&mut state.step.signature, 103 + woken.len() as u64, address, SiteId(0));
+    state.thread().spin.acted();
+    crate::objects::futex(address, "wakes", &woken);
+    woken.len() as i64
+}
+
+/// Threads in a futex's queue that nobody has woken, in creation order.
+fn waiters(address: usize) -> impl Iterator<Item = u32> {
+    let threads = state().execution.threads.iter().enumerate();
+    threads.filter_map(move |(number, thread)| match thread.pending {
+        Pending::FutexQueued { address: queued, .. } if queued == address && !thread.woken => {
+            Some(number as u32)
+        }
+        _ => None,
+    })
+}

@@ -1,0 +1,208 @@
+//! What a finished execution amounts to: exit status, deadlock, threads left behind.
+
+use crate::execution::{Exit, Panic};
+use crate::failure::{Failure, place};
+use crate::operation::Pending;
+use crate::state::{end_execution, state};
+use lockred_search::machine::Flow;
+use lockred_trace::codes::{BugKind, WarningKind};
+use lockred_trace::message::{Place, Role, Warning};
+use lockred_trace::sites::SiteId;
+
+/// libtest's exit status when the test failed.
+const TEST_FAILED: i32 = 101;
+
+/// Judges the state in which no thread can run.
+pub fn finish(failures: &mut Vec<Failure>) {
+    failures.append(&mut state().step.failures);
+    state().weak_pair |=
+        state().detector.as_ref().is_some_and(crate::detect::Detector::saw_unordered_weak_pair);
+    if state().step.flow == Flow::Over {
+        return;
+    }
+    match state().execution.exit {
+        Some(exit) => {
+            failures.extend(judge_exit(exit));
+            warn_stuck();
+        }
+        None => failures.extend(deadlock()),
+    }
+    warn_panicked();
+}
+
+/// A status that is no success.
+fn judge_exit(exit: Exit) -> Option<Failure> {
+    let state = state();
+    let libtest = state.order.as_ref().is_some_and(|order| order.libtest);
+    let by_panic = exit.status == TEST_FAILED && (libtest || !state.execution.panics.is_empty());
+    if exit.status == 0 && (exit.returned || !libtest) {
+        return None;
+    }
+    if by_panic {
+        return Some(panic(&state.execution.panics));
+    }
+    let message = if libtest {
+        format!("the test ends the process with status {}", exit.status)
+    } else {
+        format!("the program exits with status {}", exit.status)
+    };
+    let mut place = place(Role::Died, exit.thread, SiteId(0));
+    if let Some(recorder) = &state.recorder {
+        let exits = |step: &&lockred_trace::message::Step| {
+            step.thread == exit.thread && step.operation.starts_with("exit")
+        };
+        place.stack = recorder.steps.iter().find(exits).map_or_else(Vec::new, |s| s.stack.clone());
+    }
+    Some(Failure::new(BugKind::Exit, message, &exit.status.to_string()).at(place))
+}
+
+/// The panic that made the test fail: main's last one, or, if that only passes on the panic of a thread, that thread's.
+fn panic(panics: &[Panic]) -> Failure {
+    let Some(last) = panics.iter().rev().find(|panic| panic.thread == 0).or(panics.last()) else {
+        let message = "the test fails without a panic (it returned an error)".to_owned();
+        return Failure::new(BugKind::Panic, message, "error").at(place(Role::Died, 0, SiteId(0)));
+    };
+    let passed_on = last.message.is_empty()
+        || last.message.contains("Any { .. }")
+        || last.message.starts_with("a scoped thread panicked");
+    let first =
+        panics.iter().rev().find(|panic| passed_on && panic.thread != last.thread).unwrap_or(last);
+    let message = match first.message.lines().next() {
+        Some(line) => line.to_owned(),
+        None => "the test panics".to_owned(),
+    };
+    let mut failure = Failure::new(BugKind::Panic, message, &first.location).at(Place {
+        stack: first.stack.clone(),
+        step: Some(first.step),
+        ..place(Role::Panicked, first.thread, SiteId(0))
+    });
+    if !std::ptr::eq(first, last) {
+        failure = failure.at(Place {
+            stack: last.stack.clone(),
+            step: Some(last.step),
+            ..place(Role::Panicked, last.thread, SiteId(0))
+        });
+    }
+    failure
+}
+
+/// Nobody can run and the process has not ended.
+fn deadlock() -> Option<Failure> {
+    let state = state();
+    let blocked: Vec<usize> = (0..state.execution.threads.len())
+        .filter(|&number| !state.execution.threads[number].has_ended())
+        .collect();
+    if blocked.is_empty() {
+        return None;
+    }
+    let mut sites: Vec<String> = blocked
+        .iter()
+        .map(|&number| {
+            let thread = &state.execution.threads[number];
+            format!("{}{}", thread.site.0, waiting(thread.pending).0)
+        })
+        .collect();
+    sites.sort_unstable();
+    let message = match blocked.len() {
+        1 => format!("deadlock: thread {} waits for ever", blocked[0]),
+        many => format!("deadlock: {many} threads wait for ever"),
+    };
+    let mut failure = Failure::new(BugKind::Deadlock, message, &sites.join("-"));
+    for &number in &blocked {
+        failure.places.extend(blocked_places(number as u32));
+    }
+    Some(failure)
+}
+
+/// What a blocked thread waits for: in words, and the address of the object.
+fn waiting(pending: Pending) -> (&'static str, Option<usize>) {
+    match pending {
+        Pending::Atomic(operation) => ("lock", Some(operation.address)),
+        Pending::FutexQueued { address, .. } => ("futex", Some(address)),
+        Pending::Join { .. } => ("thread", None),
+        Pending::Spinning => ("spin", None),
+        _ => ("", None),
+    }
+}
+
+/// Where a blocked thread waits, and where it acquired what it holds.
+fn blocked_places(number: u32) -> Vec<Place> {
+    let state = state();
+    let thread = &state.execution.threads[number as usize];
+    let (kind, address) = waiting(thread.pending);
+    let mut waits = place(Role::Waits, number, thread.site);
+    if state.recorder.is_some() {
+        waits.stack.clone_from(&thread.stopped);
+    }
+    if let Some(recorder) = &mut state.recorder {
+        waits.object = match thread.pending {
+            Pending::Join { target } => {
+                let region = state.execution.threads[target as usize].region;
+                Some(recorder.object(region.base(), &format!("thread {target}"), None))
+            }
+            _ => address.map(|address| recorder.object(address, kind, None)),
+        };
+        waits.step = Some(recorder.steps.len());
+    }
+    let mut places = vec![waits];
+    for held in state.execution.held.iter().filter(|held| held.thread == number) {
+        let mut place = place(Role::Holds, number, held.site);
+        if let Some(recorder) = &mut state.recorder {
+            place.object = Some(recorder.object(held.address, "lock", None));
+            place.step = held.step;
+            if let Some(step) = held.step.and_then(|step| recorder.steps.get(step)) {
+                place.stack = step.stack.clone();
+            }
+        }
+        places.push(place);
+    }
+    places
+}
+
+/// The running thread goes round a loop for ever and nobody can help it.
+pub fn livelock(site: SiteId) -> ! {
+    let state = state();
+    let number = state.thread_number();
+    let mut place = place(Role::Spins, number, site);
+    place.stack = crate::unwind::recorded_stack();
+    let message = format!(
+        "livelock: thread {number} goes round a loop for ever, and no other thread can end it"
+    );
+    let failure = Failure::new(BugKind::Livelock, message, &site.0.to_string()).at(place);
+    crate::state::state().step.failures.push(failure);
+    end_execution(Flow::Over)
+}
+
+fn warn(kind: WarningKind, message: String, site: SiteId) {
+    let warnings = &mut state().warnings;
+    if !warnings.iter().any(|known| known.kind == kind && known.message == message) {
+        warnings.push(Warning { kind, message, site, stack: Vec::new() });
+    }
+}
+
+/// Threads that wait for ever although the test has ended.
+fn warn_stuck() {
+    for (number, thread) in state().execution.threads.iter().enumerate() {
+        if !thread.has_ended()
+            && !matches!(thread.pending, Pending::Spinning)
+            && !state().execution.cut
+        {
+            let message = format!("thread {number} is blocked for ever when the test has ended");
+            warn(WarningKind::ThreadStuck, message, thread.site);
+        }
+    }
+}
+
+/// Threads that panicked, and nobody joined them.
+fn warn_panicked() {
+    for panic in &state().execution.panics {
+        let thread = &state().execution.threads[panic.thread as usize];
+        if panic.thread != 0 && thread.has_ended() && !thread.joined {
+            let message = format!(
+                "thread {} panicked at {}, and nobody joined it",
+                panic.thread, panic.location
+            );
+            warn(WarningKind::ThreadPanicked, message, SiteId(0));
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! The program's heap functions, over [`crate::heap`], and anonymous memory maps.
+
+use crate::arena::Region;
+use crate::failure::{Failure, place};
+use crate::heap::{self, BadFree};
+use crate::state::{end_execution, set_errno, state};
+use lockred_search::machine::Flow;
+use lockred_trace::codes::BugKind;
+use lockred_trace::message::Role;
+use lockred_trace::sites::SiteId;
+use std::ptr;
+
+const PAGE: usize = 4096;
+
+/// The running thread's region.
+fn region() -> Region {
+    state().thread().region
+}
+
+/// Allocates for the running thread; null and `ENOMEM` when there is no room.
+fn allocate(size: usize, align: usize) -> *mut u8 {
+    // SAFETY: the running thread's own region, whose heap was made when the thread was.
+    match unsafe { heap::allocate(region(), size, align) } {
+        Some(block) => {
+            crate::plain::allocated(block, size);
+            block as *mut u8
+        }
+        None => {
+            set_errno(libc::ENOMEM);
+            ptr::null_mut()
+        }
+    }
+}
+
+/// Ends the execution with a bug about a block that cannot be freed.
+fn bad_free(block: usize, reason: BadFree) -> ! {
+    let state = state();
+    let thread = state.thread_number();
+    let what = match reason {
+        BadFree::Twice => "memory is freed twice",
+        BadFree::Foreign => "memory is freed that was never allocated",
+    };
+    let mut place = place(Role::Died, thread, SiteId(0));
+    if state.recorder.is_some() {
+        place.stack = crate::unwind::stack();
+        place.object = Some(crate::objects::number(block, "memory"));
+    }
+    let failure = Failure::new(BugKind::DoubleFree, what.into(), what).at(place);
+    state.step.failures.push(failure);
+    end_execution(Flow::Over)
+}
+
+/// Whether a block lies in a region that is mapped.
+fn mapped(block: usize) -> bool {
+    Region::of_address(block)
+        .is_some_and(|region| state().execution.threads.iter().any(|t| t.region == region))
+}
+
+/// Size of a live block, or the end of the execution.
+fn size_of_live(block: usize) -> usize {
+    if !mapped(block) {
+        bad_free(block, BadFree::Foreign);
+    }
+    heap::size(block).unwrap_or_else(|reason| bad_free(block, reason))
+}
+
+/// malloc.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_malloc(size: usize) -> *mut u8 {
+    allocate(size, 16)
+}
+
+/// calloc.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_calloc(count: usize, size: usize) -> *mut u8 {
+    let Some(bytes) = count.checked_mul(size) else {
+        set_errno(libc::ENOMEM);
+        return ptr::null_mut();
+    };
+    let block = allocate(bytes, 16);
+    if !block.is_null() {
+        // SAFETY: a fresh block of at least `bytes` bytes.
+        unsafe { ptr::write_bytes(block, 0, bytes) };
+    }
+    block
+}
+
+/// realloc.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_realloc(block: *mut u8, size: usize) -> *mut u8 {
+    if block.is_null() {
+        return allocate(size, 16);
+    }
+    let old = size_of_live(block as usize);
+    if size <= old && size >= old / 2 {
+        return block;
+    }
+    let new = allocate(size, 16);
+    if !new.is_null() {
+        crate::host::read(block as usize, old.min(size));
+        // SAFETY: both blocks are live, different, and at least that long.
+        unsafe { ptr::copy_nonoverlapping(block, new, old.min(size)) };
+        __lr_libc_free(block);
+    }
+    new
+}
+
+/// free.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_free(block: *mut u8) {
+    if block.is_null() {
+        return;
+    }
+    let size = size_of_live(block as usize);
+    crate::plain::freed(block as usize, size);
+    if let Err(reason) = heap::free(region(), block as usize) {
+        bad_free(block as usize, reason);
+    }
+}
+
+/// posix_memalign.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_posix_memalign(out: *mut *mut u8, align: usize, size: usize) -> i32 {
+    if !align.is_power_of_two() || align < size_of::<usize>() {
+        return libc::EINVAL;
+    }
+    let block = allocate(size, align);
+    if block.is_null() {
+        return libc::ENOMEM;
+    }
+    // SAFETY: the program passes a place for the block.
+    unsafe { *out = block };
+    0
+}
+
+/// aligned_alloc.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_aligned_alloc(align: usize, size: usize) -> *mut u8 {
+    if !align.is_power_of_two() {
+        set_errno(libc::EINVAL);
+        return ptr::null_mut();
+    }
+    allocate(size, align)
+}
+
+/// memalign.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_memalign(align: usize, size: usize) -> *mut u8 {
+    __lr_libc_aligned_alloc(align, size)
+}
+
+/// malloc_usable_size.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_malloc_usable_size(block: *mut u8) -> usize {
+    if block.is_null() { 0 } else { size_of_live(block as usize) }
+}
+
+/// mmap: private anonymous memory comes from the heap; files are mapped by [`crate::models`].
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_mmap(
+    address: *mut u8,
+    length: usize,
+    protection: i32,
+    flags: i32,
+    fd: i32,
+    offset: i64,
+) -> *mut u8 {
+    if flags & libc::MAP_ANONYMOUS == 0 || flags & libc::MAP_FIXED != 0 {
+        crate::host::assume(
+            lockred_trace::codes::AssumptionKind::NativeCode,
+            "maps a file or a fixed address (mmap)",
+        );
+        // SAFETY: the program's own call, passed on.
+        return unsafe { libc::mmap(address.cast(), length, protection, flags, fd, offset).cast() };
+    }
+    let block = allocate(length.next_multiple_of(PAGE), PAGE);
+    if block.is_null() {
+        return libc::MAP_FAILED.cast();
+    }
+    // SAFETY: a fresh block of that size.
+    unsafe { ptr::write_bytes(block, 0, length.next_multiple_of(PAGE)) };
+    block
+}
+
+/// mmap64: the same on 64-bit machines.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_mmap64(
+    address: *mut u8,
+    length: usize,
+    protection: i32,
+    flags: i32,
+    fd: i32,
+    offset: i64,
+) -> *mut u8 {
+    __lr_libc_mmap(address, length, protection, flags, fd, offset)
+}
+
+/// munmap: of the arena, whole blocks are freed and parts stay mapped; the rest is unmapped.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_munmap(address: *mut u8, length: usize) -> i32 {
+    if !crate::arena::range().contains(&(address as usize)) {
+        // SAFETY: the program's own call on its own mapping, passed on.
+        return unsafe { libc::munmap(address.cast(), length) };
+    }
+    if mapped(address as usize)
+        && heap::size(address as usize).is_ok_and(|size| size <= length.next_multiple_of(PAGE))
+    {
+        __lr_libc_free(address);
+    }
+    0
+}
+
+/// mprotect: of the arena, ignored (guard pages of the program's own); the rest is passed on.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_mprotect(address: *mut u8, length: usize, protection: i32) -> i32 {
+    if crate::arena::range().contains(&(address as usize)) {
+        return 0;
+    }
+    // SAFETY: the program's own call on its own mapping, passed on.
+    unsafe { libc::mprotect(address.cast(), length, protection) }
+}
+
+/// madvise: advice that drops contents is followed by clearing them in the arena; other advice does nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_madvise(address: *mut u8, length: usize, advice: i32) -> i32 {
+    if crate::arena::range().contains(&(address as usize)) {
+        if advice == libc::MADV_DONTNEED {
+            // SAFETY: the program gives up the contents of its own memory.
+            unsafe { ptr::write_bytes(address, 0, length) };
+        }
+        return 0;
+    }
+    // SAFETY: the program's own call on its own mapping, passed on.
+    unsafe { libc::madvise(address.cast(), length, advice) }
+}

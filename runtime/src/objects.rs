@@ -1,0 +1,150 @@
+//! What executed operations mean to a reader: object kinds, held locks, and the words of recorded steps.
+
+use crate::execution::Held;
+use crate::operation::{Atomic, AtomicOperation};
+use crate::record;
+use crate::state::state;
+use lockred_search::footprint::Access;
+use lockred_trace::hooks::{Class, RmwOp};
+use lockred_trace::sites::SiteId;
+
+/// Kind of the object that an operation of this class acts on.
+const fn kind(class: Class) -> &'static str {
+    match class {
+        Class::Lock | Class::TryLock | Class::Unlock => "lock",
+        Class::ReadLock | Class::TryReadLock | Class::ReadUnlock => "rwlock",
+        Class::RefInc | Class::RefDec => "reference count",
+        Class::Park | Class::Unpark => "parker",
+        Class::Wait => "once",
+        Class::Plain | Class::Invisible | Class::Unused => "atomic",
+    }
+}
+
+/// The recorded number of an object; 0 when nothing is recorded.
+pub fn number(address: usize, kind: &str) -> u32 {
+    state().recorder.as_mut().map_or(0, |recorder| recorder.object(address, kind, None))
+}
+
+/// An atomic operation was executed: keeps the held locks, and records it.
+pub fn executed(
+    operation: &AtomicOperation,
+    access: Access,
+    rmw: Option<RmwOp>,
+    old: u64,
+    new: u64,
+) {
+    let wrote = match operation.kind {
+        Atomic::Load => false,
+        Atomic::Store | Atomic::Rmw => true,
+        Atomic::CompareExchange { expected } => old == expected,
+    };
+    let class = operation.how.class();
+    let state = state();
+    let thread = state.thread_number();
+    let held = &mut state.execution.held;
+    match class {
+        Class::Lock | Class::TryLock | Class::ReadLock | Class::TryReadLock if wrote => {
+            let step = state.recorder.as_ref().map(|recorder| recorder.steps.len());
+            held.push(Held { address: operation.address, thread, site: operation.site, step });
+        }
+        Class::Unlock | Class::ReadUnlock if wrote => {
+            let lock = |held: &Held| held.address == operation.address;
+            // A guard may be released by another thread than the one that acquired it.
+            let own = held.iter().rposition(|held| lock(held) && held.thread == thread);
+            if let Some(index) = own.or_else(|| held.iter().rposition(lock)) {
+                held.remove(index);
+            }
+        }
+        _ => {}
+    }
+    if state.recorder.is_some() {
+        let object = number(operation.address, kind(class));
+        record::step(words(operation, access, rmw, old, new, wrote), Some(object), operation.site);
+    }
+}
+
+/// An operation in a few words.
+fn words(
+    operation: &AtomicOperation,
+    access: Access,
+    rmw: Option<RmwOp>,
+    old: u64,
+    new: u64,
+    wrote: bool,
+) -> String {
+    match (operation.how.class(), operation.kind) {
+        (Class::Lock, _) if wrote => "lock".into(),
+        (Class::TryLock, Atomic::CompareExchange { .. }) if wrote => "try lock: locked".into(),
+        (Class::TryLock, _) if !wrote => "try lock: busy".into(),
+        (Class::Unlock, _) => "unlock".into(),
+        (Class::ReadLock, _) if wrote => "read lock".into(),
+        (Class::TryReadLock, _) if wrote => "try read lock: locked".into(),
+        (Class::ReadUnlock, _) => "read unlock".into(),
+        (Class::Park, _) => "park".into(),
+        (Class::Unpark, _) => "unpark".into(),
+        (Class::RefInc, _) if access == Access::RefInc => format!("count {old} -> {new}"),
+        (Class::RefDec, _) if wrote => format!("count {old} -> {new}"),
+        (_, Atomic::Load) => format!("load -> {old}"),
+        (_, Atomic::Store) => format!("store {new}"),
+        (_, Atomic::CompareExchange { .. }) if wrote => format!("compare-exchange {old} -> {new}"),
+        (_, Atomic::CompareExchange { expected }) => {
+            format!("compare-exchange failed: {old}, not {expected}")
+        }
+        (_, Atomic::Rmw) => {
+            let name = rmw.map_or("update", rmw_name);
+            format!("{name} {old} -> {new}")
+        }
+    }
+}
+
+const fn rmw_name(op: RmwOp) -> &'static str {
+    match op {
+        RmwOp::Xchg => "swap",
+        RmwOp::Add => "add",
+        RmwOp::Sub => "sub",
+        RmwOp::And => "and",
+        RmwOp::Nand => "nand",
+        RmwOp::Or => "or",
+        RmwOp::Xor => "xor",
+        RmwOp::Max | RmwOp::UMax => "max",
+        RmwOp::Min | RmwOp::UMin => "min",
+    }
+}
+
+/// A futex call did something.
+pub fn futex(address: usize, what: &str, woken: &[u32]) {
+    if state().recorder.is_none() {
+        return;
+    }
+    let object = number(address, "futex");
+    let words = match woken {
+        [] if what == "wakes" => "wakes nobody".to_owned(),
+        [] => what.to_owned(),
+        [one] => format!("wakes thread {one}"),
+        many => {
+            let many: Vec<_> = many.iter().map(u32::to_string).collect();
+            format!("wakes threads {}", many.join(", "))
+        }
+    };
+    record::step(words, Some(object), SiteId(0));
+}
+
+/// The running thread spawned a thread.
+pub fn spawned(child: u32) {
+    record::step(format!("spawn thread {child}"), None, SiteId(0));
+}
+
+/// The running thread joined a thread.
+pub fn joined(target: u32) {
+    record::step(format!("join thread {target}"), None, SiteId(0));
+}
+
+/// The running thread ended.
+pub fn ended(_number: u32) {
+    record::step("end".into(), None, SiteId(0));
+}
+
+/// The running thread ended the process.
+pub fn exits(status: i32) {
+    record::step(format!("exit {status}"), None, SiteId(0));
+}

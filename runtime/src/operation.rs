@@ -1,0 +1,133 @@
+//! Operations: what a thread is about to do at the boundary where it is stopped.
+
+use lockred_trace::hooks::{How, Order};
+use lockred_trace::sites::SiteId;
+
+/// What an atomic operation does to its word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Atomic {
+    /// Reads.
+    Load,
+    /// Writes.
+    Store,
+    /// Reads and writes.
+    Rmw,
+    /// Writes if the word has this value.
+    CompareExchange {
+        /// The value.
+        expected: u64,
+    },
+}
+
+/// When an atomic operation may be executed: `(word & mask == value) != negate`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Await {
+    /// Bits that count.
+    pub mask: u64,
+    /// What they must be.
+    pub value: u64,
+    /// Or must not be.
+    pub negate: bool,
+}
+
+impl Await {
+    /// Whether a word with this value lets the operation proceed.
+    pub const fn holds(self, word: u64) -> bool {
+        (word & self.mask == self.value) != self.negate
+    }
+}
+
+/// An atomic operation with its place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AtomicOperation {
+    /// What it does.
+    pub kind: Atomic,
+    /// On which word.
+    pub address: usize,
+    /// Of how many bytes: 1, 2, 4 or 8.
+    pub size: u32,
+    /// With which order (of success, for a compare-exchange).
+    pub order: Order,
+    /// What is known of it.
+    pub how: How,
+    /// What it waits for.
+    pub guard: Option<Await>,
+    /// Where.
+    pub site: SiteId,
+}
+
+impl AtomicOperation {
+    /// The word as it is now.
+    pub fn word(&self) -> u64 {
+        load(self.address, self.size)
+    }
+
+    /// Whether it could be executed now.
+    pub fn can_proceed(&self) -> bool {
+        self.guard.is_none_or(|guard| guard.holds(self.word()))
+    }
+}
+
+/// Reads a word of the program's memory.
+pub fn load(address: usize, size: u32) -> u64 {
+    // SAFETY: the program is about to access this very word; if it is not mapped, that access's signal is the program's own
+    // (signals are attributed by the thread that is set as running).
+    unsafe {
+        match size {
+            1 => u64::from((address as *const u8).read_volatile()),
+            2 => u64::from((address as *const u16).read_unaligned()),
+            4 => u64::from((address as *const u32).read_unaligned()),
+            _ => (address as *const u64).read_unaligned(),
+        }
+    }
+}
+
+/// Writes a word of the program's memory.
+pub fn store(address: usize, size: u32, value: u64) {
+    // SAFETY: the program executes a store to this very word.
+    unsafe {
+        match size {
+            1 => (address as *mut u8).write_volatile(value as u8),
+            2 => (address as *mut u16).write_unaligned(value as u16),
+            4 => (address as *mut u32).write_unaligned(value as u32),
+            _ => (address as *mut u64).write_unaligned(value),
+        }
+    }
+}
+
+/// What a stopped thread would do next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pending {
+    /// A new thread begins.
+    Start,
+    /// It creates a thread.
+    Spawn,
+    /// It waits for the end of a thread.
+    Join {
+        /// The thread's index.
+        target: u32,
+    },
+    /// An atomic operation.
+    Atomic(AtomicOperation),
+    /// It compares a futex word and enters its queue.
+    FutexWait {
+        /// The word.
+        address: usize,
+    },
+    /// It is in the queue of a futex.
+    FutexQueued {
+        /// The word.
+        address: usize,
+        /// Virtual time at which it gives up.
+        deadline: Option<u64>,
+    },
+    /// It wakes waiters of a futex.
+    FutexWake {
+        /// The word.
+        address: usize,
+    },
+    /// It goes round a loop that only reads, or only pauses, and waits for what it read to change ([`crate::spin`]).
+    Spinning,
+    /// It will never run again.
+    Ended,
+}

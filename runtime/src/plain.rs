@@ -1,0 +1,177 @@
+//! Plain memory accesses, and what the race detector is told in general.
+
+use crate::detect::{self, AccessInfo, AccessKind, By, Detector, Race, StackId};
+use crate::failure::{Failure, place};
+use crate::operation::{Atomic, AtomicOperation};
+use crate::state::{State, installed, state};
+use lockred_search::footprint::Access;
+use lockred_trace::codes::BugKind;
+use lockred_trace::hooks::Class;
+use lockred_trace::message::{Place, Role};
+use lockred_trace::sites::SiteId;
+
+/// Plain hooks are called only while this is not 0.
+#[unsafe(no_mangle)]
+pub static mut __lr_watch: u32 = 0;
+
+/// An execution begins: the detector forgets, and watches.
+pub fn begin() {
+    let state = state();
+    let ranges = [crate::arena::range(), crate::root::globals()];
+    state.detector.get_or_insert_with(|| Detector::new(&ranges)).reset();
+    // SAFETY: one OS thread; the program reads it only while a coroutine runs.
+    unsafe { __lr_watch = 1 };
+}
+
+/// The running thread may be alone with nothing unordered behind it: then no access can race until it creates a thread.
+pub fn rest_if_alone() {
+    let state = state();
+    let number = state.thread_number();
+    if state.execution.live == 1 && state.detector.as_ref().is_some_and(|d| d.is_behind_all(number))
+    {
+        // SAFETY: as in `begin`.
+        unsafe { __lr_watch = 0 };
+    }
+}
+
+/// A thread was created: accesses may race again.
+pub fn wake_up() {
+    if state().detector.is_some() {
+        // SAFETY: as in `begin`.
+        unsafe { __lr_watch = 1 };
+    }
+}
+
+/// Whether accesses are watched now.
+fn watching() -> bool {
+    // SAFETY: one OS thread.
+    unsafe { __lr_watch != 0 }
+}
+
+/// A stack id for the detector: of the running stack while recording, else 0.
+fn stack_id(state: &mut State) -> StackId {
+    match &mut state.recorder {
+        Some(recorder) => StackId(recorder.stack_id(crate::unwind::stack())),
+        None => StackId(0),
+    }
+}
+
+/// See [`lockred_trace::hooks`].
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_read(address: usize, size: usize, site: u32) {
+    check(address, size, site, Detector::read);
+}
+
+/// See [`lockred_trace::hooks`].
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_write(address: usize, size: usize, site: u32) {
+    check(address, size, site, Detector::write);
+}
+
+type Check = fn(&mut Detector, By, usize, usize) -> Option<Race>;
+
+fn check(address: usize, size: usize, site: u32, check: Check) {
+    let Some(state) = installed() else { return };
+    let Some(thread) = state.running else { return };
+    if size == 0 || !state.below_root {
+        return;
+    }
+    let stack = stack_id(state);
+    let Some(detector) = &mut state.detector else { return };
+    if let Some(race) = check(detector, By { thread, site: SiteId(site), stack }, address, size) {
+        report(state, &race);
+    }
+}
+
+/// An atomic operation was executed. Operations that the search does not order (class `Invisible`) order nothing.
+pub fn atomic(thread: u32, operation: &AtomicOperation, access: Access, wrote: bool) {
+    let class = operation.how.class();
+    if class == Class::Invisible || !watching() {
+        return;
+    }
+    let state = state();
+    let stack = stack_id(state);
+    let Some(detector) = &mut state.detector else { return };
+    let by = By { thread, site: operation.site, stack };
+    // Users of a recognised primitive cannot see weak values.
+    let trusted = !matches!(class, Class::Plain | Class::Unused);
+    let atomic = detect::Atomic { order: operation.order, access, trusted };
+    let (address, size) = (operation.address, operation.size as usize);
+    let race = match operation.kind {
+        Atomic::Store => detector.atomic_write(by, address, size, atomic),
+        _ if wrote => detector.atomic_rmw(by, address, size, atomic),
+        _ => detector.atomic_read(by, address, size, atomic),
+    };
+    if let Some(race) = race {
+        report(state, &race);
+    }
+    if operation.order.acquires() {
+        rest_if_alone();
+    }
+}
+
+/// A block was allocated.
+pub fn allocated(address: usize, size: usize) {
+    let state = state();
+    if let (true, Some(detector)) = (watching(), &mut state.detector) {
+        detector.allocated(address, size);
+    }
+}
+
+/// A block is about to be freed.
+pub fn freed(address: usize, size: usize) {
+    let state = state();
+    let (true, Some(thread)) = (watching(), state.running) else { return };
+    let stack = stack_id(state);
+    let Some(detector) = &mut state.detector else { return };
+    if let Some(race) = detector.freed(By { thread, site: SiteId(0), stack }, address, size) {
+        report(state, &race);
+    }
+}
+
+/// A race is a failure of the step under way.
+fn report(state: &mut State, race: &Race) {
+    let sites = [race.earlier.site.0, race.later.site.0];
+    let key = format!("{}-{}", sites[0].min(sites[1]), sites[0].max(sites[1]));
+    let message = format!(
+        "data race: {} by thread {} and {} by thread {} are not ordered",
+        kind_name(race.earlier.kind),
+        race.earlier.thread,
+        kind_name(race.later.kind),
+        race.later.thread,
+    );
+    let failure = Failure::new(BugKind::DataRace, message, &key);
+    if state.step.failures.iter().any(|known| known.key == failure.key) {
+        return;
+    }
+    let failure =
+        failure.at(access_place(state, &race.earlier)).at(access_place(state, &race.later));
+    state.step.failures.push(failure);
+}
+
+const fn kind_name(kind: AccessKind) -> &'static str {
+    match kind {
+        AccessKind::Read => "a read",
+        AccessKind::Write => "a write",
+        AccessKind::AtomicRead => "an atomic load",
+        AccessKind::AtomicWrite => "an atomic store or update",
+        AccessKind::Free => "the deallocation",
+    }
+}
+
+fn access_place(state: &mut State, access: &AccessInfo) -> Place {
+    let role = match access.kind {
+        AccessKind::Read => Role::Read,
+        AccessKind::Write | AccessKind::Free => Role::Write,
+        AccessKind::AtomicRead => Role::AtomicRead,
+        AccessKind::AtomicWrite => Role::AtomicWrite,
+    };
+    let mut place = place(role, access.thread, access.site);
+    if let Some(recorder) = &mut state.recorder {
+        let (stack, step) = recorder.stack_of(access.stack.0);
+        place.stack = stack;
+        place.step = Some(step);
+        place.object = Some(recorder.object(access.addr, "memory", Some(access.size as u64)));
+    }
+    place
+}

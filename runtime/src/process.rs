@@ -1,0 +1,182 @@
+//! The end of the process, and its signals, as far as the program asks for them.
+
+use crate::execution::AtExit;
+use crate::failure::{Failure, place};
+use crate::pthread;
+use crate::state::{end_execution, state};
+use lockred_search::machine::Flow;
+use lockred_trace::codes::BugKind;
+use lockred_trace::message::Role;
+use lockred_trace::sites::SiteId;
+
+/// What the thread that ends the process runs first.
+pub fn run_at_exit() {
+    while let Some(function) = state().execution.at_exit.pop() {
+        // SAFETY: registered by the program, and run once.
+        unsafe {
+            match function {
+                AtExit::Plain(function) => function(),
+                AtExit::With(function, argument) => function(argument),
+            }
+        }
+    }
+}
+
+/// The running thread ends the process with a status. It is gone; the others go on (DESIGN.md section 1, *execution*).
+pub fn exit(status: i32, returned: bool) -> ! {
+    pthread::exited(status, returned);
+    crate::objects::exits(status);
+    pthread::end()
+}
+
+/// exit: thread-local destructors of the calling thread, then what was registered.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_exit(status: i32) -> ! {
+    pthread::run_destructors();
+    run_at_exit();
+    exit(status, false)
+}
+
+/// _exit.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc__exit(status: i32) -> ! {
+    exit(status, false)
+}
+
+/// atexit.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_atexit(function: unsafe extern "C" fn()) -> i32 {
+    state().execution.at_exit.push(AtExit::Plain(function));
+    0
+}
+
+/// __cxa_atexit.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc___cxa_atexit(
+    function: unsafe extern "C" fn(*mut u8),
+    argument: *mut u8,
+    _library: *mut u8,
+) -> i32 {
+    state().execution.at_exit.push(AtExit::With(function, argument));
+    0
+}
+
+/// abort.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_abort() -> ! {
+    let state = state();
+    let thread = state.thread_number();
+    let mut place = place(Role::Died, thread, SiteId(0));
+    place.stack = crate::unwind::recorded_stack();
+    let words = std::mem::take(&mut state.thread().last_words);
+    let (message, what) = match crate::unwind::parse_panic(&words) {
+        Some((location, message)) => {
+            (format!("the process aborts after a panic: {message}"), location)
+        }
+        None => ("the process aborts".to_owned(), "abort".to_owned()),
+    };
+    let failure = Failure::new(BugKind::Abort, message, &what).at(place);
+    crate::state::state().step.failures.push(failure);
+    end_execution(Flow::Over)
+}
+
+/// raise: the default action of a fatal signal.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_raise(signal: i32) -> i32 {
+    if signal == libc::SIGABRT {
+        __lr_libc_abort();
+    }
+    crate::signals::died(signal, None)
+}
+
+/// signal: handlers are not run; the old one is reported as the default.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_signal(_signal: i32, _handler: usize) -> usize {
+    libc::SIG_DFL
+}
+
+/// sigaction: handlers are not run. A handler that is not the default is reported as the old one for memory faults, so that std does
+/// not set up its guard-page handler and alternate stacks.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_sigaction(
+    signal: i32,
+    _new: *const libc::sigaction,
+    old: *mut libc::sigaction,
+) -> i32 {
+    if !old.is_null() {
+        // SAFETY: the program passes null or a place for the old action; all-zero bytes are a valid one.
+        unsafe {
+            *old = std::mem::zeroed();
+            if matches!(signal, libc::SIGSEGV | libc::SIGBUS) {
+                (*old).sa_sigaction = libc::SIG_IGN;
+            }
+        }
+    }
+    0
+}
+
+/// sigaltstack: there is none.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_sigaltstack(
+    _new: *const libc::stack_t,
+    old: *mut libc::stack_t,
+) -> i32 {
+    if !old.is_null() {
+        // SAFETY: the program passes null or a place for the old stack; all-zero bytes are a valid one.
+        unsafe {
+            *old = std::mem::zeroed();
+            (*old).ss_flags = libc::SS_DISABLE;
+        }
+    }
+    0
+}
+
+/// pthread_sigmask: the mask is empty, and stays so.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_pthread_sigmask(
+    _how: i32,
+    _new: *const libc::sigset_t,
+    old: *mut libc::sigset_t,
+) -> i32 {
+    if !old.is_null() {
+        // SAFETY: the program passes null or a place for the old mask.
+        unsafe { *old = std::mem::zeroed() };
+    }
+    0
+}
+
+/// pause: would wait for a signal for ever.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_pause() -> i32 {
+    crate::host::unsupported("pause")
+}
+
+/// syscall: futex, and the few others that std and common crates make.
+///
+/// # Safety
+/// Called by the program with the arguments of the system call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __lr_libc_syscall(
+    number: i64,
+    a: usize,
+    b: usize,
+    c: usize,
+    d: usize,
+    e: usize,
+    f: usize,
+) -> i64 {
+    let _ = e;
+    match number {
+        libc::SYS_futex => crate::futex::futex(a, b as i32, c as u32, d, f as u32),
+        libc::SYS_gettid | libc::SYS_getpid => i64::from(crate::models::process_id()),
+        libc::SYS_getrandom => {
+            crate::randomness::__lr_libc_getrandom(a as *mut u8, b, c as u32) as i64
+        }
+        libc::SYS_sched_yield => i64::from(pthread::__lr_libc_sched_yield()),
+        // SAFETY: a system call that only looks, or fails cleanly, with the program's own arguments.
+        libc::SYS_statx | libc::SYS_membarrier | libc::SYS_getcpu => unsafe {
+            libc::syscall(number, a, b, c, d, e, f)
+        },
+        _ => crate::host::unsupported(&format!("system call {number}")),
+    }
+}

@@ -1,0 +1,349 @@
+//! POSIX threads: creation, end, joining, attributes, names and keys.
+
+use crate::arena::Region;
+use crate::execution::Exit;
+use crate::heap;
+use crate::machine::sign;
+use crate::operation::Pending;
+use crate::state::{self, Mode, leave, state, stop};
+use crate::thread::{Destructor, Start, Thread};
+use lockred_search::machine::ThreadId;
+use lockred_trace::sites::SiteId;
+use std::ffi::CStr;
+
+/// Rounds of key destructors, as POSIX asks for at least.
+const KEY_ROUNDS: usize = 4;
+/// Stack size of a thread whose attributes name none.
+const DEFAULT_STACK: usize = 2 << 20;
+
+type Routine = unsafe extern "C" fn(*mut u8) -> *mut u8;
+
+/// Number of the thread that a `pthread_t` names: the base of its region.
+fn number(handle: usize) -> Option<u32> {
+    let threads = &state().execution.threads;
+    threads.iter().position(|thread| thread.region.base() == handle).map(|index| index as u32)
+}
+
+/// pthread_create.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_pthread_create(
+    handle: *mut usize,
+    attributes: *const usize,
+    routine: Routine,
+    argument: *mut u8,
+) -> i32 {
+    if std::mem::take(&mut state().refuse_thread) {
+        return libc::EAGAIN;
+    }
+    stop(Pending::Spawn, SiteId(0));
+    // SAFETY: the attributes were initialised by `__lr_libc_pthread_attr_init`, which keeps the stack size in the first word.
+    let stack = if attributes.is_null() { DEFAULT_STACK } else { unsafe { *attributes } };
+    let state = state();
+    let parent = state.thread_number();
+    let ordinal = state.thread().children;
+    state.thread().children += 1;
+    state.thread().spin.acted();
+    let threads = &state.execution.threads;
+    let region = Region::of_child(threads[parent as usize].region, ordinal, |region| {
+        threads.iter().any(|thread| thread.region == region)
+    });
+    let child = threads.len() as u32;
+    state.mapped.ensure(region, stack);
+    // SAFETY: the region belongs to the new thread, which has not run.
+    unsafe { heap::reset(region) };
+    let mut thread = Thread::new(region, Some(parent), Some(Start { routine, argument }));
+    thread.tls = crate::thread_locals::create(region);
+    // SAFETY: the region's end is the top of its unused stack, and page aligned.
+    thread.stack_pointer = unsafe { crate::context::prepare(region.end(), bottom, child as usize) };
+    if state.mode == Mode::Replay {
+        thread.created = crate::unwind::stack();
+    }
+    state.execution.threads.push(thread);
+    state.execution.live += 1;
+    state.step.footprint.enables.push(ThreadId(child));
+    sign(&mut state.step.signature, 200, region.base(), SiteId(0));
+    if let Some(detector) = &mut state.detector {
+        detector.spawn(parent, child);
+    }
+    crate::plain::wake_up();
+    crate::objects::spawned(child);
+    // SAFETY: the program passes a place for the handle. Written by the creator before the new thread runs.
+    unsafe { *handle = region.base() };
+    0
+}
+
+/// The bottom function of every thread but main.
+extern "C" fn bottom(number: usize) -> ! {
+    let start = state().execution.threads[number].start;
+    let start = start.unwrap_or_else(|| state::fatal("a thread without a start routine was run"));
+    // SAFETY: the program's own start routine and argument; std's catches every panic.
+    unsafe { (start.routine)(start.argument) };
+    run_destructors();
+    end();
+}
+
+/// The running thread has ended.
+pub fn end() -> ! {
+    let state = state();
+    let number = state.thread_number();
+    let thread = state.thread();
+    if thread.spin.acted() {
+        crate::host::assume(lockred_trace::codes::AssumptionKind::BoundedSpin, "");
+    }
+    let state = state::state();
+    state.thread().pending = Pending::Ended;
+    state.execution.live -= 1;
+    crate::objects::ended(number);
+    leave()
+}
+
+/// Runs the running thread's thread-local destructors (last registered first, those that they register too) and then those of its keys.
+pub fn run_destructors() {
+    while let Some(Destructor { function, argument }) = state().thread().destructors.pop() {
+        // SAFETY: registered by the program for this thread, and run once.
+        unsafe { function(argument) };
+    }
+    for _ in 0..KEY_ROUNDS {
+        let mut any = false;
+        let mut key = 0;
+        while key < state().thread().keys.len() {
+            let value = std::mem::replace(&mut state().thread().keys[key], std::ptr::null_mut());
+            let destructor = state().execution.keys.get(key).copied().flatten().flatten();
+            if let (Some(destructor), false) = (destructor, value.is_null()) {
+                any = true;
+                // SAFETY: the key's destructor, with this thread's value.
+                unsafe { destructor(value) };
+            }
+            key += 1;
+        }
+        while let Some(Destructor { function, argument }) = state().thread().destructors.pop() {
+            // SAFETY: as above.
+            unsafe { function(argument) };
+        }
+        if !any {
+            break;
+        }
+    }
+}
+
+/// pthread_join.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_pthread_join(handle: usize, result: *mut *mut u8) -> i32 {
+    let Some(target) = number(handle) else { return libc::ESRCH };
+    if target == state().thread_number() {
+        return libc::EDEADLK;
+    }
+    stop(Pending::Join { target }, SiteId(0));
+    let state = state();
+    let joiner = state.thread_number();
+    state.thread().spin.acted();
+    state.execution.threads[target as usize].joined = true;
+    state.step.footprint.joins.push(ThreadId(target));
+    sign(&mut state.step.signature, 201, handle, SiteId(0));
+    if let Some(detector) = &mut state.detector {
+        detector.join(joiner, target);
+    }
+    crate::plain::rest_if_alone();
+    crate::objects::joined(target);
+    if !result.is_null() {
+        // SAFETY: the program passes a place for the result. Threads of Rust programs return null.
+        unsafe { *result = std::ptr::null_mut() };
+    }
+    0
+}
+
+/// pthread_detach.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_pthread_detach(handle: usize) -> i32 {
+    match number(handle) {
+        Some(number) => {
+            state().execution.threads[number as usize].detached = true;
+            0
+        }
+        None => libc::ESRCH,
+    }
+}
+
+/// pthread_self.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_pthread_self() -> usize {
+    match state::installed() {
+        Some(state) if !state.execution.threads.is_empty() => state.thread().region.base(),
+        _ => Region::MAIN.base(),
+    }
+}
+
+/// pthread_equal.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_pthread_equal(a: usize, b: usize) -> i32 {
+    i32::from(a == b)
+}
+
+/// pthread_exit.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_pthread_exit(_result: *mut u8) -> ! {
+    crate::host::unsupported("pthread_exit")
+}
+
+/// pthread_attr_init: our attributes are the stack size alone, in the first word.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_pthread_attr_init(attributes: *mut usize) -> i32 {
+    // SAFETY: the program passes a pthread_attr_t, which has room for a word.
+    unsafe { *attributes = DEFAULT_STACK };
+    0
+}
+
+/// pthread_attr_destroy.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_pthread_attr_destroy(_attributes: *mut usize) -> i32 {
+    0
+}
+
+/// pthread_attr_setstacksize.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_pthread_attr_setstacksize(attributes: *mut usize, size: usize) -> i32 {
+    // SAFETY: as in `__lr_libc_pthread_attr_init`.
+    unsafe { *attributes = size };
+    0
+}
+
+/// pthread_attr_setguardsize.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_pthread_attr_setguardsize(
+    _attributes: *mut usize,
+    _size: usize,
+) -> i32 {
+    0
+}
+
+/// pthread_attr_getguardsize.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_pthread_attr_getguardsize(
+    _attributes: *const usize,
+    size: *mut usize,
+) -> i32 {
+    // SAFETY: the program passes a place for the size.
+    unsafe { *size = 4096 };
+    0
+}
+
+/// pthread_getattr_np: not known, which std takes as "no guard page to look for".
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_pthread_getattr_np(_thread: usize, _attributes: *mut usize) -> i32 {
+    libc::ENOSYS
+}
+
+/// pthread_attr_getstack: see `pthread_getattr_np`.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_pthread_attr_getstack(
+    _attributes: *const usize,
+    _address: *mut usize,
+    _size: *mut usize,
+) -> i32 {
+    libc::ENOSYS
+}
+
+/// pthread_setname_np.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_pthread_setname_np(
+    handle: usize,
+    name: *const std::ffi::c_char,
+) -> i32 {
+    if let Some(number) = number(handle) {
+        // SAFETY: the program passes a C string.
+        let name = unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned();
+        state().execution.threads[number as usize].name = Some(name);
+    }
+    0
+}
+
+/// pthread_getname_np.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_pthread_getname_np(
+    handle: usize,
+    buffer: *mut u8,
+    length: usize,
+) -> i32 {
+    let Some(number) = number(handle) else { return libc::ESRCH };
+    let name = state().execution.threads[number as usize].name.clone().unwrap_or_default();
+    if name.len() + 1 > length {
+        return libc::ERANGE;
+    }
+    // SAFETY: the program's buffer has `length` bytes, which is enough.
+    unsafe {
+        std::ptr::copy_nonoverlapping(name.as_ptr(), buffer, name.len());
+        *buffer.add(name.len()) = 0;
+    }
+    0
+}
+
+/// pthread_key_create.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_pthread_key_create(
+    key: *mut u32,
+    destructor: Option<unsafe extern "C" fn(*mut u8)>,
+) -> i32 {
+    let keys = &mut state().execution.keys;
+    keys.push(Some(destructor));
+    // SAFETY: the program passes a place for the key.
+    unsafe { *key = keys.len() as u32 - 1 };
+    0
+}
+
+/// pthread_key_delete.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_pthread_key_delete(key: u32) -> i32 {
+    match state().execution.keys.get_mut(key as usize) {
+        Some(slot) => {
+            *slot = None;
+            0
+        }
+        None => libc::EINVAL,
+    }
+}
+
+/// pthread_setspecific.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_pthread_setspecific(key: u32, value: *mut u8) -> i32 {
+    let values = &mut state().thread().keys;
+    if values.len() <= key as usize {
+        values.resize(key as usize + 1, std::ptr::null_mut());
+    }
+    values[key as usize] = value;
+    0
+}
+
+/// pthread_getspecific.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_pthread_getspecific(key: u32) -> *mut u8 {
+    state().thread().keys.get(key as usize).copied().unwrap_or(std::ptr::null_mut())
+}
+
+/// __cxa_thread_atexit_impl: a thread-local destructor.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc___cxa_thread_atexit_impl(
+    function: unsafe extern "C" fn(*mut u8),
+    argument: *mut u8,
+    _library: *mut u8,
+) -> i32 {
+    state().thread().destructors.push(Destructor { function, argument });
+    0
+}
+
+/// sched_yield: a pause.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_sched_yield() -> i32 {
+    if state().below_root {
+        crate::waiting::pause(SiteId(0));
+    }
+    0
+}
+
+/// Records the first exit of the process.
+pub fn exited(status: i32, returned: bool) {
+    let state = state();
+    let thread = state.thread_number();
+    if state.execution.exit.is_none() {
+        state.execution.exit = Some(Exit { status, thread, returned });
+    }
+}

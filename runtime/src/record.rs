@@ -1,0 +1,98 @@
+//! The record of one execution, for replays: steps, objects, stacks, output.
+
+use crate::state::state;
+use lockred_trace::message::{Object, Output, Step};
+use lockred_trace::sites::SiteId;
+use std::collections::HashMap;
+
+/// Bytes of output that are kept.
+const OUTPUT_BYTES: usize = 1 << 20;
+
+/// See the module. Emptied at every restore.
+#[derive(Debug, Default)]
+pub struct Recorder {
+    /// Visible operations in order.
+    pub steps: Vec<Step>,
+    /// Objects by number.
+    pub objects: Vec<Object>,
+    numbers: HashMap<usize, u32>,
+    /// Output in order.
+    pub output: Vec<Output>,
+    output_bytes: usize,
+    stacks: Vec<(Vec<u64>, usize)>,
+}
+
+impl Recorder {
+    /// The number of the object at an address. A kind replaces a vaguer one that was recorded before.
+    pub fn object(&mut self, address: usize, kind: &str, size: Option<u64>) -> u32 {
+        let objects = &mut self.objects;
+        let number = *self.numbers.entry(address).or_insert_with(|| {
+            objects.push(Object { kind: kind.to_owned(), address: address as u64, size });
+            objects.len() as u32 - 1
+        });
+        let object = &mut objects[number as usize];
+        let vague = |kind: &str| matches!(kind, "atomic" | "memory" | "futex");
+        if vague(&object.kind) && !vague(kind) {
+            kind.clone_into(&mut object.kind);
+        }
+        object.size = object.size.or(size);
+        number
+    }
+
+    /// Keeps a stack and gives its id, from 1.
+    pub fn stack_id(&mut self, stack: Vec<u64>) -> u32 {
+        self.stacks.push((stack, self.steps.len()));
+        self.stacks.len() as u32
+    }
+
+    /// The stack with an id, and the number of steps recorded before it.
+    pub fn stack_of(&self, id: u32) -> (Vec<u64>, usize) {
+        let index = (id as usize).wrapping_sub(1);
+        self.stacks.get(index).cloned().unwrap_or_default()
+    }
+
+    /// Appends output of a thread.
+    pub fn output(&mut self, thread: u32, descriptor: i32, text: &str) {
+        if self.output_bytes + text.len() > OUTPUT_BYTES {
+            return;
+        }
+        self.output_bytes += text.len();
+        let step = self.steps.len();
+        match self.output.last_mut() {
+            Some(last)
+                if (last.thread, last.descriptor, last.step) == (thread, descriptor, step) =>
+            {
+                last.text.push_str(text);
+            }
+            _ => {
+                self.output.push(Output { thread, descriptor, text: text.to_owned(), step });
+            }
+        }
+    }
+}
+
+/// A new execution: what was recorded below the root is void. Output from before it stays.
+pub fn begin() {
+    if let Some(recorder) = &mut state().recorder {
+        let output = std::mem::take(&mut recorder.output);
+        *recorder = Recorder { output, ..Recorder::default() };
+    }
+}
+
+/// Records a visible operation of the running thread, if this execution is being recorded.
+pub fn step(operation: String, object: Option<u32>, site: SiteId) {
+    if state().recorder.is_none() {
+        return;
+    }
+    let stack = crate::unwind::stack();
+    let state = state();
+    let thread = state.thread_number();
+    if let Some(recorder) = &mut state.recorder {
+        recorder.steps.push(Step { thread, operation, object, site, stack });
+    }
+}
+
+/// Number of steps recorded so far.
+pub fn steps() -> usize {
+    state().recorder.as_ref().map_or(0, |recorder| recorder.steps.len())
+}

@@ -1,0 +1,91 @@
+//! The root: the state at the program's first thread creation (or first block), saved once and restored before every execution.
+//!
+//! Saved are main's region as far as its heap goes, the live part of main's stack, the program's writable globals, and the
+//! runtime's [`Execution`]. Other threads' regions are made anew when they are spawned. A restore copies in O(bytes saved).
+
+use crate::arena::Region;
+use crate::execution::Execution;
+use crate::heap;
+use crate::state::{Mode, state};
+use std::ops::Range;
+
+/// A piece of memory and what it held.
+struct Piece {
+    address: usize,
+    bytes: Vec<u8>,
+}
+
+impl Piece {
+    fn save(range: Range<usize>) -> Self {
+        // SAFETY: the ranges are live memory of the program, which is stopped.
+        let bytes = unsafe { std::slice::from_raw_parts(range.start as *const u8, range.len()) };
+        Self { address: range.start, bytes: bytes.to_vec() }
+    }
+
+    fn restore(&self) {
+        // SAFETY: the range was live when it was saved, and stays mapped: heaps, stacks and globals are never unmapped.
+        unsafe {
+            std::ptr::copy_nonoverlapping(
+                self.bytes.as_ptr(),
+                self.address as *mut u8,
+                self.bytes.len(),
+            );
+        }
+    }
+}
+
+/// What a restore puts back.
+pub struct Root {
+    pieces: Vec<Piece>,
+    execution: Execution,
+}
+
+#[cfg(not(test))]
+unsafe extern "C" {
+    static __start_lockred_data: u8;
+    static __stop_lockred_data: u8;
+}
+
+/// The program's writable globals.
+#[cfg(not(test))]
+pub fn globals() -> Range<usize> {
+    // SAFETY: only the addresses are taken; the linker defines both.
+    unsafe { (&raw const __start_lockred_data) as usize..(&raw const __stop_lockred_data) as usize }
+}
+
+/// Unit tests have no program.
+#[cfg(test)]
+pub fn globals() -> Range<usize> {
+    0..0
+}
+
+/// Main is stopped at the root: saves it, and begins to check.
+pub fn reached() {
+    let state = state();
+    state.below_root = true;
+    crate::models::at_root();
+    if state.mode == Mode::Free {
+        return;
+    }
+    let main = &state.execution.threads[0];
+    // SAFETY: main's heap was made at start.
+    let heap = unsafe { heap::used(Region::MAIN) };
+    let stack = main.stack_pointer..Region::MAIN.end();
+    let pieces = [heap, stack, globals()].into_iter().map(Piece::save).collect();
+    state.root = Some(Root { pieces, execution: state.execution.clone() });
+    crate::plain::begin();
+}
+
+/// Goes back to the root.
+pub fn restore() {
+    let state = state();
+    let Some(root) = &state.root else { return };
+    for piece in &root.pieces {
+        piece.restore();
+    }
+    state.execution.clone_from(&root.execution);
+    state.step.failures.clear();
+    crate::models::restore_root();
+    crate::plain::begin();
+    crate::record::begin();
+}

@@ -1,0 +1,178 @@
+//! The session's files: the order is read, the status page is mapped, answers are appended.
+
+use lockred_trace::message::Message;
+use lockred_trace::session::{
+    self, ENV, EXIT_ANSWERED, EXIT_INTERNAL, MESSAGE_FILE, ORDER_FILE, Order, Phase, STATUS_BYTES,
+    STATUS_FILE, STATUS_TRAIL, StatusWord, TRAIL_CAPACITY,
+};
+use lockred_trace::sites::Sidecar;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::os::fd::AsRawFd;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Directory of the session, if the process has one.
+static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
+
+/// The mapped status file.
+#[derive(Clone, Copy, Debug)]
+pub struct StatusPage {
+    words: *const AtomicU64,
+}
+
+impl StatusPage {
+    fn word(self, index: usize) -> &'static AtomicU64 {
+        // SAFETY: the mapping is `STATUS_BYTES` long and lives as long as the process; indices come from the format's constants.
+        unsafe { &*self.words.add(index) }
+    }
+
+    /// Sets a counter.
+    pub fn set(self, word: StatusWord, value: u64) {
+        self.word(word as usize).store(value, Ordering::Relaxed);
+    }
+
+    /// Shows progress.
+    pub fn beat(self) {
+        let heart = self.word(StatusWord::Heartbeat as usize);
+        heart.store(heart.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+    }
+
+    /// Says what the process is doing.
+    pub fn phase(self, phase: Phase) {
+        self.set(StatusWord::Phase, phase as u64);
+    }
+
+    /// Writes one word of the trail, and cuts the trail behind it.
+    pub fn trail(self, index: usize, word: u64) {
+        if index < TRAIL_CAPACITY {
+            self.word(STATUS_TRAIL / 8 + index).store(word, Ordering::Relaxed);
+            self.set(StatusWord::TrailLength, index as u64 + 1);
+        }
+    }
+}
+
+/// Opens the session that the environment names, if it names one.
+pub fn open() -> Option<(Order, StatusPage)> {
+    let directory = PathBuf::from(std::env::var_os(ENV)?);
+    let directory = DIRECTORY.get_or_init(|| directory);
+    let text = std::fs::read_to_string(directory.join(ORDER_FILE))
+        .unwrap_or_else(|error| internal_error(&format!("cannot read the order: {error}")));
+    let order: Order = serde_json::from_str(&text)
+        .unwrap_or_else(|error| internal_error(&format!("cannot understand the order: {error}")));
+    if order.version != lockred_trace::FORMAT_VERSION {
+        internal_error("the order is of another format version");
+    }
+    Some((order, map_status(&directory.join(STATUS_FILE))))
+}
+
+fn map_status(path: &std::path::Path) -> StatusPage {
+    let file = OpenOptions::new().read(true).write(true).open(path);
+    let file = file
+        .unwrap_or_else(|error| internal_error(&format!("cannot open the status file: {error}")));
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: a new mapping of a file that the session made `STATUS_BYTES` long.
+    let words = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            STATUS_BYTES,
+            protection,
+            libc::MAP_SHARED,
+            file.as_raw_fd(),
+            0,
+        )
+    };
+    if words == libc::MAP_FAILED {
+        internal_error("cannot map the status file");
+    }
+    StatusPage { words: words.cast() }
+}
+
+/// Appends a message.
+fn append(directory: &std::path::Path, message: &Message) -> Result<(), String> {
+    let mut line = serde_json::to_vec(message).map_err(|error| error.to_string())?;
+    line.push(b'\n');
+    let path = directory.join(MESSAGE_FILE);
+    let mut file = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(path)
+        .map_err(|error| format!("cannot write the answer: {error}"))?;
+    file.write_all(&line).map_err(|error| format!("cannot write the answer: {error}"))
+}
+
+/// Answers, and ends the process.
+pub fn answer(message: &Message) -> ! {
+    let Some(directory) = DIRECTORY.get() else { internal_error("an answer without a session") };
+    if let Err(error) = append(directory, message) {
+        internal_error(&error);
+    }
+    if let Some(status) = crate::state::installed().and_then(|state| state.status) {
+        status.phase(Phase::Answered);
+    }
+    leave(EXIT_ANSWERED)
+}
+
+/// Tells an error of ours, and ends the process.
+pub fn internal_error(message: &str) -> ! {
+    match DIRECTORY.get() {
+        // If even that cannot be written, standard error and the exit status remain.
+        Some(directory) => {
+            if append(directory, &Message::Error { message: message.to_owned() }).is_err() {
+                eprintln!("lockred: {message}");
+            }
+        }
+        None => eprintln!("lockred: {message}; this is a bug in lockred"),
+    }
+    leave(EXIT_INTERNAL)
+}
+
+fn leave(status: i32) -> ! {
+    // SAFETY: ends the process without running the program's or libc's exit functions, whose state may be anything.
+    unsafe { libc::_exit(status) }
+}
+
+/// A panic of the runtime is an error of ours.
+pub fn install_panic_hook() {
+    std::panic::set_hook(Box::new(|info| internal_error(&info.to_string())));
+}
+
+#[cfg(not(test))]
+unsafe extern "C" {
+    static __start_lockred_sites: u8;
+    static __lr_sidecar_len: u64;
+}
+
+/// The executable's sidecar, decoded when first needed.
+pub fn sidecar() -> Option<&'static Sidecar> {
+    static SIDECAR: OnceLock<Option<Sidecar>> = OnceLock::new();
+    SIDECAR.get_or_init(load_sidecar).as_ref()
+}
+
+#[cfg(not(test))]
+fn load_sidecar() -> Option<Sidecar> {
+    // SAFETY: the linker defines the start, and the shim the length, of a constant section.
+    let bytes = unsafe {
+        std::slice::from_raw_parts(&raw const __start_lockred_sites, __lr_sidecar_len as usize)
+    };
+    Sidecar::decode(bytes).ok()
+}
+
+#[cfg(test)]
+fn load_sidecar() -> Option<Sidecar> {
+    None
+}
+
+/// Whether an external function was told before; tells it.
+pub fn told(index: u32) -> bool {
+    static TOLD: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
+    let Some(word) = TOLD.get(index as usize / 64) else { return false };
+    let bit = 1 << (index % 64);
+    word.fetch_or(bit, Ordering::Relaxed) & bit != 0
+}
+
+/// The session's word for a choice.
+pub fn trail_word(choice: lockred_trace::schedule::Choice) -> u64 {
+    session::encode_choice(choice)
+}

@@ -1,0 +1,135 @@
+//! Signals: faults of the program end its execution, those of the runtime are errors of ours, and the session has two to ask with.
+//!
+//! Handlers run on a stack of their own. A fault in the program does not return into it: the handler sets the
+//! interrupted context to go on in the explorer.
+
+use crate::failure::{Failure, place};
+use crate::state::{end_execution, installed, state};
+use lockred_search::machine::Flow;
+use lockred_trace::codes::BugKind;
+use lockred_trace::message::{Role, Unsupported};
+use lockred_trace::session::{STOP_SIGNAL, WATCHDOG_SIGNAL};
+use lockred_trace::sites::SiteId;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+const FAULTS: [i32; 6] =
+    [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT, libc::SIGTRAP];
+const STACK: usize = 256 << 10;
+
+/// The session asked to stop.
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// Whether the session asked to stop.
+pub fn stop_requested() -> bool {
+    STOP.load(Ordering::Relaxed)
+}
+
+/// Installs the handlers.
+pub fn install() {
+    let stack = Box::leak(vec![0_u8; STACK].into_boxed_slice());
+    let alternate = libc::stack_t { ss_sp: stack.as_mut_ptr().cast(), ss_flags: 0, ss_size: STACK };
+    // SAFETY: the stack lives for ever.
+    unsafe { libc::sigaltstack(&alternate, std::ptr::null_mut()) };
+    for signal in FAULTS {
+        handle(signal, fault as *const () as usize);
+    }
+    handle(STOP_SIGNAL, stop_asked as *const () as usize);
+    handle(WATCHDOG_SIGNAL, watchdog as *const () as usize);
+}
+
+fn handle(signal: i32, handler: usize) {
+    // SAFETY: all-zero bytes are a valid action, and the handler has the signature of SA_SIGINFO.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
+        libc::sigaction(signal, &action, std::ptr::null_mut());
+    }
+}
+
+extern "C" fn stop_asked(
+    _signal: i32,
+    _info: *mut libc::siginfo_t,
+    _context: *mut libc::ucontext_t,
+) {
+    STOP.store(true, Ordering::Relaxed);
+}
+
+extern "C" fn watchdog(_signal: i32, _info: *mut libc::siginfo_t, context: *mut libc::ucontext_t) {
+    let message =
+        "the program reaches no scheduling point (an endless loop, or a call that blocks)";
+    let Some(state) = installed() else { return };
+    if state.running.is_none() {
+        crate::state::fatal("the search makes no progress");
+    }
+    let stack = crate::unwind::stack();
+    state.unsupported = Some(Unsupported { message: message.into(), site: SiteId(0), stack });
+    state.step.flow = Flow::Unsupported;
+    go_on_in_explorer(context);
+}
+
+extern "C" fn fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::ucontext_t) {
+    let Some(state) = installed() else {
+        crate::state::fatal("a fault before the runtime was ready")
+    };
+    let Some(number) = state.running else {
+        crate::state::fatal(&format!("the runtime got signal {signal}"));
+    };
+    // SAFETY: the kernel passes a valid siginfo.
+    let address = unsafe { (*info).si_addr() } as usize;
+    let stack = crate::unwind::recorded_stack();
+    record_death(number, signal, Some(address), stack);
+    go_on_in_explorer(context);
+}
+
+/// Makes the interrupted context go on in the explorer once the handler returns.
+fn go_on_in_explorer(context: *mut libc::ucontext_t) {
+    let explorer = state().explorer as i64;
+    // SAFETY: the kernel passes a valid context and uses it when the handler returns. The code at the resume address takes the
+    // explorer's stack pointer, saved by `run`, from rdi.
+    unsafe {
+        let registers = &mut (*context).uc_mcontext.gregs;
+        registers[libc::REG_RDI as usize] = explorer;
+        registers[libc::REG_RSP as usize] = explorer;
+        registers[libc::REG_RIP as usize] = crate::context::resume_address() as i64;
+    }
+}
+
+fn name(signal: i32) -> &'static str {
+    match signal {
+        libc::SIGSEGV => "SIGSEGV",
+        libc::SIGBUS => "SIGBUS",
+        libc::SIGILL => "SIGILL",
+        libc::SIGFPE => "SIGFPE",
+        libc::SIGABRT => "SIGABRT",
+        libc::SIGTRAP => "SIGTRAP",
+        libc::SIGTERM => "SIGTERM",
+        libc::SIGKILL => "SIGKILL",
+        libc::SIGINT => "SIGINT",
+        _ => "a signal",
+    }
+}
+
+fn record_death(number: u32, signal: i32, address: Option<usize>, stack: Vec<u64>) {
+    let state = state();
+    let overflow = address.is_some_and(|address| state.mapped.is_guard(address));
+    let message = match address {
+        _ if overflow => format!("thread {number} overflows its stack"),
+        Some(address) if matches!(signal, libc::SIGSEGV | libc::SIGBUS) => {
+            format!("{} in thread {number} at address {address:#x}", name(signal))
+        }
+        _ => format!("{} in thread {number}", name(signal)),
+    };
+    let mut place = place(Role::Died, number, SiteId(0));
+    place.stack = stack;
+    let what = if overflow { "stack overflow" } else { name(signal) };
+    state.step.failures.push(Failure::new(BugKind::Signal, message, what).at(place));
+    state.step.flow = Flow::Over;
+}
+
+/// The running thread dies of a signal that it sent itself.
+pub fn died(signal: i32, address: Option<usize>) -> ! {
+    let stack = crate::unwind::recorded_stack();
+    record_death(state().thread_number(), signal, address, stack);
+    end_execution(Flow::Over)
+}

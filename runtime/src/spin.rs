@@ -1,0 +1,217 @@
+//! Loops that wait: a thread that only re-reads words with unchanged values waits until one of them changes.
+//!
+//! Reads of a thread are remembered since its last operation that was no read, up to [`HISTORY`] different ones. A read that is
+//! remembered with the value that the word still has is a *repeat*.
+//! 1. A repeat behind a pause (spin hint, yield, sleep) is no scheduling point: had the other threads run in between, that is the
+//!    same as the thread having come a round later.
+//! 2. After [`PAUSED_REPEATS`] such repeats, or [`BARE_REPEATS`] rounds without any pause, the thread stops as
+//!    [`crate::operation::Pending::Spinning`] until a remembered word changes.
+//! 3. If no other thread can run, it goes on freely, for at most [`FREE_REPEATS`] repeats: a bounded loop then gives up as it would
+//!    natively (an assumption: at which iteration it gives up was not explored), an endless one is a livelock.
+
+use crate::operation::load;
+use lockred_trace::sites::SiteId;
+
+/// Different reads that are remembered.
+const HISTORY: usize = 8;
+/// Repeats behind pauses until the thread waits.
+const PAUSED_REPEATS: u32 = 128;
+/// Rounds without a pause until the thread waits.
+const BARE_REPEATS: u32 = 8;
+/// Repeats of a thread that nobody can help until it is a livelock.
+const FREE_REPEATS: u32 = 1_000_000;
+/// Pauses without any operation until the thread waits.
+const IDLE_PAUSES: u32 = 10_000;
+
+/// A read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Seen {
+    site: SiteId,
+    address: usize,
+    size: u32,
+    value: u64,
+}
+
+/// What a thread has been reading.
+#[derive(Clone, Debug, Default)]
+pub struct Spin {
+    /// The reads since the last operation that was none (the first `length` are in use).
+    seen: [Option<Seen>; HISTORY],
+    length: usize,
+    /// The thread has paused since its last operation.
+    paused: bool,
+    /// Repeats behind pauses, in a row.
+    paused_repeats: u32,
+    /// Repeats without a pause, in a row.
+    bare_repeats: u32,
+    /// Pauses in a row without any operation.
+    pauses: u32,
+    /// Goes on freely, although nothing changed: repeats so far.
+    free: Option<u32>,
+}
+
+/// What to do with a read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Advice {
+    /// It is an operation like any other.
+    Stop,
+    /// It is executed without a scheduling point.
+    Skip,
+    /// The thread first waits for a change.
+    Wait,
+    /// The thread has been going round for ever and nobody can help it.
+    Livelock,
+}
+
+impl Spin {
+    /// The thread paused. Whether it is now to wait: it does nothing else.
+    pub fn pause(&mut self) -> Advice {
+        self.paused = true;
+        self.pauses += 1;
+        match &mut self.free {
+            Some(free) if self.pauses > FREE_REPEATS => {
+                *free = FREE_REPEATS;
+                Advice::Livelock
+            }
+            None if self.pauses >= IDLE_PAUSES => Advice::Wait,
+            _ => Advice::Skip,
+        }
+    }
+
+    /// The thread is about to read a word.
+    pub fn before_read(&mut self, site: SiteId, address: usize, size: u32) -> Advice {
+        let now = Seen { site, address, size, value: load(address, size) };
+        let repeat = self.seen[..self.length].contains(&Some(now));
+        if !repeat {
+            return Advice::Stop;
+        }
+        if let Some(free) = &mut self.free {
+            *free += 1;
+            return if *free > FREE_REPEATS { Advice::Livelock } else { Advice::Skip };
+        }
+        if self.paused {
+            self.paused_repeats += 1;
+            if self.paused_repeats > PAUSED_REPEATS { Advice::Wait } else { Advice::Skip }
+        } else {
+            self.bare_repeats += 1;
+            if self.bare_repeats > BARE_REPEATS * self.length as u32 {
+                Advice::Wait
+            } else {
+                Advice::Stop
+            }
+        }
+    }
+
+    /// The thread has read a word. Whether it thereby left a loop that it had gone round freely.
+    pub fn read(&mut self, site: SiteId, address: usize, size: u32, value: u64) -> bool {
+        self.paused = false;
+        self.pauses = 0;
+        let now = Some(Seen { site, address, size, value });
+        if self.seen[..self.length].contains(&now) {
+            return false;
+        }
+        let gave_up = self.free.is_some() && !self.changed();
+        // A new value of a word that was read before starts the history afresh.
+        let known_place = |seen: &Option<Seen>| {
+            seen.is_some_and(|seen| seen.site == site && seen.address == address)
+        };
+        if self.length == HISTORY || self.seen[..self.length].iter().any(known_place) {
+            self.length = 0;
+        }
+        self.seen[self.length] = now;
+        self.length += 1;
+        self.paused_repeats = 0;
+        self.bare_repeats = 0;
+        self.free = None;
+        gave_up
+    }
+
+    /// The thread did something else than read. Whether it thereby left a loop that it had gone round freely.
+    pub fn acted(&mut self) -> bool {
+        let gave_up = self.free.is_some() && !self.changed();
+        *self = Self::default();
+        gave_up
+    }
+
+    /// Whether a remembered word has another value now.
+    pub fn changed(&self) -> bool {
+        self.seen[..self.length]
+            .iter()
+            .flatten()
+            .any(|seen| load(seen.address, seen.size) != seen.value)
+    }
+
+    /// The words that the thread waits for.
+    pub fn words(&self) -> impl Iterator<Item = usize> {
+        self.seen[..self.length].iter().flatten().map(|seen| seen.address)
+    }
+
+    /// The waiting thread is run: freely if nothing changed, else from a clean slate.
+    pub fn release(&mut self) {
+        if self.changed() {
+            self.paused_repeats = 0;
+            self.bare_repeats = 0;
+            self.pauses = 0;
+            self.free = None;
+        } else {
+            self.pauses = 0;
+            self.free = Some(0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SITE: SiteId = SiteId(7);
+
+    #[test]
+    fn repeats_behind_pauses_are_skipped_then_wait_for_a_change() {
+        let mut word = 1_u32;
+        let address = &raw mut word as usize;
+        let mut spin = Spin::default();
+        assert_eq!(spin.before_read(SITE, address, 4), Advice::Stop);
+        spin.read(SITE, address, 4, 1);
+        for _ in 0..PAUSED_REPEATS {
+            assert_eq!(spin.pause(), Advice::Skip);
+            assert_eq!(spin.before_read(SITE, address, 4), Advice::Skip);
+            spin.read(SITE, address, 4, 1);
+        }
+        spin.pause();
+        assert_eq!(spin.before_read(SITE, address, 4), Advice::Wait);
+        assert!(!spin.changed());
+        crate::operation::store(address, 4, 2);
+        assert!(spin.changed());
+        spin.release();
+        assert_eq!(spin.before_read(SITE, address, 4), Advice::Stop);
+        assert!(!spin.read(SITE, address, 4, 2), "it saw a change");
+    }
+
+    #[test]
+    fn a_loop_that_nobody_helps_gives_up_or_is_a_livelock() {
+        let word = 1_u32;
+        let address = &raw const word as usize;
+        let mut spin = Spin::default();
+        spin.read(SITE, address, 4, 1);
+        spin.release();
+        assert_eq!(spin.before_read(SITE, address, 4), Advice::Skip);
+        assert!(spin.acted(), "it left the loop although nothing changed");
+        spin.read(SITE, address, 4, 1);
+        spin.release();
+        let advice = (0..=FREE_REPEATS).map(|_| spin.before_read(SITE, address, 4)).last();
+        assert_eq!(advice, Some(Advice::Livelock));
+    }
+
+    #[test]
+    fn a_few_reads_without_pauses_are_ordinary_operations() {
+        let word = 1_u32;
+        let address = &raw const word as usize;
+        let mut spin = Spin::default();
+        for _ in 0..=BARE_REPEATS {
+            assert_eq!(spin.before_read(SITE, address, 4), Advice::Stop);
+            spin.read(SITE, address, 4, 1);
+        }
+        assert_eq!(spin.before_read(SITE, address, 4), Advice::Wait);
+    }
+}

@@ -1,0 +1,203 @@
+//! The runtime's one state: what outlives executions, and the execution under way.
+//!
+//! There is one OS thread, so there is one state, reached through [`state`]. Explorer and coroutines take turns; no reference
+//! obtained from [`state`] may be held across a switch ([`stop`], [`run`], [`leave`]) or a call into the program.
+
+use crate::arena::Mapped;
+use crate::context;
+use crate::detect::Detector;
+use crate::execution::Execution;
+use crate::failure::Failure;
+use crate::operation::Pending;
+use crate::record::Recorder;
+use crate::root::Root;
+use crate::session::StatusPage;
+use crate::thread::Thread;
+use lockred_search::footprint::Footprint;
+use lockred_search::machine::{Chooser, Flow};
+use lockred_trace::message::{Assumption, Unsupported, Warning};
+use lockred_trace::session::Order;
+use lockred_trace::sites::SiteId;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// What the process is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mode {
+    /// No session: run the program once, check nothing.
+    Free,
+    /// Search.
+    Explore,
+    /// Follow one schedule and record everything.
+    Replay,
+}
+
+/// The step that is being executed.
+#[derive(Default)]
+pub struct StepUnderWay {
+    /// What it touched so far.
+    pub footprint: Footprint,
+    /// Hash of its operations so far.
+    pub signature: u64,
+    /// What showed in it.
+    pub failures: Vec<Failure>,
+    /// Whether the execution goes on.
+    pub flow: Flow,
+    /// Picks alternatives; set while a step is executed.
+    pub chooser: Option<*mut (dyn Chooser + 'static)>,
+}
+
+/// See the module.
+pub struct State {
+    /// What the process is for.
+    pub mode: Mode,
+    /// What the session ordered; `None` in [`Mode::Free`].
+    pub order: Option<Order>,
+    /// The root was reached: operations are scheduling points, accesses are checked.
+    pub below_root: bool,
+    /// The next thread creation is libtest's and is to be refused.
+    pub refuse_thread: bool,
+    /// The thread whose coroutine is running; `None` while the explorer runs.
+    pub running: Option<u32>,
+    /// The explorer's stack pointer while a coroutine runs.
+    pub explorer: usize,
+    /// The execution under way.
+    pub execution: Execution,
+    /// Regions of the arena that are mapped.
+    pub mapped: Mapped,
+    /// The race detector, from the root on.
+    pub detector: Option<Detector>,
+    /// The step under way.
+    pub step: StepUnderWay,
+    /// The record, in [`Mode::Replay`].
+    pub recorder: Option<Recorder>,
+    /// What the outcome rests on so far.
+    pub assumptions: Vec<Assumption>,
+    /// Findings that fail nothing.
+    pub warnings: Vec<Warning>,
+    /// What could not be modelled.
+    pub unsupported: Option<Unsupported>,
+    /// The session's counters.
+    pub status: Option<StatusPage>,
+    /// What a restore puts back.
+    pub root: Option<Root>,
+    /// Most threads that an execution had.
+    pub most_threads: u32,
+    /// Some execution had conflicting atomic accesses, unordered and not both `SeqCst`.
+    pub weak_pair: bool,
+}
+
+impl State {
+    /// The state at process start.
+    pub fn new(mode: Mode, order: Option<Order>, status: Option<StatusPage>) -> Self {
+        Self {
+            mode,
+            refuse_thread: order.as_ref().is_some_and(|order| order.libtest),
+            order,
+            below_root: false,
+            running: None,
+            explorer: 0,
+            execution: Execution::default(),
+            mapped: Mapped::default(),
+            detector: None,
+            step: StepUnderWay::default(),
+            recorder: (mode == Mode::Replay).then(Recorder::default),
+            assumptions: Vec::new(),
+            warnings: Vec::new(),
+            unsupported: None,
+            status,
+            root: None,
+            most_threads: 1,
+            weak_pair: false,
+        }
+    }
+
+    /// The running thread's number; main's before there is a machine.
+    pub fn thread_number(&self) -> u32 {
+        self.running.unwrap_or(0)
+    }
+
+    /// The running thread.
+    pub fn thread(&mut self) -> &mut Thread {
+        let number = self.thread_number() as usize;
+        &mut self.execution.threads[number]
+    }
+}
+
+static STATE: AtomicPtr<State> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Makes a state the process's one.
+pub fn install(state: State) {
+    STATE.store(Box::into_raw(Box::new(state)), Ordering::Relaxed);
+}
+
+/// The state, if there is one: code of the program runs before `main`, too.
+pub fn installed() -> Option<&'static mut State> {
+    // SAFETY: one OS thread; by the module's rule no other reference is in use. A signal handler uses it only to end the
+    // execution or the process.
+    unsafe { STATE.load(Ordering::Relaxed).as_mut() }
+}
+
+/// The state.
+pub fn state() -> &'static mut State {
+    installed().unwrap_or_else(|| fatal("a hook was called before the runtime was ready"))
+}
+
+/// An error of ours: told to the session, if there is one, and the process ends.
+pub fn fatal(message: &str) -> ! {
+    crate::session::internal_error(message)
+}
+
+/// Stops the running thread before an operation, until the explorer runs it again.
+pub fn stop(pending: Pending, site: SiteId) {
+    let errno = errno();
+    let stopped = crate::unwind::recorded_stack();
+    let state = state();
+    let thread = state.thread();
+    thread.stopped = stopped;
+    thread.pending = pending;
+    thread.site = site;
+    thread.errno = errno;
+    let save = &raw mut thread.stack_pointer;
+    let explorer = state.explorer;
+    // SAFETY: `explorer` was saved by `run`, whose stack waits there; `save` is written before anything else runs.
+    unsafe { context::switch(save, explorer) }
+}
+
+/// Leaves the running coroutine for good: its thread has ended, or the execution is over.
+pub fn leave() -> ! {
+    let explorer = state().explorer;
+    // SAFETY: `explorer` was saved by `run`, whose stack waits there.
+    unsafe { context::abandon(explorer) }
+}
+
+/// Ends the execution under way for all threads.
+pub fn end_execution(flow: Flow) -> ! {
+    state().step.flow = flow;
+    leave()
+}
+
+/// Runs a thread's coroutine until it stops or leaves.
+pub fn run(number: u32) {
+    let state = state();
+    state.running = Some(number);
+    let thread = &state.execution.threads[number as usize];
+    let stack_pointer = thread.stack_pointer;
+    set_errno(thread.errno);
+    crate::thread_locals::switch_to(thread.tls);
+    let save = &raw mut state.explorer;
+    // SAFETY: the thread is suspended, or prepared and not yet run; by the Machine contract it has not ended.
+    unsafe { context::switch(save, stack_pointer) }
+    crate::state::state().running = None;
+}
+
+/// The OS thread's `errno`.
+pub fn errno() -> i32 {
+    // SAFETY: the pointer is valid for the OS thread's life.
+    unsafe { *libc::__errno_location() }
+}
+
+/// Sets it.
+pub fn set_errno(value: i32) {
+    // SAFETY: the pointer is valid for the OS thread's life.
+    unsafe { *libc::__errno_location() = value }
+}

@@ -1,0 +1,114 @@
+//! One thread of the program: its coroutine, its pending operation, and what pthreads keeps per thread.
+
+use crate::arena::Region;
+use crate::operation::{Await, Pending};
+use crate::spin::Spin;
+use lockred_trace::sites::SiteId;
+
+/// A destructor registered for the end of a thread.
+#[derive(Clone, Copy, Debug)]
+pub struct Destructor {
+    /// What to call.
+    pub function: unsafe extern "C" fn(*mut u8),
+    /// With what.
+    pub argument: *mut u8,
+}
+
+/// What a new thread is to run.
+#[derive(Clone, Copy, Debug)]
+pub struct Start {
+    /// pthread's start routine.
+    pub routine: unsafe extern "C" fn(*mut u8) -> *mut u8,
+    /// Its argument.
+    pub argument: *mut u8,
+}
+
+/// One thread, in creation order within the execution.
+#[derive(Clone, Debug)]
+pub struct Thread {
+    /// Saved stack pointer while it is suspended; changed by every switch away from it.
+    pub stack_pointer: usize,
+    /// Where its heap and stack are.
+    pub region: Region,
+    /// Who created it.
+    pub parent: Option<u32>,
+    /// How many threads it has created: the next child's ordinal.
+    pub children: u32,
+    /// What it would do next.
+    pub pending: Pending,
+    /// Where its pending (or, queued, its last) operation is.
+    pub site: SiteId,
+    /// Set by `__lr_await` for the next atomic operation.
+    pub guard: Option<Await>,
+    /// Inside an atomic region: the next operations belong to the step under way.
+    pub in_region: bool,
+    /// It has executed a release fence.
+    pub fenced: bool,
+    /// A queued thread was woken (changed by the waker).
+    pub woken: bool,
+    /// Timeouts of its own that fired in a row.
+    pub timeouts: u32,
+    /// Loop detection.
+    pub spin: Spin,
+    /// Its `errno` while it is suspended.
+    pub errno: i32,
+    /// Its thread-local block.
+    pub tls: *mut u8,
+    /// What it runs; none for main.
+    pub start: Option<Start>,
+    /// Thread-local destructors, last registered last.
+    pub destructors: Vec<Destructor>,
+    /// Values of pthread keys.
+    pub keys: Vec<*mut u8>,
+    /// Its name.
+    pub name: Option<String>,
+    /// Nobody will join it, or somebody has.
+    pub detached: bool,
+    /// Somebody has joined it.
+    pub joined: bool,
+    /// Words drawn from its stream of randomness.
+    pub random_words: u64,
+    /// Stack at its creation (only while recording).
+    pub created: Vec<u64>,
+    /// Stack at its pending operation (only while recording).
+    pub stopped: Vec<u64>,
+    /// What it last wrote to standard error: a panic's message stands there when the panic starts unwinding.
+    pub last_words: String,
+}
+
+impl Thread {
+    /// A thread that has not run.
+    pub fn new(region: Region, parent: Option<u32>, start: Option<Start>) -> Self {
+        Self {
+            stack_pointer: 0,
+            region,
+            parent,
+            children: 0,
+            pending: Pending::Start,
+            site: SiteId(0),
+            guard: None,
+            in_region: false,
+            fenced: false,
+            woken: false,
+            timeouts: 0,
+            spin: Spin::default(),
+            errno: 0,
+            tls: std::ptr::null_mut(),
+            start,
+            destructors: Vec::new(),
+            keys: Vec::new(),
+            name: None,
+            detached: false,
+            joined: false,
+            random_words: 0,
+            created: Vec::new(),
+            stopped: Vec::new(),
+            last_words: String::new(),
+        }
+    }
+
+    /// Whether it will never run again.
+    pub fn has_ended(&self) -> bool {
+        self.pending == Pending::Ended
+    }
+}

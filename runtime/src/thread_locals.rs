@@ -1,0 +1,49 @@
+//! Thread-local variables of the program: a block a thread, made from the image that the shim emits.
+
+use crate::arena::Region;
+use crate::heap;
+use std::ptr;
+
+/// Block of the running thread; the program adds constant offsets to it.
+#[unsafe(no_mangle)]
+pub static mut __lr_tls_base: *mut u8 = ptr::null_mut();
+
+#[cfg(not(test))]
+unsafe extern "C" {
+    static __lr_tls_image: u8;
+    static __lr_tls_size: u64;
+    static __lr_tls_align: u64;
+}
+
+/// Address, size and alignment of the image.
+#[cfg(not(test))]
+fn image() -> (*const u8, usize, usize) {
+    // SAFETY: the shim defines all three as constants.
+    unsafe { (&raw const __lr_tls_image, __lr_tls_size as usize, __lr_tls_align as usize) }
+}
+
+/// Unit tests have no program, so no thread-local variables.
+#[cfg(test)]
+fn image() -> (*const u8, usize, usize) {
+    (ptr::null(), 0, 1)
+}
+
+/// Makes a block for a thread in its own heap.
+pub fn create(region: Region) -> *mut u8 {
+    let (image, size, align) = image();
+    // SAFETY: the caller has just made the region's heap; nobody else uses it yet.
+    let block = unsafe { heap::allocate(region, size.max(1), align.max(1)) };
+    let block = block.unwrap_or_else(|| crate::state::fatal("no room for thread-local variables"))
+        as *mut u8;
+    if size > 0 {
+        // SAFETY: the image has `size` bytes, and the block at least as many.
+        unsafe { ptr::copy_nonoverlapping(image, block, size) };
+    }
+    block
+}
+
+/// Makes a block the running thread's.
+pub fn switch_to(block: *mut u8) {
+    // SAFETY: one OS thread; the program reads the variable only while a coroutine runs.
+    unsafe { __lr_tls_base = block }
+}

@@ -1,0 +1,129 @@
+//! Virtual time: one clock that every look advances a little, and that sleeps and timeouts advance by what they ask for.
+
+use crate::state::{set_errno, state};
+use lockred_trace::sites::SiteId;
+
+/// What the realtime clock shows beyond the monotonic one, in nanoseconds: a moment in 2024.
+pub const REALTIME_OFFSET: u64 = 1_710_000_000 * NANOSECONDS;
+/// What a look at a clock takes.
+const LOOK: u64 = 1_000;
+const NANOSECONDS: u64 = 1_000_000_000;
+
+/// A look at the monotonic clock, in nanoseconds.
+fn now() -> u64 {
+    let clock = &mut state().execution.clock;
+    *clock += LOOK;
+    *clock
+}
+
+fn timespec(nanoseconds: u64) -> libc::timespec {
+    libc::timespec {
+        tv_sec: (nanoseconds / NANOSECONDS) as i64,
+        tv_nsec: (nanoseconds % NANOSECONDS) as i64,
+    }
+}
+
+/// Sleeps: time goes on, and other threads may run wherever they may run anyway.
+fn sleep_for(nanoseconds: u64) {
+    let state = state();
+    state.execution.clock = state.execution.clock.saturating_add(nanoseconds);
+    if state.below_root {
+        crate::waiting::pause(SiteId(0));
+    }
+}
+
+fn sleep_until(nanoseconds: u64) {
+    sleep_for(nanoseconds.saturating_sub(state().execution.clock));
+}
+
+/// Reads a requested time.
+fn requested(time: *const libc::timespec) -> Option<u64> {
+    // SAFETY: the program passes a valid timespec.
+    let time = unsafe { *time };
+    let valid = time.tv_sec >= 0 && (0..NANOSECONDS as i64).contains(&time.tv_nsec);
+    valid.then(|| {
+        (time.tv_sec as u64).saturating_mul(NANOSECONDS).saturating_add(time.tv_nsec as u64)
+    })
+}
+
+/// clock_gettime.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_clock_gettime(clock: i32, out: *mut libc::timespec) -> i32 {
+    let offset = match clock {
+        libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_TAI => REALTIME_OFFSET,
+        _ => 0,
+    };
+    // SAFETY: the program passes a place for the time.
+    unsafe { *out = timespec(now() + offset) };
+    0
+}
+
+/// gettimeofday.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_gettimeofday(out: *mut libc::timeval, _zone: *mut u8) -> i32 {
+    let time = timespec(now() + REALTIME_OFFSET);
+    // SAFETY: the program passes a place for the time.
+    unsafe { *out = libc::timeval { tv_sec: time.tv_sec, tv_usec: time.tv_nsec / 1000 } };
+    0
+}
+
+/// time.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_time(out: *mut i64) -> i64 {
+    let seconds = ((now() + REALTIME_OFFSET) / NANOSECONDS) as i64;
+    if !out.is_null() {
+        // SAFETY: the program passes null or a place for the time.
+        unsafe { *out = seconds };
+    }
+    seconds
+}
+
+/// nanosleep.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_nanosleep(
+    time: *const libc::timespec,
+    _rest: *mut libc::timespec,
+) -> i32 {
+    match requested(time) {
+        Some(nanoseconds) => {
+            sleep_for(nanoseconds);
+            0
+        }
+        None => {
+            set_errno(libc::EINVAL);
+            -1
+        }
+    }
+}
+
+/// clock_nanosleep; returns the error instead of setting `errno`.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_clock_nanosleep(
+    clock: i32,
+    flags: i32,
+    time: *const libc::timespec,
+    _rest: *mut libc::timespec,
+) -> i32 {
+    let Some(nanoseconds) = requested(time) else { return libc::EINVAL };
+    if flags & libc::TIMER_ABSTIME == 0 {
+        sleep_for(nanoseconds);
+    } else {
+        let offset = if clock == libc::CLOCK_REALTIME { REALTIME_OFFSET } else { 0 };
+        sleep_until(nanoseconds.saturating_sub(offset));
+    }
+    0
+}
+
+/// usleep.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_usleep(microseconds: u32) -> i32 {
+    sleep_for(u64::from(microseconds) * 1000);
+    0
+}
+
+/// sleep.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_sleep(seconds: u32) -> u32 {
+    sleep_for(u64::from(seconds) * NANOSECONDS);
+    0
+}

@@ -1,0 +1,92 @@
+//! Stacks: return addresses by the unwinder, and the moment when a panic starts unwinding.
+
+use crate::execution::Panic;
+use crate::state::state;
+use std::ffi::c_void;
+
+/// Frames that a recorded stack keeps.
+const DEPTH: usize = 64;
+
+#[repr(C)]
+struct Context(c_void);
+
+unsafe extern "C" {
+    fn _Unwind_Backtrace(
+        callback: extern "C" fn(*mut Context, *mut c_void) -> i32,
+        argument: *mut c_void,
+    ) -> i32;
+    fn _Unwind_GetIP(context: *mut Context) -> usize;
+}
+
+unsafe extern "C-unwind" {
+    fn _Unwind_RaiseException(exception: *mut c_void) -> i32;
+}
+
+extern "C" fn collect(context: *mut Context, frames: *mut c_void) -> i32 {
+    const GO_ON: i32 = 0;
+    const END: i32 = 5;
+    // SAFETY: `stack` passes its own live vector.
+    let frames = unsafe { &mut *frames.cast::<Vec<u64>>() };
+    // SAFETY: the unwinder calls back with a valid context.
+    let address = unsafe { _Unwind_GetIP(context) };
+    if address == 0 || frames.len() == DEPTH {
+        return END;
+    }
+    frames.push(address as u64);
+    GO_ON
+}
+
+/// Return addresses of the running stack, innermost first (the runtime's own frames included; they have no user source).
+pub fn stack() -> Vec<u64> {
+    let mut frames = Vec::with_capacity(DEPTH);
+    // SAFETY: the callback gets a live vector and stops by itself.
+    unsafe { _Unwind_Backtrace(collect, (&raw mut frames).cast()) };
+    frames
+}
+
+/// The stack, if this execution is being recorded.
+pub fn recorded_stack() -> Vec<u64> {
+    if state().recorder.is_some() { stack() } else { Vec::new() }
+}
+
+/// `_Unwind_RaiseException`: a panic starts unwinding. Its message was the last thing that the thread wrote to standard error.
+#[unsafe(no_mangle)]
+pub extern "C-unwind" fn __lr_libc__Unwind_RaiseException(exception: *mut u8) -> i32 {
+    let state = state();
+    let thread = state.thread_number();
+    let words = std::mem::take(&mut state.thread().last_words);
+    let (location, message) = parse_panic(&words).unwrap_or_default();
+    let stack = recorded_stack();
+    let step = crate::record::steps();
+    crate::state::state().execution.panics.push(Panic { thread, location, message, stack, step });
+    // SAFETY: the program's own exception object, passed on; it comes back only if nothing catches.
+    unsafe { _Unwind_RaiseException(exception.cast()) }
+}
+
+/// Location and message of std's "thread 'name' (id) panicked at file:line:column:\nmessage".
+pub fn parse_panic(text: &str) -> Option<(String, String)> {
+    let (_, rest) = text.rsplit_once(" panicked at ")?;
+    let (location, message) = rest.split_once('\n')?;
+    let message = message.split("\nnote: run with `RUST_BACKTRACE").next().unwrap_or_default();
+    let message = message.split("\nstack backtrace:").next().unwrap_or_default();
+    Some((location.trim_end_matches(':').to_owned(), message.trim_end().to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panic_messages_are_taken_apart() {
+        let text = "\nthread 'main' (12) panicked at src/lib.rs:3:5:\nleft != right\n  left: 1\nnote: run with `RUST_BACKTRACE=1` environment variable\n";
+        let (location, message) = parse_panic(text).unwrap();
+        assert_eq!(location, "src/lib.rs:3:5");
+        assert_eq!(message, "left != right\n  left: 1");
+        assert_eq!(parse_panic("hello"), None);
+    }
+
+    #[test]
+    fn a_stack_is_not_empty() {
+        assert!(stack().len() > 2);
+    }
+}
