@@ -5,7 +5,7 @@ use crate::objects;
 use crate::operation::{Atomic, AtomicOperation, Await, Pending, store};
 use crate::spin::Advice;
 use crate::state::{Mode, installed, state, stop};
-use lockred_trace::hooks::{Class, How, Order, RmwOp};
+use lockred_trace::hooks::{Class, How, Order, RmwOp, Test};
 use lockred_trace::sites::SiteId;
 
 /// Value of an order's code; a code that the shim never emits counts as the strongest.
@@ -44,14 +44,27 @@ fn scheduled() -> bool {
     installed().is_some_and(|state| state.below_root && state.running.is_some())
 }
 
+/// Whether the operation would leave its word as it is now: what a loop that waits does over and over.
+fn is_idle(operation: &AtomicOperation, rmw: Option<(RmwOp, u64)>) -> bool {
+    match operation.kind {
+        Atomic::Load => true,
+        Atomic::Store => false,
+        Atomic::CompareExchange { expected } => operation.word() != expected,
+        Atomic::Rmw => rmw.is_some_and(|(op, operand)| {
+            let word = operation.word();
+            apply(op, word, operand, operation.size) == word
+        }),
+    }
+}
+
 /// Lets the running thread reach its operation: stops where that is a scheduling point, waits where it has to wait.
-fn arrive(operation: &mut AtomicOperation) {
+fn arrive(operation: &mut AtomicOperation, rmw: Option<(RmwOp, u64)>) {
     let state = state();
     let exploring = state.mode != Mode::Free;
     let alone = state.execution.live == 1;
     let thread = state.thread();
     operation.guard = thread.guard.take();
-    let reads = operation.kind == Atomic::Load;
+    let idle = is_idle(operation, rmw);
     if operation.how.class() == Class::Invisible {
         if !operation.can_proceed() {
             stop(Pending::Atomic(*operation), operation.site);
@@ -64,7 +77,7 @@ fn arrive(operation: &mut AtomicOperation) {
         return;
     }
     thread.in_region = false;
-    if reads && operation.guard.is_none() {
+    if idle && operation.guard.is_none() {
         match thread.spin.before_read(operation.site, operation.address, operation.size) {
             Advice::Stop => {}
             Advice::Skip => return,
@@ -101,7 +114,7 @@ fn executed(operation: &AtomicOperation, rmw: Option<RmwOp>, old: u64, new: u64)
         operation.site,
     );
     let thread = state.thread();
-    let gave_up = if wrote {
+    let gave_up = if wrote && (operation.kind == Atomic::Store || new != old) {
         thread.timeouts = 0;
         thread.spin.acted()
     } else {
@@ -147,7 +160,7 @@ pub extern "C" fn __lr_atomic_load(
         return crate::operation::load(address, size);
     }
     let mut load = operation(Atomic::Load, address, size, order(code), how, site);
-    arrive(&mut load);
+    arrive(&mut load, None);
     let value = load.word();
     executed(&load, None, value, value);
     value
@@ -167,7 +180,7 @@ pub extern "C" fn __lr_atomic_store(
         return store(address, size, value);
     }
     let mut write = operation(Atomic::Store, address, size, order(code), how, site);
-    arrive(&mut write);
+    arrive(&mut write, None);
     let old = write.word();
     store(address, size, value);
     executed(&write, None, old, cut(value, size));
@@ -192,7 +205,7 @@ pub extern "C" fn __lr_atomic_rmw(
         return old;
     }
     let mut update = operation(Atomic::Rmw, address, size, order(code), how, site);
-    arrive(&mut update);
+    arrive(&mut update, Some((op, operand)));
     let old = update.word();
     let new = apply(op, old, operand, size);
     store(address, size, new);
@@ -221,7 +234,7 @@ pub extern "C" fn __lr_atomic_cmpxchg(
     }
     let kind = Atomic::CompareExchange { expected };
     let mut exchange = operation(kind, address, size, order(orders & 0xff), how, site);
-    arrive(&mut exchange);
+    arrive(&mut exchange, None);
     let old = exchange.word();
     if old == expected {
         store(address, size, new);
@@ -248,9 +261,11 @@ pub extern "C" fn __lr_fence(code: u32, _site: u32) {
 
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
-pub extern "C" fn __lr_await(mask: u64, value: u64, negate: u32) {
+pub extern "C" fn __lr_await(mask: u64, value: u64, test: u32) {
     if scheduled() {
-        state().thread().guard = Some(Await { mask, value, negate: negate != 0 });
+        let test = Test::from_code(test)
+            .unwrap_or_else(|| crate::state::fatal("an unknown test was emitted"));
+        state().thread().guard = Some(Await { mask, value, test });
     }
 }
 

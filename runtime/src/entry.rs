@@ -53,6 +53,7 @@ extern "C" fn set_up() {
     unsafe { heap::reset(Region::MAIN) };
     let mut main = Thread::new(Region::MAIN, None, None);
     main.tls = crate::thread_locals::create(Region::MAIN);
+    main.errno = crate::thread_locals::create_errno(Region::MAIN);
     crate::thread_locals::switch_to(main.tls);
     // SAFETY: the region's end is the top of main's unused stack, and page aligned.
     main.stack_pointer = unsafe { context::prepare(Region::MAIN.end(), bottom, 0) };

@@ -125,7 +125,6 @@ pub fn pending(pending: &Pending, words: impl Iterator<Item = usize>, footprint:
             footprint.touch(queue(address), Access::Enqueue);
         }
         Pending::FutexQueued { address, deadline } => {
-            footprint.touch(queue(address), Access::Enqueue);
             if deadline.is_some() {
                 footprint.touch(queue(address), Access::Leave);
             }

@@ -85,6 +85,9 @@ fn wait(address: usize, value: u32, deadline: Option<u64>, bits: u32) -> i64 {
     if thread.woken {
         thread.woken = false;
         thread.timeouts = 0;
+        if deadline.is_some() {
+            state.step.footprint.touch(queue(address), Access::Leave);
+        }
         sign(&mut state.step.signature, 101, address, SiteId(0));
         crate::objects::futex(address, "wakes up", &[]);
         return 0;
@@ -120,8 +123,13 @@ fn wake(address: usize, most: u32) -> i64 {
     let state = state();
     let access = if woken.is_empty() { Access::WakeNone } else { Access::Wake };
     state.step.footprint.touch(queue(address), access);
+    // A waiter with a timeout could have run before, too: by its timeout. So its wake-up depends on this wake as on any
+    // other access, and is not ordered behind it by necessity.
     for &thread in &woken {
-        state.step.footprint.enables.push(ThreadId(thread));
+        let waiter = &state.execution.threads[thread as usize];
+        if !matches!(waiter.pending, Pending::FutexQueued { deadline: Some(_), .. }) {
+            state.step.footprint.enables.push(ThreadId(thread));
+        }
     }
     sign(&mut state.step.signature, 103 + woken.len() as u64, address, SiteId(0));
     state.thread().spin.acted();

@@ -1,6 +1,6 @@
 //! Operations: what a thread is about to do at the boundary where it is stopped.
 
-use lockred_trace::hooks::{How, Order};
+use lockred_trace::hooks::{How, Order, Test};
 use lockred_trace::sites::SiteId;
 
 /// What an atomic operation does to its word.
@@ -19,21 +19,26 @@ pub enum Atomic {
     },
 }
 
-/// When an atomic operation may be executed: `(word & mask == value) != negate`.
+/// When an atomic operation may be executed: when `word & mask` and `value` pass the test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Await {
     /// Bits that count.
     pub mask: u64,
-    /// What they must be.
+    /// What they are compared with.
     pub value: u64,
-    /// Or must not be.
-    pub negate: bool,
+    /// How.
+    pub test: Test,
 }
 
 impl Await {
     /// Whether a word with this value lets the operation proceed.
     pub const fn holds(self, word: u64) -> bool {
-        (word & self.mask == self.value) != self.negate
+        let word = word & self.mask;
+        match self.test {
+            Test::Equal => word == self.value,
+            Test::NotEqual => word != self.value,
+            Test::Below => word < self.value,
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::operation::{Atomic, AtomicOperation};
 use crate::state::{State, installed, state};
 use lockred_search::footprint::Access;
 use lockred_trace::codes::BugKind;
-use lockred_trace::hooks::Class;
+use lockred_trace::hooks::{Class, How};
 use lockred_trace::message::{Place, Role};
 use lockred_trace::sites::SiteId;
 
@@ -94,7 +94,7 @@ pub fn atomic(thread: u32, operation: &AtomicOperation, access: Access, wrote: b
     let Some(detector) = &mut state.detector else { return };
     let by = By { thread, site: operation.site, stack };
     // Users of a recognised primitive cannot see weak values.
-    let trusted = !matches!(class, Class::Plain | Class::Unused);
+    let trusted = operation.how.has(How::PRIMITIVE);
     let atomic = detect::Atomic { order: operation.order, access, trusted };
     let (address, size) = (operation.address, operation.size as usize);
     let race = match operation.kind {

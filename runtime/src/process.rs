@@ -145,9 +145,12 @@ pub extern "C" fn __lr_libc_pthread_sigmask(
     0
 }
 
-/// pause: would wait for a signal for ever.
+/// pause: waits for a signal for ever. std lets threads wait so that end the process while another thread is doing that.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_pause() -> i32 {
+    if state().execution.exit.is_some() {
+        pthread::end();
+    }
     crate::host::unsupported("pause")
 }
 

@@ -53,6 +53,7 @@ pub extern "C" fn __lr_libc_pthread_create(
     unsafe { heap::reset(region) };
     let mut thread = Thread::new(region, Some(parent), Some(Start { routine, argument }));
     thread.tls = crate::thread_locals::create(region);
+    thread.errno = crate::thread_locals::create_errno(region);
     // SAFETY: the region's end is the top of its unused stack, and page aligned.
     thread.stack_pointer = unsafe { crate::context::prepare(region.end(), bottom, child as usize) };
     if state.mode == Mode::Replay {

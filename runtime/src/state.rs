@@ -149,14 +149,13 @@ pub fn fatal(message: &str) -> ! {
 
 /// Stops the running thread before an operation, until the explorer runs it again.
 pub fn stop(pending: Pending, site: SiteId) {
-    let errno = errno();
+    keep_errno();
     let stopped = crate::unwind::recorded_stack();
     let state = state();
     let thread = state.thread();
     thread.stopped = stopped;
     thread.pending = pending;
     thread.site = site;
-    thread.errno = errno;
     let save = &raw mut thread.stack_pointer;
     let explorer = state.explorer;
     // SAFETY: `explorer` was saved by `run`, whose stack waits there; `save` is written before anything else runs.
@@ -182,7 +181,6 @@ pub fn run(number: u32) {
     state.running = Some(number);
     let thread = &state.execution.threads[number as usize];
     let stack_pointer = thread.stack_pointer;
-    set_errno(thread.errno);
     crate::thread_locals::switch_to(thread.tls);
     let save = &raw mut state.explorer;
     // SAFETY: the thread is suspended, or prepared and not yet run; by the Machine contract it has not ended.
@@ -190,14 +188,34 @@ pub fn run(number: u32) {
     crate::state::state().running = None;
 }
 
-/// The OS thread's `errno`.
-pub fn errno() -> i32 {
-    // SAFETY: the pointer is valid for the OS thread's life.
-    unsafe { *libc::__errno_location() }
-}
-
-/// Sets it.
+/// Sets the OS thread's `errno`, on behalf of the running thread.
 pub fn set_errno(value: i32) {
     // SAFETY: the pointer is valid for the OS thread's life.
     unsafe { *libc::__errno_location() = value }
+}
+
+/// What native calls left in the OS thread's `errno` becomes the running thread's. Native calls never set it to 0, so that 0
+/// means that there is nothing new.
+pub fn keep_errno() {
+    // SAFETY: the pointer is valid for the OS thread's life.
+    let native = unsafe { &mut *libc::__errno_location() };
+    let errno = state().thread().errno;
+    if *native != 0 && !errno.is_null() {
+        // SAFETY: the thread's own word, in its own heap.
+        unsafe { *errno = *native };
+        *native = 0;
+    }
+}
+
+/// `errno` is a word of the thread's own, as its address tells threads apart (std's `exit` relies on that).
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc___errno_location() -> *mut i32 {
+    match installed() {
+        Some(state) if !state.execution.threads.is_empty() => {
+            keep_errno();
+            state.thread().errno
+        }
+        // SAFETY: always safe to call.
+        _ => unsafe { libc::__errno_location() },
+    }
 }

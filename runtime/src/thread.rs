@@ -50,8 +50,8 @@ pub struct Thread {
     pub timeouts: u32,
     /// Loop detection.
     pub spin: Spin,
-    /// Its `errno` while it is suspended.
-    pub errno: i32,
+    /// Where its `errno` is.
+    pub errno: *mut i32,
     /// Its thread-local block.
     pub tls: *mut u8,
     /// What it runs; none for main.
@@ -92,7 +92,7 @@ impl Thread {
             woken: false,
             timeouts: 0,
             spin: Spin::default(),
-            errno: 0,
+            errno: std::ptr::null_mut(),
             tls: std::ptr::null_mut(),
             start,
             destructors: Vec::new(),

@@ -42,6 +42,16 @@ pub fn create(region: Region) -> *mut u8 {
     block
 }
 
+/// Makes a thread's `errno`, in its own heap.
+pub fn create_errno(region: Region) -> *mut i32 {
+    // SAFETY: as in `create`.
+    let word = unsafe { heap::allocate(region, size_of::<i32>(), 16) };
+    let word = word.unwrap_or_else(|| crate::state::fatal("no room for errno")) as *mut i32;
+    // SAFETY: a fresh block of at least four bytes.
+    unsafe { *word = 0 };
+    word
+}
+
 /// Makes a block the running thread's.
 pub fn switch_to(block: *mut u8) {
     // SAFETY: one OS thread; the program reads the variable only while a coroutine runs.

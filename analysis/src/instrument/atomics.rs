@@ -77,9 +77,9 @@ impl Instrumenter<'_> {
         let size = narrow(size as u32);
         let site = narrow(site.0);
         builder.before(at, location);
-        if let Some(Await { mask, value, negate }) = recognised.awaits {
+        if let Some(Await { mask, value, test }) = recognised.awaits {
             let [mask, value] = [mask, value].map(|v| context.integer(64).constant(v));
-            builder.call(hooks.await_value, &[mask, value, narrow(negate.into())]);
+            builder.call(hooks.await_value, &[mask, value, narrow(test as u32)]);
         }
         let address = builder.address(context, at.address());
         let wide = |value: Value| builder.widen(context, value).expect("only scalars come here");

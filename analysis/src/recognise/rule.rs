@@ -1,6 +1,6 @@
 //! One rule of a sync model: which atomic instructions it matches, and what they then are.
 
-use lockred_trace::hooks::{Class, How, RmwOp};
+use lockred_trace::hooks::{Class, How, RmwOp, Test};
 use serde::Deserialize;
 
 /// What kind of atomic instruction a rule is asked about.
@@ -42,17 +42,22 @@ impl Kind {
     }
 }
 
-/// When a blocking operation may run: `(word & mask == value) != negate`.
+/// When a blocking operation may run: when `word & mask` and `value` pass the test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Await {
     /// Bits of the word that count.
     pub mask: u64,
-    /// What they must be (or must not be).
+    /// What they are compared with.
     pub value: u64,
-    /// They must not be.
-    #[serde(default)]
-    pub negate: bool,
+    /// How.
+    #[serde(default = "equal")]
+    pub test: Test,
+}
+
+/// The test that a rule means when it names none.
+const fn equal() -> Test {
+    Test::Equal
 }
 
 /// A rule. The head of `models/std.toml` explains the fields to those who write them.
@@ -131,6 +136,7 @@ impl Rule {
     pub fn verdict(&self) -> Recognised {
         let flag = |set: bool, flag: u32| if set { flag } else { 0 };
         let how = How::of(self.class).0
+            | How::PRIMITIVE
             | flag(self.opens, How::OPENS_REGION)
             | flag(self.inside, How::IN_REGION)
             | flag(self.closes, How::CLOSES_REGION);

@@ -13,8 +13,8 @@
 //! __lr_atomic_cmpxchg(addr: usize, expected: u64, new: u64, size: u32, orders: u32, how: u32, site: u32) -> u64 (old;
 //!                     success iff old == expected; orders = success | failure << 8)
 //! __lr_fence  (order: u32, site: u32)
-//! __lr_await  (mask: u64, value: u64, negate: u32)     the thread's next atomic operation waits until
-//!                     (word & mask == value) != (negate != 0), and is then executed at once
+//! __lr_await  (mask: u64, value: u64, test: u32)       the thread's next atomic operation waits until, by `test`,
+//!                     0: word & mask == value, 1: word & mask != value, 2: word & mask < value; and is then executed at once
 //! __lr_spin_hint(site: u32)                             llvm.x86.sse2.pause, llvm.aarch64.hint, …
 //! __lr_native_call(external: u32, site: u32)            about to call an unknown external function (assumption)
 //! __lr_unsupported_call(external: u32, site: u32)       about to call something that cannot be modelled (ends the test)
@@ -114,6 +114,18 @@ code! {
 }
 
 code! {
+    /// How `__lr_await` compares the masked word with the value.
+    Test {
+        /// They are equal.
+        Equal = 0,
+        /// They differ.
+        NotEqual = 1,
+        /// The masked word is smaller (unsigned).
+        Below = 2,
+    }
+}
+
+code! {
     /// What an atomic operation is known to be, from the sync models: decides its dependencies and how reports call it.
     /// It never changes the operation's effect on memory.
     Class {
@@ -164,6 +176,8 @@ impl How {
     pub const CLOSES_REGION: u32 = 1 << 10;
     /// The compare-exchange is a weak one.
     pub const WEAK: u32 = 1 << 11;
+    /// The operation belongs to a recognised primitive, whatever its class: users of the primitive cannot see weak values.
+    pub const PRIMITIVE: u32 = 1 << 12;
 
     /// A `how` of one class without flags.
     #[must_use]
@@ -208,6 +222,7 @@ pub const MODELLED_LIBC: &[&str] = &[
     "pthread_setspecific",
     "pthread_getspecific",
     "__cxa_thread_atexit_impl",
+    "__errno_location",
     "sched_yield",
     "sched_getaffinity",
     "syscall",
@@ -314,7 +329,6 @@ pub const MODELLED_LIBC: &[&str] = &[
 /// Functions that may be called natively: they touch no program memory that another thread could see, never block and
 /// create neither threads nor processes.
 pub const HARMLESS_LIBC: &[&str] = &[
-    "__errno_location",
     "getauxval",
     "dl_iterate_phdr",
     "__dso_handle",
