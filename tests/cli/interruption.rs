@@ -22,8 +22,8 @@ fn partial_results_are_printed() {
     stdout.read_line(&mut text).unwrap();
 
     // As a terminal does it: the signal goes to everyone in the group.
-    let group = format!("-{}", child.id());
-    let killed = Command::new("sh").args(["-c", "kill -INT -- \"$0\"", &group]).status().unwrap();
+    let group = format!("kill -INT -{}", child.id());
+    let killed = Command::new("sh").args(["-c", &group]).status().unwrap();
     assert!(killed.success());
     stdout.read_to_string(&mut text).unwrap();
     let mut people = String::new();

@@ -10,7 +10,7 @@ fn the_real_clock_read_by_a_native_library_is_told() {
     let output = run(&shared("clock"), &arguments).expect(4);
     let test = &output.tests()[0];
     assert_eq!((test.verdict, test.error), (Verdict::Unsupported, false), "{output}");
-    let _ = output.says(&["nondetermini", "src/lib.rs"]);
+    let _ = output.says(&["does not behave alike under the same schedule", "src/lib.rs"]);
 }
 
 #[test]

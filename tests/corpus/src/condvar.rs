@@ -187,6 +187,27 @@ fn a_timeout_is_an_answer() {
 
 //@ failed panic
 #[test]
+fn a_timeout_fires_behind_a_long_wait() {
+    let (mine, theirs) = signal(());
+    let thread = spawn(move || theirs.1.notify_one());
+    let guard = mine.0.lock().unwrap();
+    let (guard, wait) = mine.1.wait_timeout(guard, Duration::from_secs(3600)).unwrap();
+    drop(guard);
+    thread.join().unwrap();
+    assert!(!wait.timed_out()); //~ bug
+}
+
+//@ failed panic
+#[test]
+fn a_timeout_fires_without_any_thread() {
+    let (mine, _) = signal(());
+    let guard = mine.0.lock().unwrap();
+    let (_guard, wait) = mine.1.wait_timeout(guard, Duration::from_secs(3600)).unwrap();
+    assert!(!wait.timed_out()); //~ bug
+}
+
+//@ failed panic
+#[test]
 fn a_timeout_is_forgotten() {
     let (mine, theirs) = signal(false);
     let thread = spawn(move || {

@@ -192,7 +192,8 @@ fn a_sequence_lock_checked_once() {
     thread.join().unwrap();
 }
 
-//@ passed memory-model-sc
+// An update reads the newest value, and each of these synchronises with the one before it: no pair is unordered.
+//@ verified
 #[test]
 fn the_first_pointer_wins() {
     let slot = Arc::new(AtomicPtr::new(null_mut()));

@@ -217,7 +217,8 @@ fn a_release_sequence_broken_by_a_relaxed_store() {
     middle.join().unwrap();
 }
 
-//@ passed memory-model-sc
+// An update reads the newest value, and each of these synchronises with the one before it: no pair is unordered.
+//@ verified
 #[test]
 fn an_update_acquires_and_releases() {
     let (mine, theirs) = published();
