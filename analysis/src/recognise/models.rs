@@ -91,6 +91,7 @@ mod tests {
         for (rule, _) in models.rules() {
             assert!(names.insert(rule.name.clone()), "{} is named twice", rule.name);
             assert!(!rule.why.trim().is_empty(), "{} does not say why", rule.name);
+            assert!(!rule.why.contains("[[rule]]"), "{} swallows the rule behind it", rule.name);
             assert!(!rule.function.is_empty(), "{} names no function", rule.name);
         }
     }

@@ -43,9 +43,9 @@ void __lr_read(uint64_t a, uint64_t n, uint32_t s) {
 }
 void __lr_write(uint64_t a, uint64_t n, uint32_t s) { (void)a; (void)n; (void)s; writes++; }
 
-static struct { int set; uint64_t mask, value; uint32_t negate; } waiting;
-void __lr_await(uint64_t mask, uint64_t value, uint32_t negate) {
-    waiting.set = 1; waiting.mask = mask; waiting.value = value; waiting.negate = negate; awaits++;
+static struct { int set; uint64_t mask, value; uint32_t test; } waiting;
+void __lr_await(uint64_t mask, uint64_t value, uint32_t test) {
+    waiting.set = 1; waiting.mask = mask; waiting.value = value; waiting.test = test; awaits++;
 }
 static uint64_t get(uint64_t a, uint32_t n) {
     switch (n) {
@@ -67,8 +67,12 @@ static void settle(uint64_t a, uint32_t n, uint32_t how) {
     atomics++; classes[how & 15]++;
     if (!waiting.set) return;
     waiting.set = 0;
-    uint64_t mask = waiting.mask, value = waiting.value; uint32_t negate = waiting.negate;
-    while (((get(a, n) & mask) == value) == (negate != 0)) { leave(); sched_yield(); enter(); }
+    uint64_t mask = waiting.mask, value = waiting.value; uint32_t test = waiting.test;
+    while (1) {
+        uint64_t word = get(a, n) & mask;
+        if (test == 0 ? word == value : test == 1 ? word != value : word < value) return;
+        leave(); sched_yield(); enter();
+    }
 }
 uint64_t __lr_atomic_load(uint64_t a, uint32_t n, uint32_t o, uint32_t how, uint32_t s) {
     (void)o; (void)s; settle(a, n, how); return get(a, n);
