@@ -66,6 +66,7 @@ impl Subject {
             members: manifests.filter_map(|m| Some(m.parent()?.as_std_path().to_owned())).collect(),
             target: self.project.target.clone(),
             sysroot: self.toolchain.sysroot.clone(),
+            runtime: self.backend.sources(),
         }
     }
 }

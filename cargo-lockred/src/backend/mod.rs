@@ -28,6 +28,8 @@ const SHIM: &str = "lockred-shim";
 const RUNTIME: &str = "liblockred_runtime.a";
 /// std's bitcode, which the shim makes last: where it is, everything is.
 const STD: &str = "std.bc";
+/// The workspace of its sources, in the directory of a toolchain.
+const SOURCE: &str = "source";
 /// Results of older sources that are kept, for other versions of lockred that may be in use.
 const KEPT_RESULTS: usize = 3;
 
@@ -46,6 +48,11 @@ impl Backend {
     /// The path of the linker shim.
     pub fn shim(&self) -> PathBuf {
         self.directory.join(SHIM)
+    }
+
+    /// Where its sources were compiled.
+    pub fn sources(&self) -> PathBuf {
+        self.directory.parent().unwrap_or(&self.directory).join(SOURCE)
     }
 }
 
@@ -88,7 +95,7 @@ fn build(
     console: &Console,
     verbose: bool,
 ) -> Result<()> {
-    let source = home.join("source");
+    let source = home.join(SOURCE);
     fs::create_dir_all(&source).map_err(|e| cache_error("create", &source, &e))?;
     sources::write(&source).map_err(|e| e.exit(Exit::BuildFailed))?;
     let built = nested_cargo::build(toolchain, home, console, verbose)?;

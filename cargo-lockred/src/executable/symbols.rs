@@ -49,6 +49,8 @@ pub struct Places {
     pub target: PathBuf,
     /// The toolchain's sysroot.
     pub sysroot: PathBuf,
+    /// Where the runtime was compiled.
+    pub runtime: PathBuf,
 }
 
 impl Places {
@@ -138,13 +140,22 @@ impl Symbols {
             let column = location.and_then(|l| l.column).unwrap_or(0);
             found.push(self.frame(&function, file, line, column));
         }
+        // Reduced debug information has bare names only; the symbol table knows the path of the outermost.
+        if let Some(outermost) = found.last_mut().filter(|frame| !frame.function.contains("::"))
+            && let Some(symbol) = loader.find_symbol(probe)
+        {
+            outermost.function = plain_name(&addr2line::demangle_auto(symbol.into(), None));
+        }
         found
     }
 
     fn frame(&self, function: &str, file: &str, line: u32, byte_column: u32) -> Frame {
         let function = plain_name(function);
         let path = self.places.as_asked(normal(&self.places.root.join(file)));
-        let origin = if is_runtime(&function) { Origin::Runtime } else { self.origin(file, &path) };
+        let origin = match is_runtime(&function) {
+            true => Origin::Runtime,
+            false => self.origin(file, &path),
+        };
         let column = match origin {
             Origin::User => self.sources.character_column(&path, line, byte_column),
             _ => byte_column,
@@ -166,6 +177,9 @@ impl Symbols {
         // std's bitcode names its files relative to a directory of the machine that built it.
         if file.starts_with("library/") && !path.exists() {
             return Origin::Std;
+        }
+        if path.starts_with(&self.places.runtime) {
+            return Origin::Runtime;
         }
         let generated = path.starts_with(&self.places.target);
         let member = self.places.members.iter().any(|member| path.starts_with(member));
@@ -262,7 +276,13 @@ mod tests {
     fn hooks_and_thread_starts_are_no_part_of_a_stack() {
         let symbols = Symbols::of_sites(
             Sidecar::default(),
-            Places { members: vec!["/w".into()], root: "/w".into(), ..Places::default() },
+            Places {
+                members: vec!["/w".into()],
+                root: "/w".into(),
+                sysroot: "/s".into(),
+                runtime: "/r".into(),
+                ..Places::default()
+            },
         );
         let stack = |functions: &[&str]| -> Vec<String> {
             let frame = |function: &&str| -> Rc<[Frame]> {
@@ -290,6 +310,7 @@ mod tests {
             members: vec!["/w/a".into(), "/b".into()],
             target: "/w/a/target".into(),
             sysroot: "/s".into(),
+            runtime: "/cache/source".into(),
         };
         let symbols = Symbols::of_sites(Sidecar::default(), places);
         let frame = |file| {
@@ -305,6 +326,7 @@ mod tests {
         assert_eq!(frame("/rustc/123/library/std/src/lib.rs").0, Origin::Std);
         assert_eq!(frame("/s/lib/rustlib/src/x.rs").0, Origin::Std);
         assert_eq!(frame("library/std/src/lib.rs").0, Origin::Std);
+        assert_eq!(frame("/cache/source/runtime/src/x.rs").0, Origin::Runtime);
         assert_eq!(frame(""), (Origin::Dependency, String::new()));
         assert_eq!(symbols.frame("__lr_read", "a/src/lib.rs", 1, 1).origin, Origin::Runtime);
     }

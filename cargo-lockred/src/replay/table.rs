@@ -87,7 +87,9 @@ fn columns(replay: &Replay) -> Vec<String> {
 fn cell(names: &HashMap<u32, String>, step: &Step, symbols: &Symbols, full: bool) -> Cell {
     let mut text = step.operation.clone();
     if let Some(name) = step.object.and_then(|object| names.get(&object)) {
-        let _ = write!(text, " {name}");
+        // `lock A`, rather than `lock lock A`.
+        let rest = name.strip_prefix(step.operation.as_str()).unwrap_or(name);
+        let _ = write!(text, " {}", rest.trim_start());
     }
     let frames = symbols.frames(step.site, &step.stack);
     let of = |origin| frames.iter().find(|frame| frame.origin == origin && frame.line > 0);

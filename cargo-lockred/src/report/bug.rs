@@ -13,7 +13,7 @@ pub fn report(replay: &Replay, bug: &Bug, symbols: &Symbols) -> Report {
         bug.places.iter().map(|place| names.place(place, symbols)).collect();
     // What the report is about comes first; within it the order is the runtime's.
     places.sort_by_key(|place| !place.is_primary());
-    let mut notes = bug.notes.clone();
+    let mut notes: Vec<String> = bug.notes.iter().map(|note| with_main(note)).collect();
     let mut title = title(bug);
     if bug.kind == BugKind::Panic {
         for panic in panic::find(&replay.output) {
@@ -35,7 +35,8 @@ pub fn report(replay: &Replay, bug: &Bug, symbols: &Symbols) -> Report {
 /// The kind in words, then the runtime's line.
 fn title(bug: &Bug) -> String {
     let kind = kind_words(bug.kind);
-    let message = bug.message.trim();
+    let message = with_main(bug.message.trim());
+    let message = message.as_str();
     if message.is_empty() {
         kind.to_owned()
     } else if message.to_lowercase().starts_with(kind) {
@@ -43,6 +44,11 @@ fn title(bug: &Bug) -> String {
     } else {
         format!("{kind}: {message}")
     }
+}
+
+/// A sentence of the runtime's, which numbers all threads, with `main` in place of `thread 0`.
+fn with_main(sentence: &str) -> String {
+    sentence.replace("thread 0", "main")
 }
 
 /// How people call a kind.

@@ -96,12 +96,8 @@ fn stack(place: &Place, stacks: Stacks) -> Option<String> {
     let user = |frame: &&Frame| frame.origin == Origin::User;
     let all = stacks == Stacks::Full || !place.frames.iter().any(|frame| user(&frame));
     let mut shown: Vec<&Frame> = place.frames.iter().filter(|frame| all || user(frame)).collect();
-    if stacks == Stacks::User
-        && let [.., inner, outer] = &shown[..]
-        && outer.function == format!("{}::{{closure}}", inner.function)
-    {
-        // The closure that `#[test]` makes of a test function.
-        shown.pop();
+    if stacks == Stacks::User {
+        without_harness(&mut shown);
     }
     let width = shown.iter().map(|frame| frame.function.chars().count()).max()?.min(100);
     let mut text = format!("\n{}:", place.label.replace(" here", ""));
@@ -111,6 +107,21 @@ fn stack(place: &Place, stacks: Stacks) -> Option<String> {
         let _ = write!(text, "\n    {name}{:padding$}  {}", "", location(frame));
     }
     Some(text)
+}
+
+/// Drops the outermost frames that `#[test]` makes: the harness's `main`, and the closure around a test function.
+fn without_harness(frames: &mut Vec<&Frame>) {
+    if let [.., outer] = &frames[..]
+        && outer.line <= 1
+        && outer.function.ends_with("::main")
+    {
+        frames.pop();
+    }
+    if let [.., inner, outer] = &frames[..]
+        && outer.function == format!("{}::{{closure}}", inner.function)
+    {
+        frames.pop();
+    }
 }
 
 /// `file:line:column`, as far as it is known.

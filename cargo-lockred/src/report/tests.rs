@@ -54,6 +54,7 @@ impl World {
             target: root.join("target"),
             root,
             sysroot: "/s".into(),
+            runtime: "/r".into(),
         };
         let symbols = Symbols::of_sites(self.sidecar.clone(), places);
         let report = bug::report(replay, replay.bug.as_ref().unwrap(), &symbols);
@@ -122,7 +123,7 @@ fn a_deadlock_shows_who_holds_and_who_waits() {
 fn a_data_race_shows_both_accesses_and_what_would_order_them() {
     let world = World::new(&[(4, 9, "krate::both"), (5, 9, "krate::both::{closure}")]);
     let places = vec![place(Role::Read, 0, 0, 0), place(Role::Write, 1, 1, 0)];
-    let bug = bug(BugKind::DataRace, "unordered read and write of 4 bytes", places);
+    let bug = bug(BugKind::DataRace, "unordered read by thread 0 and write by thread 1", places);
     let replay = replay(bug, &[("memory", Some(4))], Vec::new());
     check(&world.render(&replay, Stacks::Full), include_str!("golden/race.txt").trim_end());
 }
