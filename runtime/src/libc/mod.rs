@@ -1,130 +1,23 @@
-//! stub
-pub fn at_root() {}
-pub fn restore_root() {}
-pub fn process_id() -> i32 {
-    4242
+//! Models of libc functions that need no scheduling: the real function is called, and the machine is told what it reads and
+//! writes of the program's memory and of the world.
+
+mod descriptors;
+mod environment;
+mod files;
+mod identity;
+mod paths;
+mod strings;
+
+pub use identity::process_id;
+
+/// The program is at its root: what a restore has to put back is noted.
+pub fn at_root() {
+    descriptors::at_root();
+    environment::at_root();
 }
-#[unsafe(no_mangle)]
-pub extern "C" fn __lr_libc_write(fd: i32, p: *const u8, n: usize) -> isize {
-    let b = unsafe { std::slice::from_raw_parts(p, n) };
-    if (fd == 1 || fd == 2) && crate::host::output(fd, b) {
-        return n as isize;
-    }
-    unsafe { libc::write(fd, p.cast(), n) }
+
+/// Puts descriptors, file positions and the environment back to the root.
+pub fn restore_root() {
+    descriptors::restore();
+    environment::restore();
 }
-std::arch::global_asm!(
-    ".globl __lr_libc_sched_getaffinity",
-    "__lr_libc_sched_getaffinity: jmp sched_getaffinity",
-    ".globl __lr_libc_gettid",
-    "__lr_libc_gettid: jmp gettid",
-    ".globl __lr_libc_getpid",
-    "__lr_libc_getpid: jmp getpid",
-    ".globl __lr_libc_read",
-    "__lr_libc_read: jmp read",
-    ".globl __lr_libc_pread",
-    "__lr_libc_pread: jmp pread",
-    ".globl __lr_libc_pread64",
-    "__lr_libc_pread64: jmp pread64",
-    ".globl __lr_libc_readv",
-    "__lr_libc_readv: jmp readv",
-    ".globl __lr_libc_pwrite",
-    "__lr_libc_pwrite: jmp pwrite",
-    ".globl __lr_libc_pwrite64",
-    "__lr_libc_pwrite64: jmp pwrite64",
-    ".globl __lr_libc_writev",
-    "__lr_libc_writev: jmp writev",
-    ".globl __lr_libc_open",
-    "__lr_libc_open: jmp open",
-    ".globl __lr_libc_open64",
-    "__lr_libc_open64: jmp open64",
-    ".globl __lr_libc_openat",
-    "__lr_libc_openat: jmp openat",
-    ".globl __lr_libc_openat64",
-    "__lr_libc_openat64: jmp openat64",
-    ".globl __lr_libc_close",
-    "__lr_libc_close: jmp close",
-    ".globl __lr_libc_lseek",
-    "__lr_libc_lseek: jmp lseek",
-    ".globl __lr_libc_lseek64",
-    "__lr_libc_lseek64: jmp lseek64",
-    ".globl __lr_libc_fstat",
-    "__lr_libc_fstat: jmp fstat",
-    ".globl __lr_libc_fstat64",
-    "__lr_libc_fstat64: jmp fstat64",
-    ".globl __lr_libc_stat",
-    "__lr_libc_stat: jmp stat",
-    ".globl __lr_libc_stat64",
-    "__lr_libc_stat64: jmp stat64",
-    ".globl __lr_libc_lstat",
-    "__lr_libc_lstat: jmp lstat",
-    ".globl __lr_libc_lstat64",
-    "__lr_libc_lstat64: jmp lstat64",
-    ".globl __lr_libc_statx",
-    "__lr_libc_statx: jmp statx",
-    ".globl __lr_libc_readlink",
-    "__lr_libc_readlink: jmp readlink",
-    ".globl __lr_libc_realpath",
-    "__lr_libc_realpath: jmp realpath",
-    ".globl __lr_libc_getcwd",
-    "__lr_libc_getcwd: jmp getcwd",
-    ".globl __lr_libc_fcntl",
-    "__lr_libc_fcntl: jmp fcntl",
-    ".globl __lr_libc_fcntl64",
-    "__lr_libc_fcntl64: jmp fcntl64",
-    ".globl __lr_libc_isatty",
-    "__lr_libc_isatty: jmp isatty",
-    ".globl __lr_libc_poll",
-    "__lr_libc_poll: jmp poll",
-    ".globl __lr_libc_ioctl",
-    "__lr_libc_ioctl: jmp ioctl",
-    ".globl __lr_libc_mkdir",
-    "__lr_libc_mkdir: jmp mkdir",
-    ".globl __lr_libc_rmdir",
-    "__lr_libc_rmdir: jmp rmdir",
-    ".globl __lr_libc_unlink",
-    "__lr_libc_unlink: jmp unlink",
-    ".globl __lr_libc_unlinkat",
-    "__lr_libc_unlinkat: jmp unlinkat",
-    ".globl __lr_libc_rename",
-    "__lr_libc_rename: jmp rename",
-    ".globl __lr_libc_fsync",
-    "__lr_libc_fsync: jmp fsync",
-    ".globl __lr_libc_fdatasync",
-    "__lr_libc_fdatasync: jmp fdatasync",
-    ".globl __lr_libc_ftruncate",
-    "__lr_libc_ftruncate: jmp ftruncate",
-    ".globl __lr_libc_ftruncate64",
-    "__lr_libc_ftruncate64: jmp ftruncate64",
-    ".globl __lr_libc_getenv",
-    "__lr_libc_getenv: jmp getenv",
-    ".globl __lr_libc_setenv",
-    "__lr_libc_setenv: jmp setenv",
-    ".globl __lr_libc_unsetenv",
-    "__lr_libc_unsetenv: jmp unsetenv",
-    ".globl __lr_libc_dlsym",
-    "__lr_libc_dlsym: jmp dlsym",
-    ".globl __lr_libc_sysconf",
-    "__lr_libc_sysconf: jmp sysconf",
-    ".globl __lr_libc_memcpy",
-    "__lr_libc_memcpy: jmp memcpy",
-    ".globl __lr_libc_memmove",
-    "__lr_libc_memmove: jmp memmove",
-    ".globl __lr_libc_memset",
-    "__lr_libc_memset: jmp memset",
-    ".globl __lr_libc_bcmp",
-    "__lr_libc_bcmp: jmp bcmp",
-    ".globl __lr_libc_memcmp",
-    "__lr_libc_memcmp: jmp memcmp",
-    ".globl __lr_libc_memchr",
-    "__lr_libc_memchr: jmp memchr",
-    ".globl __lr_libc_memrchr",
-    "__lr_libc_memrchr: jmp memrchr",
-    ".globl __lr_libc_strlen",
-    "__lr_libc_strlen: jmp strlen",
-    ".globl __lr_libc_strnlen",
-    "__lr_libc_strnlen: jmp strnlen",
-    ".globl __lr_libc_strerror_r",
-    "__lr_libc_strerror_r: jmp strerror_r",
-    ".globl __lr_libc___xpg_strerror_r",
-    "__lr_libc___xpg_strerror_r: jmp __xpg_strerror_r",
-);
