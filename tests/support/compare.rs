@@ -43,7 +43,6 @@ pub fn differences(programs: &[Program], tests: &[&TestFinished]) -> Vec<Differe
 
 /// What was expected and what came, if they differ.
 fn difference(program: &Program, test: &TestFinished) -> Option<(String, String)> {
-    let bound = program.executions.unwrap_or(u64::MAX);
     let fits = match &program.expectation {
         Expectation::Verified => test.verdict == Verdict::Verified && test.complete,
         Expectation::Passed(kind) => {
@@ -54,6 +53,11 @@ fn difference(program: &Program, test: &TestFinished) -> Option<(String, String)
         Expectation::Failed(kinds) => {
             test.verdict == Verdict::Failed && test.bugs.iter().any(|bug| kinds.contains(&bug.kind))
         }
+        Expectation::FailedOrPassed(kinds, code) => match test.verdict {
+            Verdict::Failed => test.bugs.iter().any(|bug| kinds.contains(&bug.kind)),
+            Verdict::Passed => test.assumptions.iter().any(|a| a.code == code.code()),
+            Verdict::Verified | Verdict::Unsupported => false,
+        },
         Expectation::Unsupported(word) => {
             let names_it = test.others.values().any(|value| value.to_string().contains(word));
             test.verdict == Verdict::Unsupported && !test.error && names_it
@@ -69,17 +73,15 @@ fn difference(program: &Program, test: &TestFinished) -> Option<(String, String)
         .filter(|site| site.file == program.file)
         .map(|site| site.line)
         .collect();
-    if !program.bug_lines.iter().all(|line| named.contains(line)) {
+    if test.verdict == Verdict::Failed && !program.bug_lines.iter().all(|line| named.contains(line))
+    {
         let sites: Vec<String> = (test.bugs.iter().flat_map(|bug| &bug.sites))
             .map(|site| format!("{} {}:{}", site.role, site.file, site.line))
             .collect();
         return Some((format!("lines {:?}", program.bug_lines), sites.join(", ")));
     }
-    if test.executions > bound {
-        let got = format!("{} executions", test.executions);
-        return Some((format!("executions <= {bound}"), got));
-    }
-    None
+    let range = program.executions.as_ref().filter(|range| !range.contains(&test.executions))?;
+    Some((format!("{range:?} executions"), format!("{} executions", test.executions)))
 }
 
 /// An expectation in words.
@@ -89,6 +91,9 @@ fn describe(expectation: &Expectation) -> String {
         Expectation::Passed(kind) => format!("passed, complete, {}", AssumptionKind::code(*kind)),
         Expectation::Clean => "verified or passed".to_owned(),
         Expectation::Failed(kinds) => format!("failed {kinds:?}"),
+        Expectation::FailedOrPassed(kinds, code) => {
+            format!("failed {kinds:?}, or passed, {}", code.code())
+        }
         Expectation::Unsupported(word) => format!("unsupported, naming {word}"),
     }
 }

@@ -1,6 +1,7 @@
 //! The directives beside a corpus program (`//@ verified`, …), parsed; `tests/corpus/src/lib.rs` says what each means.
 
 use lockred_trace::codes::{AssumptionKind, BugKind};
+use std::ops::RangeInclusive;
 
 /// What the verdict on a program must be.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -13,6 +14,8 @@ pub enum Expectation {
     Clean,
     /// `failed`, with a bug of one of these kinds.
     Failed(Vec<BugKind>),
+    /// The bug, or `passed` resting on this assumption.
+    FailedOrPassed(Vec<BugKind>, AssumptionKind),
     /// `unsupported`, naming this word.
     Unsupported(String),
 }
@@ -30,8 +33,8 @@ impl Expectation {
 pub enum Directive {
     /// The expected verdict.
     Verdict(Expectation),
-    /// `executions <= N`.
-    Executions(u64),
+    /// `executions <= N`, `executions = N`.
+    Executions(RangeInclusive<u64>),
 }
 
 /// Parses what follows `//@`.
@@ -41,20 +44,27 @@ pub enum Directive {
 pub fn parse(text: &str) -> Result<Directive, String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let verdict = match words[..] {
-        ["executions", "<=", bound] => {
+        ["executions", relation @ ("<=" | "="), bound] => {
             let bound = bound.parse().map_err(|e| format!("`{bound}` is no count: {e}"))?;
-            return Ok(Directive::Executions(bound));
+            let least = if relation == "=" { bound } else { 0 };
+            return Ok(Directive::Executions(least..=bound));
         }
         ["verified"] => Expectation::Verified,
         ["clean"] => Expectation::Clean,
         ["passed", code] => Expectation::Passed(named(code)?),
-        ["failed", kinds] => {
-            Expectation::Failed(kinds.split('|').map(named).collect::<Result<_, _>>()?)
+        ["failed", kinds] => Expectation::Failed(all_named(kinds)?),
+        ["failed", kinds, "or", "passed", code] => {
+            Expectation::FailedOrPassed(all_named(kinds)?, named(code)?)
         }
         ["unsupported", word] => Expectation::Unsupported(word.to_owned()),
         _ => return Err(format!("`{text}` is no directive")),
     };
     Ok(Directive::Verdict(verdict))
+}
+
+/// The entries of a closed list with these names.
+fn all_named<T: serde::de::DeserializeOwned>(names: &str) -> Result<Vec<T>, String> {
+    names.split('|').map(named).collect()
 }
 
 /// The entry of a closed list with this name.
@@ -75,7 +85,12 @@ mod tests {
         assert_eq!(parse("passed memory-model-sc"), verdict(Expectation::Passed(memory_model)));
         assert_eq!(parse("failed use-after-free|data-race"), verdict(Expectation::Failed(two)));
         assert_eq!(parse("unsupported fork"), verdict(Expectation::Unsupported("fork".into())));
-        assert_eq!(parse("executions <= 9"), Ok(Directive::Executions(9)));
+        assert_eq!(parse("executions <= 9"), Ok(Directive::Executions(0..=9)));
+        assert_eq!(parse("executions = 9"), Ok(Directive::Executions(9..=9)));
+        assert_eq!(
+            parse("failed panic or passed bounded-spin"),
+            verdict(Expectation::FailedOrPassed(vec![BugKind::Panic], AssumptionKind::BoundedSpin))
+        );
     }
 
     #[test]

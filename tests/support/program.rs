@@ -1,6 +1,7 @@
 //! The programs of the corpus: each test function with its directives and the lines marked as the bug.
 
 use crate::directive::{self, Directive, Expectation};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 /// One test of the corpus.
@@ -14,8 +15,8 @@ pub struct Program {
     pub line: u32,
     /// The expected verdict.
     pub expectation: Expectation,
-    /// The largest number of executions that the search may need.
-    pub executions: Option<u64>,
+    /// How many executions the search may need.
+    pub executions: Option<RangeInclusive<u64>>,
     /// The lines that a report must name.
     pub bug_lines: Vec<u32>,
 }
@@ -71,7 +72,7 @@ struct Parser {
     errors: Vec<String>,
     /// Directives that wait for their function.
     verdict: Option<Expectation>,
-    executions: Option<u64>,
+    executions: Option<RangeInclusive<u64>>,
     /// Whether `#[test]` stands before the next function.
     is_test: bool,
     /// Whether the lines belong to the last program.
@@ -185,7 +186,7 @@ fn second() {}
         let programs = parse("module", GOOD).unwrap();
         let [first, second] = &programs[..] else { panic!("{programs:?}") };
         assert_eq!((first.name.as_str(), first.line), ("module::first", 8));
-        assert_eq!((first.executions, &first.bug_lines[..]), (Some(3), &[10][..]));
+        assert_eq!((first.executions.clone(), &first.bug_lines[..]), (Some(0..=3), &[10][..]));
         assert_eq!(second.expectation, Expectation::Verified);
     }
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{
 use std::thread::spawn;
 
 //@ verified
-//@ executions <= 6
+//@ executions = 3
 #[test]
 fn store_buffering() {
     let flags = Arc::new((AtomicU32::new(0), AtomicU32::new(0)));
@@ -24,6 +24,7 @@ fn store_buffering() {
 }
 
 //@ passed memory-model-sc
+//@ executions = 3
 #[test]
 fn relaxed_store_buffering() {
     let flags = Arc::new((AtomicU32::new(0), AtomicU32::new(0)));
@@ -38,7 +39,7 @@ fn relaxed_store_buffering() {
 }
 
 //@ verified
-//@ executions <= 1
+//@ executions = 1
 #[test]
 fn readers_alone_need_one_execution() {
     let value = Arc::new(AtomicU32::new(3));
@@ -49,7 +50,7 @@ fn readers_alone_need_one_execution() {
 }
 
 //@ verified
-//@ executions <= 2
+//@ executions = 2
 #[test]
 fn two_additions() {
     let count = Arc::new(AtomicU32::new(0));
@@ -61,7 +62,7 @@ fn two_additions() {
 }
 
 //@ verified
-//@ executions <= 6
+//@ executions = 6
 #[test]
 fn three_additions() {
     let count = Arc::new(AtomicU32::new(0));
@@ -125,6 +126,7 @@ fn a_weak_exchange_loop() {
 }
 
 //@ verified
+//@ executions = 2
 #[test]
 fn one_exchange_wins() {
     let owner = Arc::new(AtomicU32::new(0));
@@ -136,6 +138,7 @@ fn one_exchange_wins() {
 }
 
 //@ verified
+//@ executions = 1
 #[test]
 fn every_operation() {
     let value = Arc::new(AtomicU32::new(0b1100));

@@ -13,6 +13,7 @@ fn signal<T>(value: T) -> (Signal<T>, Signal<T>) {
 }
 
 //@ verified
+//@ executions = 2
 #[test]
 fn waiting_in_a_loop() {
     let (mine, theirs) = signal(false);

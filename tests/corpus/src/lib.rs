@@ -8,8 +8,10 @@
 //! | `//@ passed CODE` | verdict `passed`, complete, with the assumption CODE among the assumptions |
 //! | `//@ clean` | verdict `verified` or `passed`: what std or a dependency does inside decides which |
 //! | `//@ failed KIND` | verdict `failed` with a bug of this kind; `A\|B` where two kinds are right |
+//! | `//@ failed KIND or passed CODE` | the bug is found, or what was left out is said: never `verified` |
 //! | `//@ unsupported WORD` | verdict `unsupported`, naming WORD, and no error of ours |
 //! | `//@ executions <= N` | besides one of the others: the search needs at most N executions |
+//! | `//@ executions = N` | besides one of the others: it needs exactly N: fewer miss something, more are waste |
 //!
 //! A trailing `//~ bug` marks a line that the report of the bug must name among its sites: both accesses of a race,
 //! each blocked line of a deadlock, the panicking line. Programs declared `verified`, `passed` or `clean` also pass under
@@ -35,6 +37,8 @@ mod mutex;
 mod once;
 #[cfg(test)]
 mod ordering;
+#[cfg(test)]
+mod outcomes;
 #[cfg(test)]
 mod panics;
 #[cfg(test)]

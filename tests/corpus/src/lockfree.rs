@@ -165,6 +165,7 @@ impl SeqLock {
 }
 
 //@ passed memory-model-sc
+//@ executions = 18
 #[test]
 fn a_sequence_lock() {
     let (mine, theirs) = seq_lock();
@@ -194,6 +195,7 @@ fn a_sequence_lock_checked_once() {
 
 // An update reads the newest value, and each of these synchronises with the one before it: no pair is unordered.
 //@ verified
+//@ executions = 2
 #[test]
 fn the_first_pointer_wins() {
     let slot = Arc::new(AtomicPtr::new(null_mut()));
@@ -289,6 +291,7 @@ fn a_count_that_frees_without_a_fence() {
 }
 
 //@ verified
+//@ executions = 2
 #[test]
 fn a_swap_elects_one() {
     let shared = Arc::new((AtomicBool::new(false), Shared::new(0)));

@@ -82,7 +82,7 @@ fn zeroed_and_large_memory() {
 }
 
 //@ verified
-//@ executions <= 1
+//@ executions = 1
 #[test]
 fn read_only_after_initialisation() {
     let table = Arc::new(vec![1, 2, 3]);
@@ -103,6 +103,7 @@ fn a_static_handed_over_by_join() {
 }
 
 //@ verified
+//@ executions = 2
 #[test]
 fn a_cell_protected_by_a_lock() {
     let shared = Arc::new((Mutex::new(()), Shared::new(0)));

@@ -7,7 +7,7 @@ use std::thread::spawn;
 static GLOBAL: Mutex<u32> = Mutex::new(0);
 
 //@ verified
-//@ executions <= 9
+//@ executions = 2
 #[test]
 fn two_increments() {
     let count = Arc::new(Mutex::new(0));
@@ -19,7 +19,7 @@ fn two_increments() {
 }
 
 //@ verified
-//@ executions <= 99
+//@ executions = 6
 #[test]
 fn three_increments() {
     let count = Arc::new(Mutex::new(0));
@@ -34,7 +34,7 @@ fn three_increments() {
 }
 
 //@ verified
-//@ executions <= 9
+//@ executions = 2
 #[test]
 fn a_static_mutex() {
     let thread = spawn(|| *GLOBAL.lock().unwrap() += 1);
@@ -44,7 +44,7 @@ fn a_static_mutex() {
 }
 
 //@ verified
-//@ executions <= 1
+//@ executions = 1
 #[test]
 fn disjoint_locks_need_one_execution() {
     let (mine, theirs) = (Mutex::new(0), Mutex::new(0));
@@ -92,6 +92,7 @@ fn check_then_act() {
 }
 
 //@ verified
+//@ executions = 2
 #[test]
 fn check_and_act_in_one_section() {
     let seats = Arc::new(Mutex::new(1_u32));
@@ -135,6 +136,7 @@ fn ab_ba() {
 }
 
 //@ verified
+//@ executions = 2
 #[test]
 fn ab_ab() {
     let locks = Arc::new((Mutex::new(0), Mutex::new(0)));
@@ -238,6 +240,7 @@ fn philosophers() {
 }
 
 //@ verified
+//@ executions = 6
 #[test]
 fn philosophers_with_one_left_handed() {
     let forks = Arc::new([(); 3].map(Mutex::new));
@@ -254,6 +257,7 @@ fn philosophers_with_one_left_handed() {
 }
 
 //@ verified
+//@ executions = 4
 #[test]
 fn try_lock_takes_it_or_leaves_it() {
     let count = Arc::new(Mutex::new(0));

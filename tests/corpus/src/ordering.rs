@@ -60,7 +60,7 @@ fn acquire_without_release() {
 }
 
 //@ passed memory-model-sc
-//@ executions <= 4
+//@ executions = 2
 #[test]
 fn release_and_acquire() {
     let (mine, theirs) = published();
@@ -75,7 +75,7 @@ fn release_and_acquire() {
 }
 
 //@ verified
-//@ executions <= 4
+//@ executions = 2
 #[test]
 fn sequentially_consistent_publication() {
     let (mine, theirs) = published();
@@ -104,6 +104,7 @@ fn a_flag_set_too_early() {
 }
 
 //@ passed memory-model-sc
+//@ executions = 2
 #[test]
 fn fences_around_relaxed_accesses() {
     let (mine, theirs) = published();
@@ -219,6 +220,7 @@ fn a_release_sequence_broken_by_a_relaxed_store() {
 
 // An update reads the newest value, and each of these synchronises with the one before it: no pair is unordered.
 //@ verified
+//@ executions = 2
 #[test]
 fn an_update_acquires_and_releases() {
     let (mine, theirs) = published();

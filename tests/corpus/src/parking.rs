@@ -14,6 +14,7 @@ fn unpark_wakes_or_is_remembered() {
 }
 
 //@ verified
+//@ executions = 2
 #[test]
 fn parking_until_a_flag_is_set() {
     let flag = Arc::new(AtomicBool::new(false));

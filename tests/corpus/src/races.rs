@@ -29,7 +29,7 @@ fn a_read_and_a_write() {
 }
 
 //@ verified
-//@ executions <= 1
+//@ executions = 1
 #[test]
 fn two_reads() {
     let cell = Arc::new(Shared::new(5));
@@ -40,7 +40,7 @@ fn two_reads() {
 }
 
 //@ verified
-//@ executions <= 1
+//@ executions = 1
 #[test]
 fn a_write_before_spawn_and_one_after_join() {
     let cell = Arc::new(Shared::new(0));

@@ -4,6 +4,7 @@ use std::sync::{Arc, RwLock};
 use std::thread::spawn;
 
 //@ verified
+//@ executions = 1
 #[test]
 fn two_readers() {
     let value = Arc::new(RwLock::new(7));
@@ -29,6 +30,7 @@ fn readers_may_overlap() {
 }
 
 //@ verified
+//@ executions = 2
 #[test]
 fn a_writer_and_a_reader() {
     let pair = Arc::new(RwLock::new((0, 0)));
@@ -45,6 +47,7 @@ fn a_writer_and_a_reader() {
 }
 
 //@ verified
+//@ executions = 2
 #[test]
 fn two_writers() {
     let count = Arc::new(RwLock::new(0));
@@ -110,6 +113,7 @@ fn a_reader_and_a_writer_crossing() {
 }
 
 //@ verified
+//@ executions = 4
 #[test]
 fn attempts() {
     let count = Arc::new(RwLock::new(0));

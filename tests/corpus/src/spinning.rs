@@ -31,6 +31,7 @@ impl SpinLock {
 }
 
 //@ verified
+//@ executions = 2
 #[test]
 fn spinning_with_a_hint() {
     let flag = Arc::new(AtomicBool::new(false));
@@ -53,6 +54,7 @@ fn spinning_without_a_hint() {
 }
 
 //@ verified
+//@ executions = 2
 #[test]
 fn spinning_with_a_yield() {
     let flag = Arc::new(AtomicBool::new(false));

@@ -8,14 +8,14 @@ use std::thread::{Builder, current, scope, sleep, spawn, yield_now};
 use std::time::{Duration, Instant};
 
 //@ verified
-//@ executions <= 1
+//@ executions = 1
 #[test]
 fn no_thread_at_all() {
     assert_eq!([1, 2, 3].iter().sum::<u32>(), 6);
 }
 
 //@ verified
-//@ executions <= 1
+//@ executions = 1
 #[test]
 fn a_result_through_join() {
     let thread = spawn(|| vec![1, 2]);
