@@ -234,9 +234,7 @@ fn sentences(tally: &Tally, tests: usize, interrupted: bool) -> Vec<String> {
         let tests = count(tally.errors as u64, "test");
         sentences.push(format!("errors of lockred itself in {tests}; please report them"));
     }
-    if !tally.failures.is_empty() {
-        sentences.push(format!("failed: {}", tally.failures.join(", ")));
-    }
+    sentences.extend(tally.failures.iter().map(|name| format!("failed: {name}")));
     sentences
 }
 

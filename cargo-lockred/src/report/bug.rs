@@ -14,15 +14,24 @@ pub fn report(replay: &Replay, bug: &Bug, symbols: &Symbols) -> Report {
     // What the report is about comes first; within it the order is the runtime's.
     places.sort_by_key(|place| !place.is_primary());
     let mut notes: Vec<String> = bug.notes.iter().map(|note| with_main(note)).collect();
-    let mut title = title(bug);
+    let whole = title(bug);
+    let (first, rest) = whole.split_once('\n').unwrap_or((&whole, ""));
+    let mut title = first.to_owned();
+    if !rest.is_empty() {
+        notes.insert(0, rest.to_owned());
+    }
     if bug.kind == BugKind::Panic {
-        for panic in panic::find(&replay.output) {
+        let panics = panic::find(&replay.output);
+        if panics.is_empty() {
+            notes.extend(panic::last_words(&replay.output));
+        }
+        for panic in panics {
             let text = panic.message.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
             let first = text.lines().next().unwrap_or_default();
             if title == "panic" || title == "panic: the test panicked" {
                 title = format!("panic: {first}");
             }
-            if !title.contains(&text) {
+            if !whole.contains(&text) {
                 let thread = thread_name(replay, panic.thread);
                 notes.push(format!("{thread} panicked at {}:\n{text}", panic.location));
             }

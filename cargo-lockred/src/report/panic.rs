@@ -2,6 +2,9 @@
 
 use lockred_trace::message::Output;
 
+/// Lines of output that a report shows.
+const LAST_LINES: usize = 5;
+
 /// A panic that the default hook printed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Panic {
@@ -54,6 +57,18 @@ fn of_thread(thread: u32, text: &str) -> Vec<Panic> {
     panics
 }
 
+/// The end of what a test printed, without what the harness prints around it: says why a test without a panic failed.
+pub fn last_words(output: &[Output]) -> Option<String> {
+    let text: String = output.iter().map(|piece| piece.text.as_str()).collect();
+    let harness = ["running ", "test ", "failures:", "test result:"];
+    let own = |line: &&str| {
+        !line.trim().is_empty() && !harness.iter().any(|start| line.starts_with(start))
+    };
+    let lines: Vec<&str> = text.lines().filter(own).collect();
+    let shown = &lines[lines.len().saturating_sub(LAST_LINES)..];
+    (!shown.is_empty()).then(|| format!("the last output was:\n{}", shown.join("\n")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,5 +92,18 @@ mod tests {
         assert_eq!(panics[0].location, "src/lib.rs:5:9");
         assert_eq!(panics[0].message, "assertion `left == right` failed\n  left: 1\n right: 2");
         assert_eq!((panics[1].thread, panics[1].message.as_str()), (0, "boom"));
+    }
+
+    #[test]
+    fn the_last_words_are_those_of_the_test() {
+        let output = [
+            piece(0, "running 1 test\ntest a::b ... "),
+            piece(0, "\nError: \"wrong order\"\nFAILED\n\nfailures:\n"),
+        ];
+        assert_eq!(
+            last_words(&output).unwrap(),
+            "the last output was:\nError: \"wrong order\"\nFAILED"
+        );
+        assert_eq!(last_words(&output[..1]), None);
     }
 }

@@ -83,9 +83,8 @@ fn unplaced(places: &[Place], shown: &[Annotated<'_>]) -> Vec<String> {
             let mut files = shown.iter().filter(|file| file.file == frame.file);
             files.any(|file| file.marks.iter().any(|(_, _, label)| *label == place.label))
         });
-        if !is_shown {
-            let at = frame.map_or_else(|| "an unknown place".into(), location);
-            sentences.push(format!("{}: {at}", place.label));
+        if let Some(frame) = frame.filter(|_| !is_shown) {
+            sentences.push(format!("{}: {}", place.label, location(frame)));
         }
     }
     sentences
@@ -101,10 +100,14 @@ fn stack(place: &Place, stacks: Stacks) -> Option<String> {
     }
     let width = shown.iter().map(|frame| frame.function.chars().count()).max()?.min(100);
     let mut text = format!("\n{}:", place.label.replace(" here", ""));
-    for frame in &shown {
+    for alike in shown.chunk_by(|a, b| a == b) {
+        let frame = alike[0];
         let name = &frame.function;
         let padding = width.saturating_sub(name.chars().count());
         let _ = write!(text, "\n    {name}{:padding$}  {}", "", location(frame));
+        if alike.len() > 1 {
+            let _ = write!(text, "  ({} times)", alike.len());
+        }
     }
     Some(text)
 }

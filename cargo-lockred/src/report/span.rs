@@ -18,7 +18,7 @@ pub fn range(text: &str, line: u32, column: u32) -> Option<std::ops::Range<usize
 
 /// How far the thing that begins here goes.
 fn length(rest: &str) -> usize {
-    let name = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+    let name = path(rest);
     if name > 0 {
         return name + arguments(&rest[name..]);
     }
@@ -38,13 +38,27 @@ fn length(rest: &str) -> usize {
     statement.trim_end().len().max(rest.len().min(1))
 }
 
-/// Length of a call's arguments in parentheses, with `!` or type arguments before them, that end on this line.
+/// Length of a path (`a::b`), type arguments excluded.
+fn path(rest: &str) -> usize {
+    let mut length = 0;
+    loop {
+        let part = &rest[length..];
+        let name = part.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(part.len());
+        length += name;
+        if name == 0 || !rest[length..].starts_with("::") || rest[length..].starts_with("::<") {
+            return length;
+        }
+        length += "::".len();
+    }
+}
+
+/// Length of a call's arguments in parentheses, or of an index in brackets, with `!` or type arguments before them, that end on this line.
 fn arguments(rest: &str) -> usize {
     let mut open = 0_usize;
     for (at, c) in rest.char_indices() {
         match c {
-            '(' => open += 1,
-            ')' => {
+            '(' | '[' => open += 1,
+            ')' | ']' => {
                 open = open.saturating_sub(1);
                 if open == 0 {
                     return at + 1;
@@ -86,5 +100,8 @@ mod tests {
         assert_eq!(range(text, 9, 1), None);
         assert_eq!(underlined("unsafe { *x.get(a, b) = y };", 1, 10), "*x.get(a, b) = y");
         assert_eq!(underlined("f(&x[1], &y);", 1, 3), "&x[1]");
+        assert_eq!(underlined("a::b::<T>::c(1) + 2", 1, 1), "a::b::<T>::c(1)");
+        assert_eq!(underlined("std::net::bind(\"x\").ok()", 1, 1), "std::net::bind(\"x\")");
+        assert_eq!(underlined("table[index] > 0", 1, 1), "table[index]");
     }
 }

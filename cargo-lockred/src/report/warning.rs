@@ -18,7 +18,12 @@ pub fn warning(warning: &Warning, symbols: &Symbols) -> Report {
 
 /// The report of something that cannot be modelled.
 pub fn unsupported(unsupported: &Unsupported, symbols: &Symbols) -> Report {
-    let title = format!("unsupported: {}", unsupported.message);
+    let message = &unsupported.message;
+    let title = if message.contains(' ') {
+        format!("unsupported: {message}")
+    } else {
+        format!("unsupported: a call of `{message}` cannot be modelled")
+    };
     Report {
         severity: Severity::Error,
         code: None,
