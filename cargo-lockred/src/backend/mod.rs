@@ -26,7 +26,7 @@ use std::{env, io};
 const SHIM: &str = "lockred-shim";
 /// The runtime's file name.
 const RUNTIME: &str = "liblockred_runtime.a";
-/// std's bitcode, which the shim makes last: where it is, everything is.
+/// std's bitcode, which the shim makes.
 const STD: &str = "std.bc";
 /// The workspace of its sources, in the directory of a toolchain.
 const SOURCE: &str = "source";
@@ -65,13 +65,13 @@ pub fn ready(toolchain: &Toolchain, console: &Console, verbose: bool) -> Result<
     let key = key.add(toolchain.sysroot.as_os_str().as_encoded_bytes()).hex();
     let home = home(toolchain)?;
     let directory = home.join(&key);
-    if directory.join(STD).is_file() {
+    if is_whole(&directory) {
         return Ok(Backend { directory, key, built_in: None });
     }
     let start = Instant::now();
     fs::create_dir_all(&home).map_err(|e| cache_error("create", &home, &e))?;
     let _lock = lock(&home.join("lock"), console)?;
-    if !directory.join(STD).is_file() {
+    if !is_whole(&directory) {
         console.status(
             "Setting up",
             &format!(
@@ -85,6 +85,11 @@ pub fn ready(toolchain: &Toolchain, console: &Console, verbose: bool) -> Result<
         remove_old_results(&home, &directory);
     }
     Ok(Backend { directory, key, built_in: Some(start.elapsed().as_secs_f64()) })
+}
+
+/// Whether a result has all its files; a cleaner of caches may have taken some.
+fn is_whole(result: &Path) -> bool {
+    [SHIM, RUNTIME, STD].iter().all(|name| result.join(name).is_file())
 }
 
 /// Builds into a temporary directory beside `result`, which appears whole.
@@ -119,7 +124,7 @@ fn build(
             String::from_utf8_lossy(&output.stderr).trim_end()
         )));
     }
-    // A half-made result of a version without the final rename would stand in the way.
+    // What a cleaner of caches left of an earlier result would stand in the way.
     let _ = fs::remove_dir_all(result);
     let parts = parts.keep();
     let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o755);
