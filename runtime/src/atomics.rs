@@ -107,12 +107,9 @@ fn executed(operation: &AtomicOperation, rmw: Option<RmwOp>, old: u64, new: u64)
     let access = footprints::access(operation, rmw, old, new, state.thread().fenced);
     crate::plain::atomic(number, operation, access, wrote);
     footprints::touch(&mut state.step.footprint, operation.address, operation.size, access);
-    crate::machine::sign(
-        &mut state.step.signature,
-        footprints::code(access),
-        operation.address,
-        operation.site,
-    );
+    let what = u64::from(operation.how.0) << 1 | u64::from(wrote);
+    crate::machine::sign(&mut state.step.signature, what, operation.address, operation.site);
+    state.step.signature ^= new.rotate_left(17);
     let thread = state.thread();
     let gave_up = if wrote && (operation.kind == Atomic::Store || new != old) {
         thread.timeouts = 0;

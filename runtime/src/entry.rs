@@ -15,7 +15,6 @@ use lockred_trace::session::{Phase, Task};
 use std::ffi::c_char;
 use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 
-#[cfg(not(test))]
 unsafe extern "C" {
     fn __lr_program_main(argc: i32, argv: *const *const c_char) -> i32;
 }
@@ -29,7 +28,6 @@ static ARGC: AtomicI32 = AtomicI32::new(0);
 static ARGV: AtomicPtr<*const c_char> = AtomicPtr::new(std::ptr::null_mut());
 
 /// The machine must exist before the program's constructors run (std's own is one of them, at 99), and libc before the machine.
-#[cfg(not(test))]
 #[used]
 #[unsafe(link_section = ".init_array.00001")]
 static BEFORE_CONSTRUCTORS: extern "C" fn() = set_up;
@@ -69,19 +67,12 @@ extern "C" fn bottom(_argument: usize) -> ! {
     process::exit(status, true)
 }
 
-#[cfg(not(test))]
 fn program() -> i32 {
     // SAFETY: the program's own main, with the process's own arguments.
     unsafe { __lr_program_main(ARGC.load(Ordering::Relaxed), ARGV.load(Ordering::Relaxed)) }
 }
 
-#[cfg(test)]
-fn program() -> i32 {
-    0
-}
-
 /// The process's entry.
-#[cfg(not(test))]
 #[unsafe(no_mangle)]
 pub extern "C" fn main(argc: i32, argv: *const *const c_char) -> i32 {
     ARGC.store(argc, Ordering::Relaxed);
@@ -90,7 +81,6 @@ pub extern "C" fn main(argc: i32, argv: *const *const c_char) -> i32 {
 }
 
 /// Runs the program as ordered.
-#[cfg_attr(test, expect(dead_code, reason = "unit tests have no program to run"))]
 fn carry_out() -> i32 {
     signals::install();
     if let Some(status) = state().status {

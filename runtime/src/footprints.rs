@@ -77,27 +77,6 @@ fn family(op: RmwOp) -> Option<u8> {
     }
 }
 
-/// A number for an access, for signatures.
-pub fn code(access: Access) -> u64 {
-    match access {
-        Access::Read => 1,
-        Access::Write => 2,
-        Access::Update { family, .. } => 0x100 + u64::from(family),
-        Access::RefInc => 3,
-        Access::RefDec => 4,
-        Access::RefDecLast => 5,
-        Access::Lock => 6,
-        Access::TryLock => 7,
-        Access::Unlock => 8,
-        Access::ReadLock => 9,
-        Access::ReadUnlock => 10,
-        Access::Enqueue => 11,
-        Access::WakeNone => 12,
-        Access::Wake => 13,
-        Access::Leave => 14,
-    }
-}
-
 /// What a stopped thread's next run surely begins with; where the outcome is open, the strongest access.
 pub fn pending(pending: &Pending, words: impl Iterator<Item = usize>, footprint: &mut Footprint) {
     match *pending {

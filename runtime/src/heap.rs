@@ -160,7 +160,10 @@ fn live(block: usize) -> Result<*mut Header, BadFree> {
     let region = Region::of_address(block).ok_or(BadFree::Foreign)?;
     // SAFETY: `used` reads the head of a region; only threads' regions have addresses that programs know.
     let used = unsafe { used(region) };
-    if block % HEADER != 0 || block < used.start + size_of::<Heap>() + HEADER || block >= used.end {
+    if !block.is_multiple_of(HEADER)
+        || block < used.start + size_of::<Heap>() + HEADER
+        || block >= used.end
+    {
         return Err(BadFree::Foreign);
     }
     let header = header(block);

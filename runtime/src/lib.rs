@@ -5,11 +5,14 @@
 //! [`machine::Native`]. Everything that belongs to the execution under way is in [`execution::Execution`], which is put back as a
 //! whole at every restore; what outlives executions is in [`state::State`].
 
+#![cfg_attr(test, expect(dead_code, reason = "unit tests have no program, so nothing is entered"))]
+
 mod answer;
 mod arena;
 mod atomics;
 mod context;
-pub mod detect;
+mod detect;
+#[cfg(not(test))]
 mod entry;
 mod execution;
 mod failure;

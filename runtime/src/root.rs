@@ -49,8 +49,7 @@ unsafe extern "C" {
 /// The program's writable globals.
 #[cfg(not(test))]
 pub fn globals() -> Range<usize> {
-    // SAFETY: only the addresses are taken; the linker defines both.
-    unsafe { (&raw const __start_lockred_data) as usize..(&raw const __stop_lockred_data) as usize }
+    (&raw const __start_lockred_data) as usize..(&raw const __stop_lockred_data) as usize
 }
 
 /// Unit tests have no program.

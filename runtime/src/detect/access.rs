@@ -32,6 +32,7 @@ pub struct Atomic {
     pub trusted: bool,
 }
 
+#[cfg(test)]
 impl Atomic {
     /// An ordinary load of this order.
     #[must_use]

@@ -26,12 +26,10 @@ pub(super) struct Releases(Vec<Release>);
 /// for a real reason, and whatever comes after it is ordered behind it.
 fn depends_on_all(access: Access) -> bool {
     use Access::*;
-    match access {
-        Read | Update { .. } | RefInc | RefDec | ReadLock | ReadUnlock | Enqueue | WakeNone => {
-            false
-        }
-        Write | RefDecLast | Lock | TryLock | Unlock | Wake | Leave => true,
-    }
+    !matches!(
+        access,
+        Read | Update { .. } | RefInc | RefDec | ReadLock | ReadUnlock | Enqueue | WakeNone
+    )
 }
 
 impl Releases {
