@@ -465,3 +465,39 @@ fn relayed_2_1() {
 fn relayed_never_2_0() {
     assert_ne!(relayed(), (2, 0));
 }
+
+//@ clean
+#[test]
+fn a_loop_goes_round_at_most_3_times() {
+    assert!(tries() <= 3);
+}
+
+//@ verified
+#[test]
+fn a_reader_sees_nothing_else() {
+    assert!(read() <= 2);
+}
+
+//@ verified
+#[test]
+fn one_of_the_waiters_is_woken_first() {
+    assert!((1..=2).contains(&woken()));
+}
+
+//@ clean
+#[test]
+fn one_of_the_two_initialises() {
+    assert!(initialiser() <= 1);
+}
+
+//@ verified
+#[test]
+fn the_sections_do_not_overlap() {
+    assert_eq!(sections().len(), 2);
+}
+
+//@ clean
+#[test]
+fn either_message_comes_first() {
+    assert!(first_message() <= 1);
+}
