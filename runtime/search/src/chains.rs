@@ -18,12 +18,12 @@ const NONE: u32 = u32::MAX;
 
 /// An access that a run made.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Entry {
+pub(crate) struct Entry<N> {
     /// The run.
     pub(crate) position: Position,
     pub(crate) access: Access,
-    /// It was not made but inherited from a sleeper that was woken (ALGORITHM.md 4.4).
-    pub(crate) ghost: bool,
+    /// What the owner of the chains notes about the access.
+    pub(crate) note: N,
     thread: ThreadId,
     slot: u32,
     previous: u32,
@@ -38,22 +38,35 @@ struct Slot {
     entries: u32,
 }
 
+/// Tables by object.
+pub(crate) type ByObject<T> = HashMap<ObjectId, T, BuildHasherDefault<ObjectHasher>>;
+
 /// The chains of all objects and threads.
-#[derive(Default)]
-pub(crate) struct Chains {
-    by_object: HashMap<ObjectId, u32, BuildHasherDefault<ObjectHasher>>,
+pub(crate) struct Chains<N> {
+    by_object: ByObject<u32>,
     slots: Vec<Slot>,
     free: Vec<u32>,
-    entries: Vec<Entry>,
+    entries: Vec<Entry<N>>,
 }
 
-impl Chains {
+impl<N> Default for Chains<N> {
+    fn default() -> Self {
+        Self {
+            by_object: HashMap::default(),
+            slots: Vec::new(),
+            free: Vec::new(),
+            entries: Vec::new(),
+        }
+    }
+}
+
+impl<N: Copy> Chains<N> {
     /// Appends an access of the run at `position`, the latest run.
     pub(crate) fn push(
         &mut self,
         object: ObjectId,
         access: Access,
-        ghost: bool,
+        note: N,
         thread: ThreadId,
         position: Position,
     ) {
@@ -69,7 +82,7 @@ impl Chains {
         };
         place.heads[thread.index()] = self.entries.len() as u32;
         place.entries += 1;
-        let entry = Entry { position, access, ghost, thread, slot, previous, previous_other };
+        let entry = Entry { position, access, note, thread, slot, previous, previous_other };
         self.entries.push(entry);
     }
 
@@ -89,11 +102,24 @@ impl Chains {
     }
 
     /// The accesses to `object`, thread by thread.
-    pub(crate) fn threads(&self, object: ObjectId) -> impl Iterator<Item = (ThreadId, Walk<'_>)> {
+    pub(crate) fn threads(
+        &self,
+        object: ObjectId,
+    ) -> impl Iterator<Item = (ThreadId, Walk<'_, N>)> {
         let heads = self.by_object.get(&object).map(|&slot| &self.slots[slot as usize].heads);
         heads.into_iter().flatten().enumerate().filter(|&(_, &head)| head != NONE).map(
             |(thread, &head)| (ThreadId(thread as u32), Walk { entries: &self.entries, at: head }),
         )
+    }
+
+    /// A walk that begins at the entry of this number.
+    pub(crate) fn walk(&self, number: u32) -> Walk<'_, N> {
+        Walk { entries: &self.entries, at: number }
+    }
+
+    /// The number of the thread's entry for the same object before the one of this number.
+    pub(crate) fn previous(&self, number: u32) -> u32 {
+        self.entries.get(number as usize).map_or(NONE, |entry| entry.previous)
     }
 
     fn slot(&mut self, object: ObjectId) -> u32 {
@@ -112,15 +138,20 @@ impl Chains {
 
 /// A walk along one chain, to earlier accesses.
 #[derive(Clone, Copy)]
-pub(crate) struct Walk<'a> {
-    entries: &'a [Entry],
+pub(crate) struct Walk<'a, N> {
+    entries: &'a [Entry<N>],
     at: u32,
 }
 
-impl Walk<'_> {
+impl<N: Copy> Walk<'_, N> {
     /// The access where the walk stands.
-    pub(crate) fn entry(&self) -> Option<Entry> {
+    pub(crate) fn entry(&self) -> Option<Entry<N>> {
         self.entries.get(self.at as usize).copied()
+    }
+
+    /// The number of the entry where the walk stands.
+    pub(crate) fn number(&self) -> u32 {
+        self.at
     }
 
     /// Goes on to the access before it.
@@ -136,7 +167,7 @@ impl Walk<'_> {
 
 /// Multiplicative hashing: object numbers are addresses or small numbers, and nobody chooses them to collide.
 #[derive(Default)]
-struct ObjectHasher(u64);
+pub(crate) struct ObjectHasher(u64);
 
 impl Hasher for ObjectHasher {
     fn finish(&self) -> u64 {

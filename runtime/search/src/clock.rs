@@ -3,7 +3,7 @@
 use crate::machine::ThreadId;
 
 /// A vector clock. Threads beyond its length count as 0. Keeps its memory when it is cleared.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Clock(Vec<u32>);
 
 impl Clock {

@@ -1,7 +1,11 @@
 //! The one place that steps a machine: keeps the schedule under way, the counts and the limits, and asks the observer.
 
+use crate::discipline::{Discipline, Gate, Mode, Run as Transaction};
 use crate::explore::{Choice, Counts, Limits, Observer, Outcome, Stop};
+use crate::footprint::ObjectId;
 use crate::machine::{Chooser, Flow, Machine, Status, Step, ThreadId};
+use crate::picks::Picks;
+use crate::transactional::{End, Transactional};
 
 /// Whether a run is made for the first time or repeats a prefix (whose failures and choices are known).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,6 +42,8 @@ pub(crate) struct Drive<'a, M: Machine> {
     steps: u64,
     /// An execution was cut.
     cut: bool,
+    /// Executions of passes that a refuted assumption threw away.
+    wasted: u64,
 }
 
 impl<'a, M: Machine> Drive<'a, M> {
@@ -56,19 +62,35 @@ impl<'a, M: Machine> Drive<'a, M> {
             failures: Vec::new(),
             steps: 0,
             cut: false,
+            wasted: 0,
         }
     }
 
     /// Goes back to the root for the next execution, unless the limit of executions is reached.
     pub(crate) fn restart(&mut self) -> Result<(), Stop> {
-        let done = self.counts.executions + self.counts.blocked;
-        if self.limits.executions.is_some_and(|limit| done >= limit) {
-            return Err(Stop::Executions);
-        }
+        self.next()?;
         self.machine.restore_root();
         self.schedule.clear();
-        self.steps = 0;
         Ok(())
+    }
+
+    /// Begins the next execution, unless the limit of executions is reached.
+    pub(crate) fn next(&mut self) -> Result<(), Stop> {
+        let done = self.counts.executions + self.counts.blocked + self.wasted;
+        self.steps = 0;
+        match self.limits.executions {
+            Some(limit) if done >= limit => Err(Stop::Executions),
+            _ => Ok(()),
+        }
+    }
+
+    /// An assumption was refuted: counts begin again.
+    pub(crate) fn refine(&mut self) {
+        self.wasted += self.counts.executions + self.counts.blocked;
+        self.counts.executions = 0;
+        self.counts.blocked = 0;
+        self.counts.refinements += 1;
+        self.cut = false;
     }
 
     /// Runs `thread`, which can run, to its next boundary. `pick` takes the alternatives that the run meets.
@@ -107,6 +129,11 @@ impl<'a, M: Machine> Drive<'a, M> {
         }
     }
 
+    /// Tells the observer of a failure that `schedule` leads to.
+    pub(crate) fn fail(&mut self, failure: M::Failure, schedule: &[Choice]) -> Result<(), Stop> {
+        if self.observer.on_failure(failure, schedule) { Ok(()) } else { Err(Stop::Failure) }
+    }
+
     /// The execution has ended: no thread can run, or it is over.
     pub(crate) fn finish(&mut self) -> Result<(), Stop> {
         self.counts.executions += 1;
@@ -124,6 +151,11 @@ impl<'a, M: Machine> Drive<'a, M> {
     pub(crate) fn give_up(&mut self) {
         self.counts.executions += 1;
         self.cut = true;
+    }
+
+    /// Whether the execution, which is counted in operations, has reached their limit.
+    pub(crate) fn is_too_long(&self) -> bool {
+        self.schedule.len() as u64 >= self.limits.operations
     }
 
     /// The execution can only repeat others.
@@ -156,6 +188,39 @@ impl<'a, M: Machine> Drive<'a, M> {
             }
         }
         reluctant.or_else(|| last.filter(|&thread| self.machine.status(thread).can_run()))
+    }
+}
+
+impl<M: Transactional> Drive<'_, M> {
+    /// Runs a transaction of `thread` from the node where the machine stands. `parts`: the discipline, what to fill, and the
+    /// locks that the thread holds.
+    pub(crate) fn transact(
+        &mut self,
+        thread: ThreadId,
+        parts: (&mut Discipline, &mut Transaction, &mut Vec<(ObjectId, Mode)>),
+        picks: &mut Picks,
+    ) -> Result<End, Stop> {
+        let (schedule, observer) = (&mut self.schedule, &mut *self.observer);
+        let mut trail = |choice| {
+            observer.on_choice(schedule.len(), choice);
+            schedule.push(choice);
+        };
+        let (discipline, run, held) = parts;
+        let mut gate = Gate { discipline, run, held, picks, trail: &mut trail, thread };
+        self.failures.clear();
+        let end = self.machine.advance(thread, &mut gate, &mut self.failures);
+        let length = run.length();
+        self.counts.operations += u64::from(length);
+        self.counts.transactions += 1;
+        for failure in self.failures.drain(..) {
+            if !self.observer.on_failure(failure, &self.schedule) {
+                return Err(Stop::Failure);
+            }
+        }
+        if !self.observer.on_step(&self.counts) {
+            return Err(Stop::Interrupted);
+        }
+        if end == End::Unsupported { Err(Stop::Unsupported) } else { Ok(end) }
     }
 }
 

@@ -49,6 +49,18 @@ pub enum Access {
     Wake,
     /// Leaves a queue of waiters by itself (a timeout).
     Leave,
+    /// In a transaction: takes a lock exclusively and gives it back, or waits for it or tries it in vain.
+    Section,
+    /// In a transaction: takes a lock shared and gives it back, or waits for it or tries it in vain.
+    SharedSection,
+    /// In a transaction: leaves a lock in another state (taken or given back), or is seen by tries.
+    Change,
+    /// In a transaction: takes or gives back a shared lock, and not both.
+    SharedChange,
+    /// Ends a thread, the object ([`thread_object`]).
+    End,
+    /// Waits for a thread's end after taking a lock, so that the wait can be seen by others.
+    LateJoin,
 }
 
 impl Access {
@@ -65,9 +77,19 @@ impl Access {
             (RefInc | RefDec, RefInc | RefDec) => false,
             (ReadLock | ReadUnlock, ReadLock | ReadUnlock) => false,
             (Enqueue, Enqueue) | (WakeNone, WakeNone) => false,
+            // ALGORITHM.md 4.1: use, att; use_r, att_r; chg; chg_r.
+            (Section | SharedSection, Section | SharedSection) => false,
+            (SharedChange, SharedChange | SharedSection) | (SharedSection, SharedChange) => false,
+            (LateJoin, LateJoin) => false,
             _ => true,
         }
     }
+}
+
+/// The object that stands for a thread's end. Machines leave the highest numbers to it.
+#[must_use]
+pub const fn thread_object(thread: ThreadId) -> ObjectId {
+    ObjectId(u64::MAX - thread.0 as u64)
 }
 
 /// What one run of a thread from boundary to boundary touched.

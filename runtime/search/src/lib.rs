@@ -9,6 +9,7 @@
 
 mod chains;
 mod clock;
+pub mod discipline;
 pub mod dpor;
 mod drive;
 pub mod explore;
@@ -22,6 +23,8 @@ pub mod replay;
 mod sleep;
 mod thread_set;
 mod trace;
+pub mod transactional;
+pub mod transactions;
 
 pub use explore::{Choice, Counts, Limits, Observer, Outcome, Stop, Strategy, explore};
 pub use replay::{Replayed, replay};

@@ -11,7 +11,7 @@
 use crate::footprint::{Footprint, ObjectId};
 
 /// A thread, numbered in creation order within the execution; the root's only or first thread is 0.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct ThreadId(pub u32);
 
 impl ThreadId {

@@ -17,6 +17,11 @@ impl Picks {
         self.rewind();
     }
 
+    /// Whether no run has chosen anything.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
     /// A run begins.
     pub(crate) fn rewind(&mut self) {
         self.taken = 0;

@@ -19,6 +19,13 @@ impl ThreadSet {
         self.0[word] |= bit;
     }
 
+    pub(crate) fn remove(&mut self, thread: ThreadId) {
+        let (word, bit) = place(thread);
+        if let Some(w) = self.0.get_mut(word) {
+            *w &= !bit;
+        }
+    }
+
     pub(crate) fn contains(&self, thread: ThreadId) -> bool {
         let (word, bit) = place(thread);
         self.0.get(word).is_some_and(|w| w & bit != 0)

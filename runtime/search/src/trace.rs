@@ -65,7 +65,8 @@ impl Touched<'_> {
 pub(crate) struct Trace {
     events: Vec<Event>,
     live: usize,
-    chains: Chains,
+    /// The note tells whether an access was not made but inherited from a sleeper that was woken (ALGORITHM.md 4.4).
+    chains: Chains<bool>,
     threads: Vec<History>,
     /// Of the run that was `prepare`d: what happens before it without its own accesses, and with them.
     base: Clock,
@@ -302,12 +303,12 @@ impl Trace {
     fn reversible(
         &self,
         pending: &Pending,
-        entry: Entry,
+        entry: Entry<bool>,
         other: ThreadId,
         access: Access,
         ghost: bool,
     ) -> Reversible {
-        let ghostly = ghost || entry.ghost;
+        let ghostly = ghost || entry.note;
         if !ghostly {
             // The lock was held until then.
             let released = match access {

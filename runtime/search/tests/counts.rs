@@ -1,5 +1,6 @@
 //! Executions that the search needs for known programs: complete ones as many as there are traces, blocked ones apart.
 
+#![expect(dead_code, reason = "not every test file uses all of `check`")]
 mod check;
 
 use check::{all_states, parse, search};

@@ -1,12 +1,12 @@
-//! Programs that wrong searches get wrong (ALGORITHM.md section 10): DPOR sees exactly what all states show.
+//! Programs that wrong searches get wrong (ALGORITHM.md section 10): every search sees exactly what all states show.
 
 mod check;
 
-use check::{all_states, parse, search};
+use check::{all_states, all_watched_states, by_transactions, parse, search};
 use lockred_search::model::Failure;
 use lockred_search::{Limits, Stop, Strategy};
 
-/// Compares DPOR, all interleavings and all states.
+/// Compares DPOR, transactions, all interleavings and all states.
 fn agrees(text: &str) -> check::Seen {
     let program = parse(text);
     let (states, outcome) = all_states(&program);
@@ -16,7 +16,12 @@ fn agrees(text: &str) -> check::Seen {
         assert_eq!(outcome.stop, Stop::Complete);
         assert_eq!(seen.failures, states.failures, "{strategy:?}: {program}");
     }
-    states
+    let (watched, outcome) = all_watched_states(&program, Limits::default());
+    assert_eq!(outcome.stop, Stop::Complete);
+    let (seen, outcome) = by_transactions(&program, Limits::default());
+    assert_eq!(outcome.stop, Stop::Complete);
+    assert_eq!(seen.failures, watched.failures, "transactions: {program}");
+    watched
 }
 
 fn deadlocks(seen: &check::Seen) -> usize {

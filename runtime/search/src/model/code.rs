@@ -1,12 +1,12 @@
 //! Flat code: statements with branches turned into jumps and loops unrolled, so that a place in it is one number.
 
-use super::program::{Condition, Statement};
+use super::program::{Condition, Order, Statement};
 
 /// One instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Instruction {
-    /// A statement that is neither a branch nor a loop.
-    Do(Statement),
+    /// A statement that is neither a branch nor a loop, and the ordering that it names.
+    Do(Statement, Option<Order>),
     /// Goes on at the place unless the condition holds.
     Unless(Condition, usize),
     /// Goes on at the place.
@@ -36,7 +36,10 @@ pub(super) fn flatten(statements: &[Statement], code: &mut Vec<Instruction>) {
                     flatten(body, code);
                 }
             }
-            other => code.push(Instruction::Do(other.clone())),
+            Statement::Ordered(order, access) => {
+                code.push(Instruction::Do((**access).clone(), Some(*order)));
+            }
+            other => code.push(Instruction::Do(other.clone(), None)),
         }
     }
 }

@@ -42,6 +42,15 @@ pub enum Failure {
         /// The threads.
         waiting: Vec<Body>,
     },
+    /// Two accesses to a plain variable, one of them a write, that nothing orders.
+    Race {
+        /// The variable.
+        variable: Variable,
+        /// The thread and instruction of one of them (the lower).
+        one: (Body, usize),
+        /// The thread and instruction of the other.
+        other: (Body, usize),
+    },
     /// Not a failure: the state in which an execution ended ([`ModelMachine::reporting_ends`]).
     End(Box<State>),
 }
@@ -49,27 +58,31 @@ pub enum Failure {
 /// A model program at some state.
 #[derive(Clone, Debug)]
 pub struct ModelMachine {
-    code: Vec<Vec<Instruction>>,
+    pub(super) code: Vec<Vec<Instruction>>,
+    /// Which variables are atomic.
+    pub(super) atomic: Vec<bool>,
     root: State,
-    state: State,
+    pub(super) state: State,
+    pub(super) saved: Vec<State>,
     /// Failures of local statements before the first visible operations: reported with the first step.
-    early: Vec<Failure>,
+    pub(super) early: Vec<Failure>,
+    pub(super) scratch: Step<Failure>,
     reports_ends: bool,
-    over: bool,
+    pub(super) over: bool,
 }
 
 const MUTEXES: u64 = 1 << 32;
 const CONDVARS: u64 = 2 << 32;
 
-fn variable(variable: Variable) -> ObjectId {
+pub(super) fn variable(variable: Variable) -> ObjectId {
     ObjectId(u64::from(variable.0))
 }
 
-fn mutex(mutex: Mutex) -> ObjectId {
+pub(super) fn mutex(mutex: Mutex) -> ObjectId {
     ObjectId(MUTEXES + u64::from(mutex.0))
 }
 
-fn condvar(condvar: Condvar) -> ObjectId {
+pub(super) fn condvar(condvar: Condvar) -> ObjectId {
     ObjectId(CONDVARS + u64::from(condvar.0))
 }
 
@@ -91,6 +104,9 @@ impl ModelMachine {
         let root = State::root(program, &names);
         let mut machine = Self {
             code,
+            atomic: program.variables.iter().map(|variable| variable.atomic).collect(),
+            saved: Vec::new(),
+            scratch: Step::default(),
             state: root.clone(),
             root,
             early: Vec::new(),
@@ -115,9 +131,9 @@ impl ModelMachine {
     }
 
     /// The visible operation that a ready thread stands before.
-    fn next(&self, thread: usize) -> Option<&Statement> {
+    pub(super) fn next(&self, thread: usize) -> Option<&Statement> {
         match self.code[thread].get(self.state.threads[thread].place) {
-            Some(Instruction::Do(statement)) => Some(statement),
+            Some(Instruction::Do(statement, _)) => Some(statement),
             _ => None,
         }
     }
@@ -139,13 +155,13 @@ impl ModelMachine {
                 thread.place = if thread.holds(*condition) { thread.place + 1 } else { *place };
                 true
             }
-            Some(Instruction::Do(Statement::Let(register, operand))) => {
+            Some(Instruction::Do(Statement::Let(register, operand), _)) => {
                 let value = thread.compute(*operand);
                 thread.set(*register, value);
                 thread.place += 1;
                 true
             }
-            Some(Instruction::Do(Statement::Assert(condition))) => {
+            Some(Instruction::Do(Statement::Assert(condition), _)) => {
                 if thread.holds(*condition) {
                     thread.place += 1;
                     return true;
@@ -155,7 +171,7 @@ impl ModelMachine {
                 thread.phase = Phase::Ended;
                 false
             }
-            Some(Instruction::Do(_)) => {
+            Some(Instruction::Do(..)) => {
                 thread.phase = Phase::Ready;
                 false
             }
@@ -187,7 +203,8 @@ impl ModelMachine {
                 values[usize::from(x.0)] = thread.compute(operand);
             }
             Statement::Add(x, by) => {
-                footprint.touch(variable(x), ADDITION);
+                let access = if self.atomic[usize::from(x.0)] { ADDITION } else { Access::Write };
+                footprint.touch(variable(x), access);
                 let value = &mut values[usize::from(x.0)];
                 *value = value.wrapping_add(by);
             }
@@ -263,11 +280,37 @@ impl ModelMachine {
             Statement::Let(..)
             | Statement::Assert(_)
             | Statement::If(..)
+            | Statement::Ordered(..)
             | Statement::Repeat(..) => {
                 unreachable!("local statements run in `settle`: this is a bug in lockred")
             }
         }
         Next::On
+    }
+
+    /// Executes the visible operation that the thread stands before, and goes on to the next.
+    pub(super) fn act(
+        &mut self,
+        number: usize,
+        chooser: &mut dyn Chooser,
+        step: &mut Step<Failure>,
+    ) {
+        let next = match self.state.threads[number].phase {
+            Phase::Woken(a) => {
+                step.footprint.touch(mutex(a), Access::Lock);
+                self.state.owners[usize::from(a.0)] = Some(Body(number as u8));
+                Next::On
+            }
+            _ => self.execute(number, chooser, step),
+        };
+        match next {
+            Next::On => {
+                self.state.threads[number].place += 1;
+                self.settle(number, &mut step.failures);
+            }
+            Next::Stop => {}
+            Next::End => self.state.threads[number].phase = Phase::Ended,
+        }
     }
 
     fn notify(
@@ -380,22 +423,7 @@ impl Machine for ModelMachine {
         step.failures.append(&mut self.early);
         let number = thread.index();
         let place = self.state.threads[number].place;
-        let next = match self.state.threads[number].phase {
-            Phase::Woken(a) => {
-                step.footprint.touch(mutex(a), Access::Lock);
-                self.state.owners[usize::from(a.0)] = Some(Body(number as u8));
-                Next::On
-            }
-            _ => self.execute(number, chooser, step),
-        };
-        match next {
-            Next::On => {
-                self.state.threads[number].place += 1;
-                self.settle(number, &mut step.failures);
-            }
-            Next::Stop => {}
-            Next::End => self.state.threads[number].phase = Phase::Ended,
-        }
+        self.act(number, chooser, step);
         let mut hasher = DefaultHasher::new();
         (number, place, self.state.threads[number].place, &self.state.threads[number].registers)
             .hash(&mut hasher);

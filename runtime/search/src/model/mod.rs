@@ -6,7 +6,9 @@
 //! | [`text`] | their text form |
 //! | `code` | the flat code that the machine runs |
 //! | [`state`] | its states |
-//! | [`machine`] | the machine |
+//! | [`machine`] | the machine, one operation a step |
+//! | `transactional` | the machine by transactions |
+//! | [`watched`] | the machine watched by a race detector |
 
 mod code;
 pub mod machine;
@@ -14,6 +16,9 @@ mod print;
 pub mod program;
 pub mod state;
 pub mod text;
+mod transactional;
+pub mod watched;
 
 pub use machine::{Failure, ModelMachine};
 pub use program::Program;
+pub use watched::Watched;

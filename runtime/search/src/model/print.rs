@@ -3,7 +3,8 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::program::{
-    Body, Comparison, Condition, Condvar, Mutex, Operand, Program, Register, Statement, Variable,
+    Body, Comparison, Condition, Condvar, Mutex, Operand, Order, Program, Register, Statement,
+    Variable,
 };
 
 macro_rules! name {
@@ -55,6 +56,15 @@ impl Display for Block<'_> {
     }
 }
 
+const fn keyword(order: Order) -> &'static str {
+    match order {
+        Order::Relaxed => "relaxed",
+        Order::Acquire => "acquire",
+        Order::Release => "release",
+        Order::AcqRel => "acqrel",
+    }
+}
+
 impl Display for Statement {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
@@ -84,6 +94,7 @@ impl Display for Statement {
             Self::If(condition, yes, no) => {
                 write!(f, "if {condition} {} else {}", Block(yes), Block(no))
             }
+            Self::Ordered(order, access) => write!(f, "{} {access}", keyword(*order)),
             Self::Repeat(times, body) => write!(f, "repeat {times} {}", Block(body)),
         }
     }

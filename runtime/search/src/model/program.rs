@@ -51,6 +51,19 @@ pub struct Condition {
     pub value: i32,
 }
 
+/// A memory ordering.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Order {
+    /// `relaxed`
+    Relaxed,
+    /// `acquire`
+    Acquire,
+    /// `release`
+    Release,
+    /// `acqrel`
+    AcqRel,
+}
+
 /// A statement. `Let`, `If`, `Repeat`, `Assert` are local to the thread; all others are visible operations.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Statement {
@@ -94,6 +107,9 @@ pub enum Statement {
     If(Condition, Vec<Self>, Vec<Self>),
     /// `repeat 3 { .. }`
     Repeat(u32, Vec<Self>),
+    /// `relaxed r = x`, `acquire r = x`, `release x = 1`: an access to an atomic with a weaker ordering than sequential
+    /// consistency. Values are sequentially consistent all the same; only happens-before is weaker.
+    Ordered(Order, Box<Self>),
 }
 
 /// A variable's declaration.

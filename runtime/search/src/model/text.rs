@@ -11,7 +11,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::program::{
-    Body, Comparison, Condition, Condvar, Declaration, Mutex, Operand, Program, Register,
+    Body, Comparison, Condition, Condvar, Declaration, Mutex, Operand, Order, Program, Register,
     Statement, Variable,
 };
 
@@ -157,6 +157,10 @@ impl Parser {
             "spawn" => Statement::Spawn(self.body()?),
             "join" => Statement::Join(self.body()?),
             "abort" => Statement::Abort,
+            "relaxed" => self.ordered(Order::Relaxed)?,
+            "acquire" => self.ordered(Order::Acquire)?,
+            "release" => self.ordered(Order::Release)?,
+            "acqrel" => self.ordered(Order::AcqRel)?,
             "await" => {
                 let variable = self.variable()?;
                 self.expect("==", "==")?;
@@ -172,6 +176,10 @@ impl Parser {
             }
             name => self.assignment(name)?,
         })
+    }
+
+    fn ordered(&mut self, order: Order) -> Parsed<Statement> {
+        Ok(Statement::Ordered(order, Box::new(self.statement()?)))
     }
 
     fn assignment(&mut self, name: &str) -> Parsed<Statement> {

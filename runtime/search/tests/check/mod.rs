@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use lockred_search::model::{Failure, ModelMachine, Program};
-use lockred_search::{Choice, Limits, Observer, Outcome, Strategy, explore, naive};
+use lockred_search::discipline::Discipline;
+use lockred_search::model::{Failure, ModelMachine, Program, Watched};
+use lockred_search::{Choice, Limits, Observer, Outcome, Strategy, explore, naive, transactions};
 
 /// All failures and end states, and how often each end state was reached.
 #[derive(Debug, PartialEq, Eq, Default)]
@@ -41,5 +42,22 @@ pub fn all_states(program: &Program) -> (Seen, Outcome) {
     let mut seen = Seen::default();
     let mut machine = ModelMachine::new(program).reporting_ends();
     let outcome = naive::explore_states(&mut machine, Limits::default(), &mut seen);
+    (seen, outcome)
+}
+
+/// Explores the program by transactions.
+pub fn by_transactions(program: &Program, limits: Limits) -> (Seen, Outcome) {
+    let mut seen = Seen::default();
+    let mut machine = ModelMachine::new(program).reporting_ends();
+    let mut discipline = Discipline::default();
+    let outcome = transactions::explore(&mut machine, &mut discipline, limits, &mut seen);
+    (seen, outcome)
+}
+
+/// Visits every state of the program and of a race detector that watches it, if there are not too many.
+pub fn all_watched_states(program: &Program, limits: Limits) -> (Seen, Outcome) {
+    let mut seen = Seen::default();
+    let mut machine = Watched::new(ModelMachine::new(program).reporting_ends());
+    let outcome = naive::explore_states(&mut machine, limits, &mut seen);
     (seen, outcome)
 }

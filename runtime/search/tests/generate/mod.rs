@@ -2,7 +2,7 @@
 
 use lockred_search::model::Program;
 use lockred_search::model::program::{
-    Body, Comparison, Condition, Condvar, Mutex, Operand, Register, Statement, Variable,
+    Body, Comparison, Condition, Condvar, Mutex, Operand, Order, Register, Statement, Variable,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -107,9 +107,21 @@ fn access() -> impl Strategy<Value = Statement> {
     ]
 }
 
+fn ordered() -> impl Strategy<Value = Statement> {
+    let weaker = prop_oneof![
+        (register(), atomic()).prop_map(|(r, x)| Statement::Load(r, x)),
+        (atomic(), operand()).prop_map(|(x, value)| Statement::Store(x, value)),
+        (register(), atomic(), 1..3).prop_map(|(r, x, by)| Statement::FetchAdd(r, x, by)),
+        (atomic(), 1..3).prop_map(|(x, by)| Statement::Add(x, by)),
+    ];
+    let orders = [Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel];
+    (0..4usize, weaker).prop_map(move |(i, access)| Statement::Ordered(orders[i], Box::new(access)))
+}
+
 fn flat() -> impl Strategy<Value = Statement> {
     prop_oneof![
         12 => access(),
+        2 => ordered(),
         2 => mutex().prop_map(Statement::Lock),
         2 => mutex().prop_map(Statement::Unlock),
         1 => (register(), mutex()).prop_map(|(r, a)| Statement::TryLock(r, a)),
@@ -168,6 +180,15 @@ fn pattern() -> impl Strategy<Value = Vec<Statement>> {
         let notify = if all { Statement::NotifyAll(c) } else { Statement::NotifyOne(c) };
         around(a, vec![Statement::Store(Variable(x), Operand::Constant(1)), notify])
     });
+    let relaxed = (0..2u8, atomic(), any::<bool>()).prop_map(move |(x, f, publishes)| {
+        let relaxed = |access| Statement::Ordered(Order::Relaxed, Box::new(access));
+        if publishes {
+            let one = Operand::Constant(1);
+            return vec![Statement::Store(Variable(x), one), relaxed(Statement::Store(f, one))];
+        }
+        let read = vec![Statement::Load(q, Variable(x))];
+        vec![relaxed(Statement::Load(r, f)), Statement::If(is(r, 1), read, vec![])]
+    });
     let leaked = mutex().prop_map(|a| vec![Statement::Lock(a)]);
     let counted = (mutex(), 0..2u8).prop_map(move |(a, x)| {
         let add = Statement::Store(Variable(x), Operand::Sum(r, 1));
@@ -183,7 +204,9 @@ fn pattern() -> impl Strategy<Value = Vec<Statement>> {
         2 => waiting,
         2 => waking,
         1 => leaked,
+        2 => relaxed,
         2 => counted,
         2 => access().prop_map(|s| vec![s]),
+        1 => ordered().prop_map(|s| vec![s]),
     ]
 }

@@ -1,0 +1,227 @@
+//! The gate: asked before and told after every operation of a transaction; it knows the movers and ends transactions.
+//!
+//! A transaction is R* N? L*: right movers (and both movers), at most one non-mover, left movers (ALGORITHM.md section 2). The
+//! gate keeps the phase, the locks that the thread holds, and what the transaction did; what it sees weakens the discipline.
+
+use crate::explore::Choice;
+use crate::footprint::{Access, ObjectId, thread_object};
+use crate::machine::{Chooser, ThreadId};
+use crate::picks::Picks;
+
+use super::Discipline;
+use super::operation::{Effect, Kind, Mode, Operation};
+use super::run::{Deed, Run, Wanted};
+
+/// Transactions longer than this are cut (condition C of the papers: no run is endless).
+const LONGEST: u32 = 10_000;
+
+/// Whether an operation may be executed now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Go {
+    /// It is executed, as part of the transaction.
+    On,
+    /// The transaction ends before it.
+    Boundary,
+    /// It cannot proceed: the thread waits before it.
+    Blocked,
+}
+
+/// Lipton's classes, as far as they matter for phases: both movers pass in either.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Mover {
+    Right,
+    Left,
+    Both,
+    Non,
+}
+
+/// The gate of one transaction under way.
+pub struct Gate<'a> {
+    pub(crate) discipline: &'a mut Discipline,
+    pub(crate) run: &'a mut Run,
+    /// Locks that the thread holds.
+    pub(crate) held: &'a mut Vec<(ObjectId, Mode)>,
+    pub(crate) picks: &'a mut Picks,
+    /// Told the choices that lead here, operation by operation.
+    pub(crate) trail: &'a mut dyn FnMut(Choice),
+    pub(crate) thread: ThreadId,
+}
+
+impl Gate<'_> {
+    /// Asked before each operation; `can_proceed` is false if it would wait. After `Go::On` the machine executes it and tells
+    /// `after`; else it leaves the thread before it.
+    pub fn before(&mut self, operation: &Operation, can_proceed: bool) -> Go {
+        self.note_waiting(operation);
+        let cut = match *operation {
+            Operation::Acquire(lock, _) => {
+                self.held.iter().any(|&(held, _)| self.discipline.is_cyclic(held, lock))
+            }
+            Operation::Await { .. } => true,
+            _ => false,
+        };
+        let late = self.run.post && matches!(self.mover(operation), Mover::Right | Mover::Non);
+        let boundary = cut || late || self.run.closed || self.run.length >= LONGEST;
+        if boundary && !self.run.first {
+            return Go::Boundary;
+        }
+        if !can_proceed {
+            self.run.blocked = Some(match *operation {
+                Operation::Acquire(lock, mode) => Wanted::Lock(lock, mode),
+                Operation::Join(thread) => Wanted::End(thread),
+                Operation::Await { object, .. } => Wanted::Value(object),
+                _ => return Go::Boundary,
+            });
+            return Go::Blocked;
+        }
+        (self.trail)(Choice::Thread(self.thread));
+        Go::On
+    }
+
+    /// Told after each operation.
+    pub fn after(&mut self, operation: &Operation, effect: Effect<'_>) {
+        let mover = self.mover(operation);
+        let mut commits = matches!(mover, Mover::Left | Mover::Non);
+        match *operation {
+            Operation::Acquire(lock, mode) => self.acquired(lock, mode),
+            Operation::TryAcquire(lock, mode) => {
+                self.discipline.observe(lock);
+                let acquired = effect == Effect::Tried(true);
+                self.run.touch_lock(lock, mode, i32::from(acquired), acquired);
+                if acquired {
+                    self.held.push((lock, mode));
+                    self.run.deeds.push(Deed::Acquire(lock, mode));
+                }
+            }
+            Operation::Release(lock, mode) => self.released(lock, mode),
+            Operation::Data { object, access, kind, site } => {
+                self.run.footprint.touch(object, access);
+                self.run.deeds.push(Deed::Data { object, access, kind, site });
+            }
+            Operation::Await { object, ordering, site } => {
+                self.run.acquire_data(object, ordering, site);
+            }
+            Operation::Wait { queue, lock } => {
+                self.released(lock, Mode::Exclusive);
+                self.touch_queue(queue, Access::Enqueue);
+                self.run.closed = true;
+            }
+            Operation::Notify(queue) => {
+                let woken = if let Effect::Woke(woken) = effect { woken } else { &[] };
+                let access = if woken.is_empty() { Access::WakeNone } else { Access::Wake };
+                self.touch_queue(queue, access);
+                self.run.footprint.enables.extend(woken.iter().map(|&(thread, _)| thread));
+                // It enables, like spawn, unless the woken cannot move before the notifier gives back their lock.
+                commits |= woken.iter().any(|&(_, lock)| !self.holds(lock));
+            }
+            Operation::Spawn(thread) => {
+                self.run.footprint.enables.push(thread);
+                self.run.deeds.push(Deed::Spawn(thread));
+                commits = true;
+            }
+            Operation::Join(thread) => {
+                if self.run.here.is_empty() {
+                    self.run.footprint.joins.push(thread);
+                } else {
+                    self.run.footprint.touch(thread_object(thread), Access::LateJoin);
+                }
+                self.run.deeds.push(Deed::Join(thread));
+            }
+            Operation::Abort | Operation::Local => {}
+        }
+        self.run.first = false;
+        self.run.length += 1;
+        self.run.post |= commits;
+    }
+
+    /// Told when a thread ends: the one that runs, or one that it started and that has nothing to do.
+    pub fn ended(&mut self, thread: ThreadId) {
+        self.run.footprint.touch(thread_object(thread), Access::End);
+        if thread == self.thread {
+            for &(lock, _) in self.held.iter() {
+                self.discipline.hold_for_good(lock);
+            }
+        }
+    }
+
+    fn mover(&self, operation: &Operation) -> Mover {
+        let unless = |non: bool, mover| if non { Mover::Non } else { mover };
+        let discipline = &self.discipline;
+        match *operation {
+            Operation::Acquire(lock, _) => unless(discipline.is_observed(lock), Mover::Right),
+            Operation::Release(lock, _) => unless(discipline.is_observed(lock), Mover::Left),
+            Operation::Data { object, kind: Kind::Plain, .. } => {
+                unless(discipline.is_unprotected(object), Mover::Both)
+            }
+            Operation::Wait { queue, lock } => {
+                let seen = discipline.is_unprotected(queue) || discipline.is_observed(lock);
+                unless(seen, Mover::Left)
+            }
+            Operation::Notify(queue) => unless(discipline.is_unprotected(queue), Mover::Both),
+            Operation::Spawn(_) => Mover::Left,
+            Operation::Join(_) => Mover::Right,
+            Operation::Local => Mover::Both,
+            Operation::TryAcquire(..)
+            | Operation::Data { .. }
+            | Operation::Await { .. }
+            | Operation::Abort => Mover::Non,
+        }
+    }
+
+    /// Learns from where the thread is going to wait, if it comes to that.
+    fn note_waiting(&mut self, operation: &Operation) {
+        let own = match *operation {
+            Operation::Acquire(lock, mode) => {
+                let again = self.held.iter().any(|&(l, m)| l == lock && m.excludes(mode));
+                if again {
+                    self.discipline.hold_for_good(lock);
+                }
+                return self.discipline.nest(self.thread, self.held, lock);
+            }
+            Operation::Join(_) | Operation::Await { .. } => None,
+            Operation::Wait { lock, .. } => Some(lock),
+            _ => return,
+        };
+        for &(lock, _) in self.held.iter() {
+            if Some(lock) != own {
+                self.discipline.hold_for_good(lock);
+            }
+        }
+    }
+
+    fn holds(&self, lock: ObjectId) -> bool {
+        self.held.iter().any(|&(held, _)| held == lock)
+    }
+
+    fn acquired(&mut self, lock: ObjectId, mode: Mode) {
+        if self.run.here.is_empty() || !self.discipline.is_held_for_good(lock) {
+            self.run.require(lock, mode);
+        }
+        self.held.push((lock, mode));
+        self.run.here.push((lock, mode));
+        let observed = self.discipline.is_observed(lock);
+        self.run.touch_lock(lock, mode, 1, observed);
+        self.run.deeds.push(Deed::Acquire(lock, mode));
+    }
+
+    fn released(&mut self, lock: ObjectId, mode: Mode) {
+        if let Some(place) = self.held.iter().rposition(|&held| held == (lock, mode)) {
+            self.held.remove(place);
+        }
+        let observed = self.discipline.is_observed(lock);
+        self.run.touch_lock(lock, mode, -1, observed);
+        self.run.deeds.push(Deed::Release(lock, mode));
+    }
+
+    fn touch_queue(&mut self, object: ObjectId, access: Access) {
+        self.run.footprint.touch(object, access);
+        self.run.deeds.push(Deed::Queue { object, access });
+    }
+}
+
+impl Chooser for Gate<'_> {
+    fn choose(&mut self, of: u32) -> u32 {
+        let picked = self.picks.pick(of);
+        (self.trail)(Choice::Value { picked, of });
+        picked
+    }
+}

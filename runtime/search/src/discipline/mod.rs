@@ -1,0 +1,86 @@
+//! The discipline: the facts that the reduction relies on, which every operation checks, and the movers that follow from them.
+//!
+//! A [`Discipline`] starts optimistic and only grows weaker; whatever it learns that changes how programs are cut into
+//! transactions makes the search start again. ALGORITHM.md section 1 (data structures), 2 (movers), 3 (blocking).
+//!
+//! | module | what |
+//! |---|---|
+//! | [`operation`] | what machines tell about operations |
+//! | [`gate`] | decides before each operation whether the transaction goes on |
+//! | `run` | what a transaction did |
+//! | `lock_order` | nested locks |
+
+pub mod gate;
+mod lock_order;
+pub mod operation;
+mod run;
+
+use std::collections::HashSet;
+
+pub use gate::{Gate, Go};
+pub use operation::{Effect, Kind, Mode, Operation, Ordering, Value};
+pub(crate) use run::{Deed, Run, Wanted, lock_access};
+
+use crate::footprint::ObjectId;
+use crate::machine::ThreadId;
+use lock_order::LockOrder;
+
+/// The facts that the reduction relies on. They survive restarts of the search.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Discipline {
+    /// Data and queues with conflicting operations that nothing orders.
+    unprotected: HashSet<ObjectId>,
+    /// Locks whose state is seen by a try.
+    observed: HashSet<ObjectId>,
+    order: LockOrder,
+    /// Something was learned since the search started.
+    grown: bool,
+}
+
+impl Discipline {
+    /// Whether some conflicting operations on the data or queue are not ordered.
+    #[must_use]
+    pub fn is_unprotected(&self, object: ObjectId) -> bool {
+        !self.unprotected.is_empty() && self.unprotected.contains(&object)
+    }
+
+    /// Whether the lock's state is seen by a try.
+    #[must_use]
+    pub fn is_observed(&self, lock: ObjectId) -> bool {
+        !self.observed.is_empty() && self.observed.contains(&lock)
+    }
+
+    /// Whether the lock may be held by a thread that is blocked for good.
+    #[must_use]
+    pub fn is_held_for_good(&self, lock: ObjectId) -> bool {
+        self.order.is_held_for_good(lock)
+    }
+
+    /// Whether wanting `wanted` while holding `held` is part of a cycle of the lock order.
+    #[must_use]
+    pub fn is_cyclic(&self, held: ObjectId, wanted: ObjectId) -> bool {
+        self.order.is_cyclic(held, wanted)
+    }
+
+    /// Notes conflicting operations that nothing orders.
+    pub(crate) fn refute(&mut self, object: ObjectId) {
+        self.grown |= self.unprotected.insert(object);
+    }
+
+    fn observe(&mut self, lock: ObjectId) {
+        self.grown |= self.observed.insert(lock);
+    }
+
+    fn hold_for_good(&mut self, lock: ObjectId) {
+        self.grown |= self.order.hold_for_good(lock);
+    }
+
+    fn nest(&mut self, thread: ThreadId, held: &[(ObjectId, Mode)], wanted: ObjectId) {
+        self.grown |= self.order.nest(thread, held, wanted);
+    }
+
+    /// Whether something was learned since the last time this was asked.
+    pub(crate) fn take_grown(&mut self) -> bool {
+        std::mem::take(&mut self.grown)
+    }
+}

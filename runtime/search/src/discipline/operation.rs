@@ -1,0 +1,121 @@
+//! The operations that the discipline knows: what a machine tells the gate before and after each of them.
+
+use crate::footprint::{Access, ObjectId};
+use crate::machine::ThreadId;
+
+/// How a lock is held.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Mode {
+    /// By several threads at a time.
+    Shared,
+    /// By one thread.
+    Exclusive,
+}
+
+impl Mode {
+    /// Whether two threads cannot hold the same lock in these modes.
+    #[must_use]
+    pub const fn excludes(self, other: Self) -> bool {
+        !matches!((self, other), (Self::Shared, Self::Shared))
+    }
+}
+
+/// What an atomic operation orders, by the C11 memory model. (Values are sequentially consistent all the same.)
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Ordering {
+    /// A read that takes part in it acquires.
+    pub acquires: bool,
+    /// A write that takes part in it releases.
+    pub releases: bool,
+}
+
+impl Ordering {
+    /// Neither acquires nor releases.
+    pub const RELAXED: Self = Self { acquires: false, releases: false };
+    /// Acquires.
+    pub const ACQUIRE: Self = Self { acquires: true, releases: false };
+    /// Releases.
+    pub const RELEASE: Self = Self { acquires: false, releases: true };
+    /// Both.
+    pub const ACQ_REL: Self = Self { acquires: true, releases: true };
+}
+
+/// How an atomic operation uses the value of its object: what decides about release sequences.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Value {
+    /// It reads it.
+    Read,
+    /// It writes it, whatever it was.
+    Written,
+    /// It reads and writes it.
+    Updated,
+}
+
+/// Whether an access to data is plain or atomic.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Kind {
+    /// Plain: two that conflict and are not ordered are a data race.
+    Plain,
+    /// Atomic.
+    Atomic(Value, Ordering),
+}
+
+/// One operation of a thread.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Operation {
+    /// Acquires a lock; waits for it if need be.
+    Acquire(ObjectId, Mode),
+    /// Tries to acquire a lock.
+    TryAcquire(ObjectId, Mode),
+    /// Releases a lock that the thread holds.
+    Release(ObjectId, Mode),
+    /// Accesses data. `site` tells where, for reports of races.
+    Data {
+        /// What is accessed.
+        object: ObjectId,
+        /// How.
+        access: Access,
+        /// Plain or atomic.
+        kind: Kind,
+        /// Where in the program.
+        site: u64,
+    },
+    /// Waits until data has some value, and reads it.
+    Await {
+        /// What is read.
+        object: ObjectId,
+        /// What the read orders.
+        ordering: Ordering,
+        /// Where in the program.
+        site: u64,
+    },
+    /// Gives back the exclusively held lock and enters the queue of waiters; the thread stands still behind it, until it is
+    /// notified and acquires the lock ([`Operation::Acquire`]).
+    Wait {
+        /// The queue.
+        queue: ObjectId,
+        /// The lock.
+        lock: ObjectId,
+    },
+    /// Wakes waiters of a queue.
+    Notify(ObjectId),
+    /// Starts a thread.
+    Spawn(ThreadId),
+    /// Waits for the end of a thread.
+    Join(ThreadId),
+    /// Ends the execution for all threads.
+    Abort,
+    /// A step that nobody else can see.
+    Local,
+}
+
+/// What an operation turned out to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effect<'a> {
+    /// Nothing more than what it is. (A failed compare-exchange is told as the read that it is.)
+    Done,
+    /// The try acquired the lock or not.
+    Tried(bool),
+    /// These threads were woken; each acquires the lock next.
+    Woke(&'a [(ThreadId, ObjectId)]),
+}

@@ -1,0 +1,151 @@
+//! What a transaction did: its footprint, the locks that it depends on, and its deeds in order.
+
+use crate::footprint::{Access, Footprint, ObjectId};
+use crate::machine::ThreadId;
+
+use super::operation::{Kind, Mode, Ordering, Value};
+
+/// An act that matters for weak happens-before (ALGORITHM.md section 5).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Deed {
+    Acquire(ObjectId, Mode),
+    Release(ObjectId, Mode),
+    Data {
+        object: ObjectId,
+        access: Access,
+        kind: Kind,
+        site: u64,
+    },
+    /// Entered, or notified, a queue.
+    Queue {
+        object: ObjectId,
+        access: Access,
+    },
+    Spawn(ThreadId),
+    Join(ThreadId),
+}
+
+/// What a thread waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Wanted {
+    Lock(ObjectId, Mode),
+    End(ThreadId),
+    /// That data has some value.
+    Value(ObjectId),
+}
+
+/// A lock that a transaction took or gave back.
+#[derive(Clone, Copy, Debug)]
+struct Taken {
+    lock: ObjectId,
+    /// The strongest mode among its operations.
+    mode: Mode,
+    /// Times taken less times given back.
+    balance: i32,
+    /// Tries see it.
+    observed: bool,
+}
+
+/// One transaction, finished or under way. Reused.
+#[derive(Debug, Default)]
+pub(crate) struct Run {
+    pub(crate) thread: Option<ThreadId>,
+    /// What it touched. Complete when it was `seal`ed.
+    pub(crate) footprint: Footprint,
+    /// Locks whose being taken would have made it roll back.
+    pub(crate) need: Vec<(ObjectId, Mode)>,
+    pub(crate) deeds: Vec<Deed>,
+    /// Locks whose state it changed on the whole: taken (or given back).
+    pub(crate) changes: Vec<(ObjectId, Mode, bool)>,
+    /// It begins with waiting for a value.
+    pub(crate) awaits: bool,
+    /// What it waits for: the thread stands before an operation that cannot proceed.
+    pub(crate) blocked: Option<Wanted>,
+    /// Locks that it took.
+    pub(super) here: Vec<(ObjectId, Mode)>,
+    locks: Vec<Taken>,
+    pub(super) first: bool,
+    /// It has committed: a left mover or a non-mover was executed.
+    pub(super) post: bool,
+    /// Nothing may follow.
+    pub(super) closed: bool,
+    /// Operations executed.
+    pub(super) length: u32,
+}
+
+impl Run {
+    /// Begins a transaction of `thread`.
+    pub(crate) fn begin(&mut self, thread: ThreadId) {
+        self.thread = Some(thread);
+        self.footprint.clear();
+        self.need.clear();
+        self.deeds.clear();
+        self.changes.clear();
+        self.awaits = false;
+        self.blocked = None;
+        self.here.clear();
+        self.locks.clear();
+        self.first = true;
+        self.post = false;
+        self.closed = false;
+        self.length = 0;
+    }
+
+    /// Whether it took locks that it holds where it is blocked.
+    pub(crate) fn holds_new_locks(&self) -> bool {
+        !self.here.is_empty()
+    }
+
+    /// Operations executed so far.
+    pub(crate) fn length(&self) -> u32 {
+        self.length
+    }
+
+    pub(super) fn touch_lock(&mut self, lock: ObjectId, mode: Mode, by: i32, observed: bool) {
+        match self.locks.iter_mut().find(|taken| taken.lock == lock) {
+            Some(taken) => {
+                taken.mode = taken.mode.max(mode);
+                taken.balance += by;
+                taken.observed |= observed;
+            }
+            None => self.locks.push(Taken { lock, mode, balance: by, observed }),
+        }
+    }
+
+    pub(super) fn require(&mut self, lock: ObjectId, mode: Mode) {
+        self.need.push((lock, mode));
+    }
+
+    pub(super) fn acquire_data(&mut self, object: ObjectId, ordering: Ordering, site: u64) {
+        self.awaits = true;
+        let kind = Kind::Atomic(Value::Read, ordering);
+        self.footprint.touch(object, Access::Read);
+        self.deeds.push(Deed::Data { object, access: Access::Read, kind, site });
+    }
+
+    /// Completes the footprint: the transaction has ended or is blocked.
+    pub(crate) fn seal(&mut self) {
+        for taken in &self.locks {
+            let changed = taken.balance != 0 || taken.observed;
+            self.footprint.touch(taken.lock, lock_access(taken.mode, changed));
+            if taken.balance != 0 {
+                self.changes.push((taken.lock, taken.mode, taken.balance > 0));
+            }
+        }
+        match self.blocked {
+            Some(Wanted::Lock(lock, mode)) => self.footprint.touch(lock, lock_access(mode, false)),
+            Some(Wanted::Value(object)) => self.footprint.touch(object, Access::Read),
+            Some(Wanted::End(_)) | None => {}
+        }
+    }
+}
+
+/// How a transaction acts on a lock: whether it changes its state on the whole.
+pub(crate) const fn lock_access(mode: Mode, changed: bool) -> Access {
+    match (mode, changed) {
+        (Mode::Exclusive, true) => Access::Change,
+        (Mode::Exclusive, false) => Access::Section,
+        (Mode::Shared, true) => Access::SharedChange,
+        (Mode::Shared, false) => Access::SharedSection,
+    }
+}

@@ -1,0 +1,169 @@
+//! The model machine run by transactions: its operations in the discipline's words.
+
+use super::code::Instruction;
+use super::machine::{Failure, ModelMachine, condvar, mutex, variable};
+use super::program::{Body, Order, Statement, Variable};
+use super::state::Phase;
+use crate::discipline::{Effect, Gate, Go, Kind, Mode, Operation, Ordering, Value};
+use crate::footprint::{Access, ObjectId};
+use crate::machine::{Flow, Machine, ThreadId};
+use crate::transactional::{End, Racer, Transactional};
+
+impl Order {
+    const fn ordering(self) -> Ordering {
+        match self {
+            Self::Relaxed => Ordering::RELAXED,
+            Self::Acquire => Ordering::ACQUIRE,
+            Self::Release => Ordering::RELEASE,
+            Self::AcqRel => Ordering::ACQ_REL,
+        }
+    }
+}
+
+impl ModelMachine {
+    /// What the thread, which can run or waits for a lock, a value or an end, does next.
+    pub(super) fn operation(&self, number: usize) -> Operation {
+        let thread = &self.state.threads[number];
+        if let Phase::Woken(a) = thread.phase {
+            return Operation::Acquire(mutex(a), Mode::Exclusive);
+        }
+        let Some(Instruction::Do(statement, order)) = self.code[number].get(thread.place) else {
+            return Operation::Local;
+        };
+        let owns = |a: &super::program::Mutex| {
+            self.state.owners[usize::from(a.0)] == Some(Body(number as u8))
+        };
+        let ordering = order.map_or(Ordering::ACQ_REL, Order::ordering);
+        let data = |x: Variable, access, value, ordering| {
+            let atomic = self.atomic[usize::from(x.0)];
+            let kind = if atomic { Kind::Atomic(value, ordering) } else { Kind::Plain };
+            let access = if atomic || access == Access::Read { access } else { Access::Write };
+            Operation::Data { object: variable(x), access, kind, site: thread.place as u64 }
+        };
+        match *statement {
+            Statement::Load(_, x) => data(x, Access::Read, Value::Read, ordering),
+            Statement::Store(x, _) => data(x, Access::Write, Value::Written, ordering),
+            Statement::Add(x, _) => {
+                let ordering = order.map_or(Ordering::RELAXED, Order::ordering);
+                let Ordering { acquires, releases } = ordering;
+                let access = Access::Update { family: 0, acquires, releases };
+                data(x, access, Value::Updated, ordering)
+            }
+            Statement::FetchAdd(_, x, _) | Statement::Swap(_, x, _) => {
+                data(x, Access::Write, Value::Updated, ordering)
+            }
+            Statement::CompareExchange(_, x, expected, _) => {
+                if self.state.values[usize::from(x.0)] == expected {
+                    data(x, Access::Write, Value::Updated, ordering)
+                } else {
+                    data(x, Access::Read, Value::Read, ordering)
+                }
+            }
+            Statement::Await(x, _) => {
+                let site = thread.place as u64;
+                Operation::Await { object: variable(x), ordering, site }
+            }
+            Statement::Lock(a) => Operation::Acquire(mutex(a), Mode::Exclusive),
+            Statement::TryLock(_, a) => Operation::TryAcquire(mutex(a), Mode::Exclusive),
+            Statement::Unlock(ref a) | Statement::Wait(_, ref a) if !owns(a) => Operation::Local,
+            Statement::Unlock(a) => Operation::Release(mutex(a), Mode::Exclusive),
+            Statement::Wait(c, a) => Operation::Wait { queue: condvar(c), lock: mutex(a) },
+            Statement::NotifyOne(c) | Statement::NotifyAll(c) => Operation::Notify(condvar(c)),
+            Statement::Spawn(body) => Operation::Spawn(ThreadId(u32::from(body.0))),
+            Statement::Join(body) => Operation::Join(ThreadId(u32::from(body.0))),
+            Statement::Abort => Operation::Abort,
+            Statement::Let(..)
+            | Statement::Assert(_)
+            | Statement::If(..)
+            | Statement::Ordered(..)
+            | Statement::Repeat(..) => Operation::Local,
+        }
+    }
+
+    fn tell(&self, number: usize, operation: &Operation, gate: &mut Gate<'_>) {
+        let footprint = &self.scratch.footprint;
+        match *operation {
+            Operation::TryAcquire(..) => {
+                let taken = footprint.accesses.iter().any(|&(_, a)| a == Access::TryLock);
+                gate.after(operation, Effect::Tried(taken));
+            }
+            Operation::Notify(_) => {
+                let woken = footprint.enables.iter().filter_map(|&thread| {
+                    match self.state.threads[thread.index()].phase {
+                        Phase::Woken(a) => Some((thread, mutex(a))),
+                        _ => None,
+                    }
+                });
+                let woken: Vec<_> = woken.collect();
+                gate.after(operation, Effect::Woke(&woken));
+            }
+            _ => gate.after(operation, Effect::Done),
+        }
+        if let Operation::Spawn(thread) = *operation
+            && self.state.threads[thread.index()].phase == Phase::Ended
+        {
+            gate.ended(thread);
+        }
+        if self.state.threads[number].phase == Phase::Ended {
+            gate.ended(ThreadId(number as u32));
+        }
+    }
+}
+
+impl Transactional for ModelMachine {
+    fn advance(
+        &mut self,
+        thread: ThreadId,
+        gate: &mut Gate<'_>,
+        failures: &mut Vec<Failure>,
+    ) -> End {
+        failures.append(&mut self.early);
+        let number = thread.index();
+        loop {
+            match self.state.threads[number].phase {
+                Phase::Ended => return End::Ended,
+                Phase::Unborn | Phase::Waiting(..) => return End::Boundary,
+                Phase::Ready | Phase::Woken(_) => {}
+            }
+            let operation = self.operation(number);
+            let can_proceed = self.status(thread).can_run();
+            match gate.before(&operation, can_proceed) {
+                Go::On => {}
+                Go::Boundary => return End::Boundary,
+                Go::Blocked => return End::Blocked,
+            }
+            let mut step = std::mem::take(&mut self.scratch);
+            step.clear();
+            self.act(number, gate, &mut step);
+            failures.append(&mut step.failures);
+            let flow = step.flow;
+            self.scratch = step;
+            self.tell(number, &operation, gate);
+            if flow == Flow::Over {
+                return End::Over;
+            }
+        }
+    }
+
+    fn save(&mut self, slot: usize) {
+        if self.saved.len() <= slot {
+            self.saved.resize_with(slot + 1, || self.state.clone());
+        }
+        self.saved[slot].clone_from(&self.state);
+    }
+
+    fn restore(&mut self, slot: usize) {
+        self.state.clone_from(&self.saved[slot]);
+        self.over = false;
+    }
+
+    fn race(&self, object: ObjectId, earlier: Racer, later: Racer) -> Failure {
+        let side = |racer: Racer| (Body(racer.thread.0 as u8), racer.site as usize);
+        let (one, other) = (side(earlier), side(later));
+        Failure::Race {
+            variable: Variable(object.0 as u8),
+            one: one.min(other),
+            other: one.max(other),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The model machine watched by a plain happens-before race detector: what data races a program has, for oracles.
+//!
+//! The detector knows nothing of searches, transactions or disciplines: every edge of the C11 happens-before of the execution
+//! that runs (locks included), every pair of accesses. It is part of the state that is told apart, so that visiting all
+//! states shows every race.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::machine::{Failure, ModelMachine};
+use crate::clock::Clock;
+use crate::discipline::{Kind, Operation, Value};
+use crate::footprint::{Access, Footprint, ObjectId};
+use crate::machine::{Chooser, Machine, Status, Step, ThreadId};
+use crate::naive::Fingerprint;
+use crate::transactional::{Racer, Transactional};
+
+/// An access to data.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Seen {
+    racer: Racer,
+    access: Access,
+    epoch: u32,
+    plain: bool,
+}
+
+/// What the detector knows.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+struct Watch {
+    threads: BTreeMap<u32, Clock>,
+    locks: BTreeMap<ObjectId, Clock>,
+    messages: BTreeMap<ObjectId, Clock>,
+    accesses: BTreeMap<ObjectId, Vec<Seen>>,
+}
+
+/// A watched machine.
+#[derive(Clone, Debug)]
+pub struct Watched {
+    machine: ModelMachine,
+    watch: Watch,
+}
+
+impl Watched {
+    /// Watches a machine, which stands at its root.
+    #[must_use]
+    pub fn new(machine: ModelMachine) -> Self {
+        Self { machine, watch: Watch::default() }
+    }
+
+    fn see(&mut self, thread: ThreadId, operation: &Operation, step: &mut Step<Failure>) {
+        let mut now = self.watch.threads.remove(&thread.0).unwrap_or_default();
+        now.set(thread, now.of(thread) + 1);
+        match *operation {
+            Operation::Acquire(lock, _) => self.join(&mut now, lock),
+            Operation::TryAcquire(lock, _) => {
+                if step.footprint.accesses.iter().any(|&(_, access)| access == Access::TryLock) {
+                    self.join(&mut now, lock);
+                }
+            }
+            Operation::Release(lock, _) | Operation::Wait { lock, .. } => {
+                self.watch.locks.insert(lock, now.clone());
+            }
+            Operation::Data { object, access, kind, site } => {
+                self.access(thread, &mut now, object, access, kind, site, step);
+            }
+            Operation::Await { object, ordering, site } => {
+                let kind = Kind::Atomic(Value::Read, ordering);
+                self.access(thread, &mut now, object, Access::Read, kind, site, step);
+            }
+            Operation::Spawn(started) => {
+                self.watch.threads.insert(started.0, now.clone());
+            }
+            Operation::Join(ended) => {
+                if let Some(last) = self.watch.threads.get(&ended.0) {
+                    now.join(last);
+                }
+            }
+            Operation::Notify(_) | Operation::Abort | Operation::Local => {}
+        }
+        self.watch.threads.insert(thread.0, now);
+    }
+
+    fn join(&self, now: &mut Clock, lock: ObjectId) {
+        if let Some(released) = self.watch.locks.get(&lock) {
+            now.join(released);
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of an operation")]
+    fn access(
+        &mut self,
+        thread: ThreadId,
+        now: &mut Clock,
+        object: ObjectId,
+        access: Access,
+        kind: Kind,
+        site: u64,
+        step: &mut Step<Failure>,
+    ) {
+        let writes = access != Access::Read;
+        let racer = Racer { thread, site, writes };
+        let seen = Seen { racer, access, epoch: now.of(thread), plain: kind == Kind::Plain };
+        let accesses = self.watch.accesses.entry(object).or_default();
+        for other in accesses.iter() {
+            let unordered =
+                other.racer.thread != thread && other.epoch > now.of(other.racer.thread);
+            if unordered && (other.plain || seen.plain) && access.depends_on(other.access) {
+                step.failures.push(self.machine.race(object, other.racer, racer));
+            }
+        }
+        accesses.push(seen);
+        let Kind::Atomic(value, ordering) = kind else { return };
+        let message = self.watch.messages.entry(object).or_default();
+        if value != Value::Written && ordering.acquires {
+            now.join(message);
+        }
+        if value == Value::Written {
+            message.clear();
+        }
+        if value != Value::Read && ordering.releases {
+            message.join(now);
+        }
+    }
+}
+
+impl Machine for Watched {
+    type Failure = Failure;
+
+    fn restore_root(&mut self) {
+        self.machine.restore_root();
+        self.watch = Watch::default();
+    }
+
+    fn threads(&self) -> u32 {
+        self.machine.threads()
+    }
+
+    fn status(&mut self, thread: ThreadId) -> Status {
+        self.machine.status(thread)
+    }
+
+    fn pending(&mut self, thread: ThreadId, footprint: &mut Footprint) {
+        self.machine.pending(thread, footprint);
+    }
+
+    fn step(&mut self, thread: ThreadId, chooser: &mut dyn Chooser, step: &mut Step<Failure>) {
+        let operation = self.machine.operation(thread.index());
+        self.machine.step(thread, chooser, step);
+        self.see(thread, &operation, step);
+    }
+
+    fn finish(&mut self, failures: &mut Vec<Failure>) {
+        self.machine.finish(failures);
+    }
+}
+
+impl Fingerprint for Watched {
+    fn fingerprint(&self) -> u128 {
+        let mut hasher = DefaultHasher::new();
+        self.watch.threads.hash(&mut hasher);
+        self.watch.locks.hash(&mut hasher);
+        self.watch.messages.hash(&mut hasher);
+        for accesses in self.watch.accesses.values() {
+            let mut sorted: Vec<_> =
+                accesses.iter().map(|seen| (seen.racer.thread, seen.epoch)).collect();
+            sorted.sort_unstable();
+            sorted.hash(&mut hasher);
+        }
+        self.machine.fingerprint() ^ (u128::from(hasher.finish()) << 32)
+    }
+}

@@ -1,0 +1,162 @@
+//! A node of the search by transactions, and the branch that is explored from it.
+
+use crate::discipline::Mode;
+use crate::footprint::{Access, ObjectId};
+use crate::machine::ThreadId;
+use crate::picks::Picks;
+use crate::sleep::Sleep;
+use crate::thread_set::ThreadSet;
+
+/// What a thread did at a node until it waited and was rolled back.
+#[derive(Default)]
+pub(super) struct RolledBack {
+    pub(super) thread: ThreadId,
+    pub(super) accesses: Vec<(ObjectId, Access)>,
+    pub(super) joins: Vec<ThreadId>,
+    pub(super) need: Vec<(ObjectId, Mode)>,
+}
+
+/// A boundary state on the stack.
+#[derive(Default)]
+pub(super) struct Level {
+    /// Threads whose first operation can proceed, and which are not known to roll back.
+    pub(super) enabled: ThreadSet,
+    /// Those of them that should not run without need.
+    pub(super) reluctant: ThreadSet,
+    /// Threads to be explored (the source set), those explored already included.
+    pub(super) back: ThreadSet,
+    pub(super) sleep: Sleep,
+    /// Threads that were rolled back here.
+    rolled_back: Vec<RolledBack>,
+    rolled: usize,
+    /// The branch: the thread that runs and the values it chooses.
+    pub(super) thread: Option<ThreadId>,
+    pub(super) picks: Picks,
+    /// Race reversal asked for it.
+    pub(super) wanted: bool,
+    /// The thread has run to a boundary with some values.
+    pub(super) ran: bool,
+    /// A branch ended the execution for all threads.
+    pub(super) over: bool,
+    /// Accesses of the branch's thread with all values explored so far.
+    pub(super) union: Vec<(ObjectId, Access)>,
+    /// Length of the schedule that leads here.
+    pub(super) schedule: usize,
+}
+
+impl Level {
+    pub(super) fn clear(&mut self) {
+        self.enabled.clear();
+        self.reluctant.clear();
+        self.back.clear();
+        self.sleep.clear();
+        self.rolled = 0;
+        self.thread = None;
+        self.over = false;
+    }
+
+    /// The threads that were rolled back here.
+    pub(super) fn rolled_back(&self) -> &[RolledBack] {
+        &self.rolled_back[..self.rolled]
+    }
+
+    pub(super) fn is_rolled_back(&self, thread: ThreadId) -> bool {
+        self.rolled_back().iter().any(|rolled| rolled.thread == thread)
+    }
+
+    /// A place for one more thread that was rolled back.
+    pub(super) fn roll_back(&mut self) -> &mut RolledBack {
+        if self.rolled_back.len() == self.rolled {
+            self.rolled_back.push(RolledBack::default());
+        }
+        self.rolled += 1;
+        &mut self.rolled_back[self.rolled - 1]
+    }
+
+    /// The thread to explore first: the last one if it can, else the lowest; reluctant ones last.
+    pub(super) fn first(&self, last: Option<ThreadId>) -> Option<ThreadId> {
+        let awake = |thread: &ThreadId| {
+            self.enabled.contains(*thread) && !self.sleep.asleep.contains(*thread)
+        };
+        let willing = |thread: &ThreadId| awake(thread) && !self.reluctant.contains(*thread);
+        last.filter(willing)
+            .or_else(|| self.enabled.iter().find(willing))
+            .or_else(|| self.enabled.iter().find(awake))
+    }
+
+    pub(super) fn begin(&mut self, thread: ThreadId, wanted: bool) {
+        self.thread = Some(thread);
+        self.wanted = wanted;
+        self.ran = false;
+        self.picks.clear();
+        self.union.clear();
+    }
+
+    /// Goes on to the next branch: other values of the same thread, else the next thread that is wanted. Returns whether there
+    /// is one.
+    pub(super) fn next_branch(&mut self, depth: usize) -> bool {
+        let Some(thread) = self.thread else { return false };
+        if self.picks.advance() {
+            return true;
+        }
+        if self.ran {
+            self.sleep.put(thread, depth, &self.union);
+        } else {
+            self.disable(thread);
+        }
+        self.next_wanted()
+    }
+
+    /// Goes on to the next thread that is wanted. Returns whether there is one.
+    fn next_wanted(&mut self) -> bool {
+        let wanted =
+            |&other: &ThreadId| self.enabled.contains(other) && !self.sleep.asleep.contains(other);
+        let next = self.back.iter().find(wanted);
+        match next {
+            Some(next) => {
+                self.begin(next, true);
+                true
+            }
+            None => {
+                self.thread = None;
+                false
+            }
+        }
+    }
+
+    /// The thread cannot run from here after all. If race reversal wanted it, all others have to do instead.
+    fn disable(&mut self, thread: ThreadId) {
+        self.enabled.remove(thread);
+        self.back.remove(thread);
+        if self.wanted {
+            self.want_all();
+        }
+    }
+
+    pub(super) fn want_all(&mut self) {
+        for thread in self.enabled.iter() {
+            self.back.insert(thread);
+        }
+    }
+
+    /// Makes sure that something that can begin with `initials` is explored from here, for a race with a transaction of
+    /// `thread` (ALGORITHM.md 4.3).
+    pub(super) fn reverse(&mut self, thread: ThreadId, initials: &ThreadSet) {
+        if initials.intersects(&self.back) || initials.intersects(&self.sleep.asleep) {
+            return;
+        }
+        if initials.contains(thread) && self.enabled.contains(thread) {
+            self.back.insert(thread);
+            return;
+        }
+        let others = || initials.iter().filter(|&other| other != thread);
+        let runs = |other: &ThreadId| self.enabled.contains(*other);
+        let willing = others().filter(runs).find(|&other| !self.reluctant.contains(other));
+        if let Some(other) = willing.or_else(|| others().find(runs)) {
+            self.back.insert(other);
+        } else if others().next().is_some() || self.is_rolled_back(thread) {
+            // A thread that was rolled back here may want other locks than it did later.
+            self.want_all();
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! The execution under way as a trace of transactions: their order, and which earlier ones race with a new one.
+//!
+//! Two vector clocks a transaction: `order` over all dependencies, those inherited from woken sleepers (ghosts) included,
+//! which race reversal uses; and `real` over what was really touched, which weak happens-before uses (ALGORITHM.md sections
+//! 1, 4.1, 4.3). Earlier dependent transactions are found by the chains of each object and thread, the latest first.
+
+use std::collections::BinaryHeap;
+
+use crate::chains::{Chains, Position};
+use crate::clock::Clock;
+use crate::discipline::Mode;
+use crate::footprint::{Access, ObjectId};
+use crate::machine::ThreadId;
+use crate::thread_set::ThreadSet;
+
+use super::ownership::Ownership;
+
+/// One transaction.
+#[derive(Default)]
+pub(super) struct Event {
+    pub(super) thread: ThreadId,
+    /// It is its thread's transaction number `index`, counted from 1.
+    pub(super) index: u32,
+    order: Clock,
+    pub(super) real: Clock,
+    enables: Vec<ThreadId>,
+    /// Its part of the schedule.
+    pub(super) schedule: (usize, usize),
+}
+
+#[derive(Default)]
+struct History {
+    /// Positions of the thread's transactions.
+    runs: Vec<Position>,
+    /// Positions of the transactions that enabled it.
+    enablers: Vec<Position>,
+}
+
+/// The access part of a transaction's footprint.
+#[derive(Clone, Copy)]
+pub(super) struct Touched<'a> {
+    /// Accesses that it made.
+    pub(super) real: &'a [(ObjectId, Access)],
+    /// Accesses inherited from a sleeper.
+    pub(super) ghost: &'a [(ObjectId, Access)],
+}
+
+impl Touched<'_> {
+    fn iter(&self) -> impl Iterator<Item = (ObjectId, Access, bool)> + '_ {
+        let real = self.real.iter().map(|&(object, access)| (object, access, false));
+        real.chain(self.ghost.iter().map(|&(object, access)| (object, access, true)))
+    }
+}
+
+/// The trace under way.
+#[derive(Default)]
+pub(super) struct Trace {
+    events: Vec<Event>,
+    live: usize,
+    /// The note tells whether an access was inherited.
+    chains: Chains<bool>,
+    threads: Vec<History>,
+    ownership: Ownership,
+    /// Of the transaction that was `prepare`d: what comes before it without its own accesses, and with them.
+    base: Clock,
+    order: Clock,
+    real: Clock,
+    covered: Clock,
+    candidates: BinaryHeap<Candidate>,
+}
+
+/// An earlier access that a new one depends on: where it was made, and by which chain of entries it was found.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Candidate {
+    position: Position,
+    entry: u32,
+    access: Access,
+}
+
+impl Trace {
+    pub(super) fn clear(&mut self) {
+        while self.live > 0 {
+            self.pop();
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.live
+    }
+
+    pub(super) fn event(&self, position: usize) -> &Event {
+        &self.events[position]
+    }
+
+    pub(super) fn last_thread(&self) -> Option<ThreadId> {
+        self.live.checked_sub(1).map(|last| self.events[last].thread)
+    }
+
+    /// What really comes before the transaction that was `prepare`d.
+    pub(super) fn real(&self) -> &Clock {
+        &self.real
+    }
+
+    /// The number of the thread's next transaction.
+    pub(super) fn next_index(&self, thread: ThreadId) -> u32 {
+        self.threads.get(thread.index()).map_or(0, |history| history.runs.len() as u32) + 1
+    }
+
+    /// Calls `visit` for every lock that is held behind all transactions, in the order in which each thread took them.
+    pub(super) fn for_each_held(&self, visit: impl FnMut(ThreadId, ObjectId, Mode)) {
+        self.ownership.for_each_held(visit);
+    }
+
+    /// Takes back the last transaction.
+    pub(super) fn pop(&mut self) {
+        self.live -= 1;
+        let position = self.live as Position;
+        let event = &mut self.events[self.live];
+        self.threads[event.thread.index()].runs.pop();
+        for enabled in event.enables.drain(..) {
+            self.threads[enabled.index()].enablers.pop();
+        }
+        self.chains.truncate(position);
+        self.ownership.truncate(position);
+    }
+
+    /// Computes the clocks of a transaction of `thread` that would come next. `joins`: threads whose end it waited for before
+    /// it took any lock.
+    pub(super) fn prepare(&mut self, thread: ThreadId, touched: Touched<'_>, joins: &[ThreadId]) {
+        self.ensure(thread);
+        self.base.clear();
+        self.real.clear();
+        let history = &self.threads[thread.index()];
+        let since = history.runs.last().map_or(0, |run| run + 1);
+        let enablers = history.enablers.iter().rev().take_while(|&&enabler| enabler >= since);
+        let joined = joins.iter().filter_map(|joined| self.threads.get(joined.index()));
+        // A thread without operations ends where it begins.
+        let joined = joined.flat_map(|history| [history.runs.last(), history.enablers.last()]);
+        for &before in history.runs.last().into_iter().chain(enablers).chain(joined.flatten()) {
+            let before = &self.events[before as usize];
+            self.base.join(&before.order);
+            self.real.join(&before.real);
+        }
+        self.order.copy_from(&self.base);
+        for (object, access, ghost) in touched.iter() {
+            for (other, mut walk) in self.chains.threads(object) {
+                if other == thread {
+                    continue;
+                }
+                while let Some(entry) = walk.entry() {
+                    let event = &self.events[entry.position as usize];
+                    let ordered = event.index <= self.order.of(other);
+                    let really = ghost || event.index <= self.real.of(other);
+                    if ordered && really {
+                        break;
+                    }
+                    if !access.depends_on(entry.access) {
+                        walk.past_equals();
+                        continue;
+                    }
+                    if !ordered {
+                        self.order.join(&event.order);
+                    }
+                    if ghost {
+                        break;
+                    }
+                    if !entry.note {
+                        self.real.join(&event.real);
+                        break;
+                    }
+                    walk.on();
+                }
+            }
+        }
+    }
+
+    /// Appends the transaction that was `prepare`d.
+    pub(super) fn push(
+        &mut self,
+        thread: ThreadId,
+        touched: Touched<'_>,
+        enables: &[ThreadId],
+        changes: &[(ObjectId, Mode, bool)],
+        schedule: (usize, usize),
+    ) {
+        if let Some(highest) = enables.iter().max() {
+            self.ensure(*highest);
+        }
+        let position = self.live as Position;
+        let history = &mut self.threads[thread.index()];
+        history.runs.push(position);
+        let index = history.runs.len() as u32;
+        if self.events.len() == self.live {
+            self.events.push(Event::default());
+        }
+        let event = &mut self.events[self.live];
+        event.thread = thread;
+        event.index = index;
+        event.schedule = schedule;
+        event.order.copy_from(&self.order);
+        event.order.set(thread, index);
+        event.real.copy_from(&self.real);
+        event.real.set(thread, index);
+        event.enables.clear();
+        event.enables.extend_from_slice(enables);
+        for enabled in enables {
+            self.threads[enabled.index()].enablers.push(position);
+        }
+        for (object, access, ghost) in touched.iter() {
+            self.chains.push(object, access, ghost, thread, position);
+        }
+        for &(lock, mode, taken) in changes {
+            self.ownership.push(lock, thread, mode, taken, position);
+        }
+        self.live += 1;
+    }
+
+    /// Collects into `positions` the transactions that race with the one of `thread` that was `prepare`d and may be reversed,
+    /// the latest first (ALGORITHM.md 4.3). `need`: locks without which it would not have run. `awaits`: it waits for a value
+    /// first; whether it could have run earlier is then not known, so that no race hides an earlier one.
+    pub(super) fn races(
+        &mut self,
+        thread: ThreadId,
+        touched: Touched<'_>,
+        need: &[(ObjectId, Mode)],
+        awaits: bool,
+        positions: &mut Vec<Position>,
+    ) {
+        positions.clear();
+        self.covered.clear();
+        let mut candidates = std::mem::take(&mut self.candidates);
+        candidates.clear();
+        for (object, access, _) in touched.iter() {
+            for (other, walk) in self.chains.threads(object) {
+                if other != thread {
+                    candidates.extend(self.candidate(walk.number(), access));
+                }
+            }
+        }
+        while let Some(candidate) = candidates.pop() {
+            let event = &self.events[candidate.position as usize];
+            let covers = |clock: &Clock| clock.of(event.thread) >= event.index;
+            // What covers it covers all earlier ones of its thread.
+            if covers(&self.base) || covers(&self.covered) {
+                continue;
+            }
+            let locked_out = self.is_locked_out(need, candidate.position);
+            if !locked_out && positions.last() != Some(&candidate.position) {
+                positions.push(candidate.position);
+            }
+            if locked_out || awaits {
+                let earlier = self.chains.previous(candidate.entry);
+                candidates.extend(self.candidate(earlier, candidate.access));
+            } else {
+                self.covered.join(&event.order);
+            }
+        }
+        self.candidates = candidates;
+    }
+
+    /// The latest entry from `entry` back that `access` depends on.
+    fn candidate(&self, entry: u32, access: Access) -> Option<Candidate> {
+        let mut walk = self.chains.walk(entry);
+        while let Some(earlier) = walk.entry() {
+            if access.depends_on(earlier.access) {
+                let position = earlier.position;
+                return Some(Candidate { position, entry: walk.number(), access });
+            }
+            walk.past_equals();
+        }
+        None
+    }
+
+    /// Whether a needed lock was held before the transaction at `position`, and comes free only by it or behind it.
+    fn is_locked_out(&self, need: &[(ObjectId, Mode)], position: Position) -> bool {
+        need.iter().any(|&(lock, mode)| {
+            self.ownership.holders(lock, mode, position).any(|next_change| {
+                next_change.is_none_or(|change| {
+                    self.is_after(&self.events[change as usize].order, position)
+                })
+            })
+        })
+    }
+
+    /// Fills `initials` with the threads that can begin what is to be explored instead of the transaction at `position`: the
+    /// ones behind it that do not come after it, and then the one of `thread` that was `prepare`d.
+    pub(super) fn initials(&self, position: Position, thread: ThreadId, initials: &mut ThreadSet) {
+        initials.clear();
+        for number in (0..self.threads.len() as u32).map(ThreadId) {
+            let clock = match self.first_independent(position, number) {
+                Some(event) => &event.order,
+                // `thread` itself has not run since: its new transaction is its first.
+                None if number == thread && !self.ran_after(position, thread) => &self.order,
+                None => continue,
+            };
+            let preceded = (0..self.threads.len() as u32).map(ThreadId).any(|other| {
+                other != number
+                    && self
+                        .first_independent(position, other)
+                        .is_some_and(|first| clock.of(other) >= first.index)
+            });
+            if !preceded {
+                initials.insert(number);
+            }
+        }
+    }
+
+    /// The first transaction of `thread` behind `position`, if it does not come after the one there.
+    fn first_independent(&self, position: Position, thread: ThreadId) -> Option<&Event> {
+        let runs = &self.threads[thread.index()].runs;
+        let next = runs.partition_point(|&run| run <= position);
+        let first = &self.events[*runs.get(next)? as usize];
+        (!self.is_after(&first.order, position)).then_some(first)
+    }
+
+    fn ran_after(&self, position: Position, thread: ThreadId) -> bool {
+        self.threads[thread.index()].runs.last().is_some_and(|&run| run > position)
+    }
+
+    fn is_after(&self, clock: &Clock, position: Position) -> bool {
+        let event = &self.events[position as usize];
+        clock.of(event.thread) >= event.index
+    }
+
+    fn ensure(&mut self, thread: ThreadId) {
+        if self.threads.len() <= thread.index() {
+            self.threads.resize_with(thread.index() + 1, History::default);
+        }
+    }
+}

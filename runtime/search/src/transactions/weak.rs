@@ -1,0 +1,271 @@
+//! Weak happens-before: which accesses are ordered for a real reason, and the data races among those that are not.
+//!
+//! ALGORITHM.md section 5. Edges: program order; spawn and join; a releasing write to the acquiring read that sees it; and
+//! from a release of a lock to an acquire in a later transaction exactly if the two transactions are ordered in the trace. So
+//! it does not depend on the order in which independent critical sections happened to run: two conflicting plain accesses that
+//! it does not order are a data race, in some linearisation of the same trace.
+//!
+//! Everything is kept on stacks that go back with the trace. Per acquire and per access O(threads).
+
+use crate::chains::{ByObject, Chains, Position};
+use crate::clock::Clock;
+use crate::discipline::{Deed, Kind, Mode, Value};
+use crate::footprint::{Access, ObjectId};
+use crate::machine::ThreadId;
+
+use super::trace::Trace;
+
+/// What is noted about an access: when its thread made it, and where.
+#[derive(Clone, Copy)]
+struct Note {
+    /// The number of its thread's deed.
+    epoch: u32,
+    site: u64,
+    plain: bool,
+}
+
+/// A conflicting pair of operations that weak happens-before does not order; the later one is of the transaction judged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Unordered {
+    pub(super) object: ObjectId,
+    /// The transaction of the earlier one.
+    pub(super) position: Position,
+    pub(super) earlier: (ThreadId, u64, Access),
+    pub(super) later: (u64, Access),
+    /// One of them is plain: a data race. (Else they are operations on a queue.)
+    pub(super) race: bool,
+}
+
+/// A clock that a release left.
+struct Left {
+    /// Number of the transaction among its thread's.
+    index: u32,
+    mode: Mode,
+    clock: Clock,
+}
+
+/// A clock that was valid from some transaction on.
+struct Dated {
+    position: Position,
+    clock: Clock,
+}
+
+/// Clocks of a thread: where its transactions ended, and where it was started.
+#[derive(Default)]
+struct Times(Vec<Dated>);
+
+impl Times {
+    fn truncate(&mut self, position: Position, spare: &mut Vec<Clock>) {
+        while let Some(last) = self.0.pop_if(|last| last.position >= position) {
+            spare.push(last.clock);
+        }
+    }
+}
+
+/// Weak happens-before of the trace under way.
+#[derive(Default)]
+pub(super) struct Weak {
+    accesses: Chains<Note>,
+    threads: Vec<Times>,
+    /// Per lock and thread, the clocks that its releases left.
+    releases: ByObject<Vec<Vec<Left>>>,
+    /// Per atomic object, what an acquiring read would acquire.
+    messages: ByObject<Times>,
+    /// What to take back.
+    log: Vec<(Position, Logged)>,
+    now: Clock,
+    spare: Vec<Clock>,
+}
+
+#[derive(Clone, Copy)]
+enum Logged {
+    Thread(ThreadId),
+    Release(ObjectId, ThreadId),
+    Message(ObjectId),
+}
+
+impl Weak {
+    /// Takes back everything at `position` and behind it.
+    pub(super) fn truncate(&mut self, position: Position) {
+        self.accesses.truncate(position);
+        while let Some((_, logged)) = self.log.pop_if(|(at, _)| *at >= position) {
+            match logged {
+                Logged::Thread(thread) => {
+                    self.threads[thread.index()].truncate(position, &mut self.spare);
+                }
+                Logged::Message(object) => {
+                    if let Some(times) = self.messages.get_mut(&object) {
+                        times.truncate(position, &mut self.spare);
+                    }
+                }
+                Logged::Release(lock, thread) => {
+                    let threads = self.releases.get_mut(&lock);
+                    let left = threads.and_then(|threads| threads[thread.index()].pop());
+                    self.spare.extend(left.map(|left| left.clock));
+                }
+            }
+        }
+    }
+
+    /// Judges the deeds of the transaction of `thread` that `trace` has prepared and that comes next, at `position`; collects
+    /// the conflicting pairs that are not ordered.
+    pub(super) fn judge(
+        &mut self,
+        trace: &Trace,
+        thread: ThreadId,
+        position: Position,
+        deeds: &[Deed],
+        unordered: &mut Vec<Unordered>,
+    ) {
+        unordered.clear();
+        let index = trace.next_index(thread);
+        self.start(thread);
+        for deed in deeds {
+            self.tick(thread);
+            match *deed {
+                Deed::Acquire(lock, mode) => self.acquire(trace, thread, lock, mode),
+                Deed::Release(lock, mode) => self.release(thread, index, position, lock, mode),
+                Deed::Data { object, access, kind, site } => {
+                    let note =
+                        Note { epoch: self.now.of(thread), site, plain: kind == Kind::Plain };
+                    self.check(thread, object, access, note, unordered);
+                    self.accesses.push(object, access, note, thread, position);
+                    self.pass(position, object, kind);
+                }
+                Deed::Queue { object, access } => {
+                    let note = Note { epoch: self.now.of(thread), site: 0, plain: false };
+                    self.check(thread, object, access, note, unordered);
+                    self.accesses.push(object, access, note, thread, position);
+                }
+                Deed::Spawn(started) => self.keep(started, position),
+                Deed::Join(ended) => {
+                    if let Some(last) =
+                        self.threads.get(ended.index()).and_then(|times| times.0.last())
+                    {
+                        self.now.join(&last.clock);
+                    }
+                }
+            }
+        }
+        self.keep(thread, position);
+    }
+
+    fn start(&mut self, thread: ThreadId) {
+        self.now.clear();
+        if let Some(last) = self.threads.get(thread.index()).and_then(|times| times.0.last()) {
+            self.now.join(&last.clock);
+        }
+    }
+
+    fn tick(&mut self, thread: ThreadId) {
+        let next = self.now.of(thread) + 1;
+        self.now.set(thread, next);
+    }
+
+    /// Keeps the present clock as the latest of `thread`.
+    fn keep(&mut self, thread: ThreadId, position: Position) {
+        let clock = self.copy();
+        if self.threads.len() <= thread.index() {
+            self.threads.resize_with(thread.index() + 1, Times::default);
+        }
+        self.threads[thread.index()].0.push(Dated { position, clock });
+        self.log.push((position, Logged::Thread(thread)));
+    }
+
+    fn copy(&mut self) -> Clock {
+        let mut clock = self.spare.pop().unwrap_or_default();
+        clock.copy_from(&self.now);
+        clock
+    }
+
+    fn acquire(&mut self, trace: &Trace, thread: ThreadId, lock: ObjectId, mode: Mode) {
+        let Some(threads) = self.releases.get(&lock) else { return };
+        for (number, lefts) in threads.iter().enumerate() {
+            let other = ThreadId(number as u32);
+            if other == thread {
+                continue;
+            }
+            let before = lefts.partition_point(|left| left.index <= trace.real().of(other));
+            let mut orders = lefts[..before].iter().rev().filter(|left| left.mode.excludes(mode));
+            if let Some(left) = orders.next() {
+                self.now.join(&left.clock);
+            }
+        }
+    }
+
+    fn release(
+        &mut self,
+        thread: ThreadId,
+        index: u32,
+        position: Position,
+        lock: ObjectId,
+        mode: Mode,
+    ) {
+        let clock = self.copy();
+        let threads = self.releases.entry(lock).or_default();
+        if threads.len() <= thread.index() {
+            threads.resize_with(thread.index() + 1, Vec::new);
+        }
+        threads[thread.index()].push(Left { index, mode, clock });
+        self.log.push((position, Logged::Release(lock, thread)));
+    }
+
+    /// Compares an access with all earlier ones of other threads that conflict and are not ordered before it.
+    fn check(
+        &self,
+        thread: ThreadId,
+        object: ObjectId,
+        access: Access,
+        note: Note,
+        unordered: &mut Vec<Unordered>,
+    ) {
+        for (other, mut walk) in self.accesses.threads(object) {
+            if other == thread {
+                continue;
+            }
+            while let Some(entry) = walk.entry() {
+                if entry.note.epoch <= self.now.of(other) {
+                    break;
+                }
+                let queue = matches!(access, Access::Enqueue | Access::Wake | Access::WakeNone);
+                let race = note.plain || entry.note.plain;
+                if (race || queue) && access.depends_on(entry.access) {
+                    unordered.push(Unordered {
+                        object,
+                        position: entry.position,
+                        earlier: (other, entry.note.site, entry.access),
+                        later: (note.site, access),
+                        race,
+                    });
+                }
+                walk.on();
+            }
+        }
+    }
+
+    /// Passes clocks through an atomic object: release sequences end with a store by anyone and go on through updates.
+    fn pass(&mut self, position: Position, object: ObjectId, kind: Kind) {
+        let Kind::Atomic(value, ordering) = kind else { return };
+        let seen = self.messages.get(&object).and_then(|times| times.0.last());
+        let reads = value != Value::Written;
+        if reads
+            && ordering.acquires
+            && let Some(seen) = seen
+        {
+            self.now.join(&seen.clock);
+        }
+        if value == Value::Read {
+            return;
+        }
+        let mut clock = self.spare.pop().unwrap_or_default();
+        clock.clear();
+        if reads && let Some(seen) = seen {
+            clock.copy_from(&seen.clock);
+        }
+        if ordering.releases {
+            clock.join(&self.now);
+        }
+        self.messages.entry(object).or_default().0.push(Dated { position, clock });
+        self.log.push((position, Logged::Message(object)));
+    }
+}
