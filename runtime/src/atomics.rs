@@ -57,43 +57,59 @@ fn is_idle(operation: &AtomicOperation, rmw: Option<(RmwOp, u64)>) -> bool {
     }
 }
 
+/// How the running thread has come to an operation.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Arrival {
+    /// Reports show the operation.
+    Told,
+    /// It goes round a loop once more, which no report shows.
+    Repeat,
+}
+
 /// Lets the running thread reach its operation: stops where that is a scheduling point, waits where it has to wait.
-fn arrive(operation: &mut AtomicOperation, rmw: Option<(RmwOp, u64)>) {
+fn arrive(operation: &mut AtomicOperation, rmw: Option<(RmwOp, u64)>) -> Arrival {
     let state = state();
     let exploring = state.mode != Mode::Free;
     let alone = state.execution.live == 1;
     let thread = state.thread();
     operation.guard = thread.guard.take();
     let idle = is_idle(operation, rmw);
+    let own = !operation.how.has(How::PRIMITIVE);
     if operation.how.class() == Class::Invisible {
         if !operation.can_proceed() {
             stop(Pending::Atomic(*operation), operation.site);
         }
-        return;
+        return Arrival::Told;
     }
     let inside = thread.in_region && operation.how.has(How::IN_REGION);
-    // A thread that lives alone cannot be interleaved with anything: what it does belongs to the step under way.
-    if (inside || alone) && operation.can_proceed() {
-        return;
+    if inside && operation.can_proceed() {
+        return Arrival::Told;
     }
     thread.in_region = false;
     if idle && operation.guard.is_none() {
-        match thread.spin.before_read(operation.site, operation.address, operation.size) {
+        match thread.spin.before_read(operation.site, operation.address, operation.size, own) {
             Advice::Stop => {}
-            Advice::Skip => return,
+            Advice::Skip => return Arrival::Repeat,
             Advice::Wait => {
                 crate::waiting::wait_for_change(operation.site);
-                return;
+                return Arrival::Repeat;
             }
             Advice::Livelock if exploring => crate::judge::livelock(operation.site),
-            Advice::Livelock => {}
+            Advice::Livelock => return Arrival::Repeat,
         }
     }
-    stop(Pending::Atomic(*operation), operation.site);
+    if !idle {
+        crate::waiting::leave_loop(operation.site);
+    }
+    // A thread that lives alone cannot be interleaved with anything: what it does belongs to the step under way.
+    if !(alone && operation.can_proceed()) {
+        stop(Pending::Atomic(*operation), operation.site);
+    }
+    Arrival::Told
 }
 
 /// Tells everybody who wants to know that an operation was executed.
-fn executed(operation: &AtomicOperation, rmw: Option<RmwOp>, old: u64, new: u64) {
+fn executed(operation: &AtomicOperation, arrival: Arrival, rmw: Option<RmwOp>, old: u64, new: u64) {
     let state = state();
     let number = state.thread_number();
     let wrote = match operation.kind {
@@ -130,7 +146,9 @@ fn executed(operation: &AtomicOperation, rmw: Option<RmwOp>, old: u64, new: u64)
             operation.site,
         );
     }
-    objects::executed(operation, access, rmw, old, new);
+    if arrival == Arrival::Told {
+        objects::executed(operation, access, rmw, old, new);
+    }
 }
 
 fn operation(
@@ -157,9 +175,9 @@ pub extern "C" fn __lr_atomic_load(
         return crate::operation::load(address, size);
     }
     let mut load = operation(Atomic::Load, address, size, order(code), how, site);
-    arrive(&mut load, None);
+    let arrival = arrive(&mut load, None);
     let value = load.word();
-    executed(&load, None, value, value);
+    executed(&load, arrival, None, value, value);
     value
 }
 
@@ -177,10 +195,10 @@ pub extern "C" fn __lr_atomic_store(
         return store(address, size, value);
     }
     let mut write = operation(Atomic::Store, address, size, order(code), how, site);
-    arrive(&mut write, None);
+    let arrival = arrive(&mut write, None);
     let old = write.word();
     store(address, size, value);
-    executed(&write, None, old, cut(value, size));
+    executed(&write, arrival, None, old, cut(value, size));
 }
 
 /// See [`lockred_trace::hooks`].
@@ -202,11 +220,11 @@ pub extern "C" fn __lr_atomic_rmw(
         return old;
     }
     let mut update = operation(Atomic::Rmw, address, size, order(code), how, site);
-    arrive(&mut update, Some((op, operand)));
+    let arrival = arrive(&mut update, Some((op, operand)));
     let old = update.word();
     let new = apply(op, old, operand, size);
     store(address, size, new);
-    executed(&update, Some(op), old, new);
+    executed(&update, arrival, Some(op), old, new);
     old
 }
 
@@ -231,14 +249,14 @@ pub extern "C" fn __lr_atomic_cmpxchg(
     }
     let kind = Atomic::CompareExchange { expected };
     let mut exchange = operation(kind, address, size, order(orders & 0xff), how, site);
-    arrive(&mut exchange, None);
+    let arrival = arrive(&mut exchange, None);
     let old = exchange.word();
     if old == expected {
         store(address, size, new);
     } else {
         exchange.order = order(orders >> 8);
     }
-    executed(&exchange, None, old, if old == expected { cut(new, size) } else { old });
+    executed(&exchange, arrival, None, old, if old == expected { cut(new, size) } else { old });
     old
 }
 

@@ -48,6 +48,7 @@ pub fn access(
         Class::ReadUnlock => Access::ReadUnlock,
         Class::RefInc if writes => Access::RefInc,
         Class::RefDec if writes && new == 0 => Access::RefDecLast,
+        Class::RefDec if writes && new == 1 => Access::RefDecToOne,
         Class::RefDec if writes => Access::RefDec,
         Class::Unused if writes => match rmw.and_then(family) {
             // A relaxed update may acquire, too: through a fence behind it. (Through a fence before it, it may release.)
@@ -140,7 +141,8 @@ mod tests {
     #[test]
     fn only_the_decrement_to_zero_is_the_last() {
         let decrement = operation(Atomic::Rmw, Class::RefDec, Order::Release);
-        assert_eq!(access(&decrement, Some(RmwOp::Sub), 2, 1, false), Access::RefDec);
+        assert_eq!(access(&decrement, Some(RmwOp::Sub), 3, 2, false), Access::RefDec);
+        assert_eq!(access(&decrement, Some(RmwOp::Sub), 2, 1, false), Access::RefDecToOne);
         assert_eq!(access(&decrement, Some(RmwOp::Sub), 1, 0, false), Access::RefDecLast);
     }
 

@@ -61,6 +61,7 @@ fn wait(address: usize, value: u32, deadline: Option<u64>, bits: u32) -> i64 {
     if bits != u32::MAX {
         crate::host::unsupported("futex wait with a bit set");
     }
+    crate::waiting::leave_loop(SiteId(0));
     let inside = std::mem::take(&mut state().thread().in_region);
     if !inside {
         stop(Pending::FutexWait { address }, SiteId(0));
@@ -76,9 +77,6 @@ fn wait(address: usize, value: u32, deadline: Option<u64>, bits: u32) -> i64 {
     crate::objects::futex(address, "waits", &[]);
     let thread = state.thread();
     thread.woken = false;
-    if thread.spin.acted() {
-        crate::host::assume(lockred_trace::codes::AssumptionKind::BoundedSpin, "");
-    }
     stop(Pending::FutexQueued { address, deadline }, SiteId(0));
     let state = state::state();
     let thread = state.thread();
@@ -104,6 +102,7 @@ fn wake(address: usize, most: u32) -> i64 {
     if !state().below_root {
         return 0;
     }
+    crate::waiting::leave_loop(SiteId(0));
     let inside = std::mem::take(&mut state().thread().in_region);
     if !inside {
         stop(Pending::FutexWake { address }, SiteId(0));
@@ -132,7 +131,6 @@ fn wake(address: usize, most: u32) -> i64 {
         }
     }
     sign(&mut state.step.signature, 103 + woken.len() as u64, address, SiteId(0));
-    state.thread().spin.acted();
     crate::objects::futex(address, "wakes", &woken);
     woken.len() as i64
 }

@@ -35,6 +35,7 @@ pub extern "C" fn __lr_libc_pthread_create(
     if std::mem::take(&mut state().refuse_thread) {
         return libc::EAGAIN;
     }
+    crate::waiting::leave_loop(SiteId(0));
     stop(Pending::Spawn, SiteId(0));
     // SAFETY: the attributes were initialised by `__lr_libc_pthread_attr_init`, which keeps the stack size in the first word.
     let stack = if attributes.is_null() { DEFAULT_STACK } else { unsafe { *attributes } };
@@ -42,7 +43,6 @@ pub extern "C" fn __lr_libc_pthread_create(
     let parent = state.thread_number();
     let ordinal = state.thread().children;
     state.thread().children += 1;
-    state.thread().spin.acted();
     let threads = &state.execution.threads;
     let region = Region::of_child(threads[parent as usize].region, ordinal, |region| {
         threads.iter().any(|thread| thread.region == region)
@@ -87,10 +87,7 @@ extern "C" fn bottom(number: usize) -> ! {
 pub fn end() -> ! {
     let state = state();
     let number = state.thread_number();
-    let thread = state.thread();
-    if thread.spin.acted() {
-        crate::host::assume(lockred_trace::codes::AssumptionKind::BoundedSpin, "");
-    }
+    crate::waiting::leave_loop(SiteId(0));
     let state = state::state();
     state.thread().pending = Pending::Ended;
     state.execution.live -= 1;
@@ -134,10 +131,10 @@ pub extern "C" fn __lr_libc_pthread_join(handle: usize, result: *mut *mut u8) ->
     if target == state().thread_number() {
         return libc::EDEADLK;
     }
+    crate::waiting::leave_loop(SiteId(0));
     stop(Pending::Join { target }, SiteId(0));
     let state = state();
     let joiner = state.thread_number();
-    state.thread().spin.acted();
     state.execution.threads[target as usize].joined = true;
     state.step.footprint.joins.push(ThreadId(target));
     sign(&mut state.step.signature, 201, handle, SiteId(0));

@@ -46,6 +46,10 @@ pub struct Spin {
     bare_repeats: u32,
     /// Pauses in a row without any operation.
     pauses: u32,
+    /// Some of those were not scheduling points, in a loop of the program's own.
+    skipped: bool,
+    /// It is about to leave such a loop by itself.
+    left: bool,
     /// Goes on freely, although nothing changed: repeats so far.
     free: Option<u32>,
 }
@@ -79,10 +83,13 @@ impl Spin {
     }
 
     /// The thread is about to read a word.
-    pub fn before_read(&mut self, site: SiteId, address: usize, size: u32) -> Advice {
+    /// `own`: the loop is the program's own, not one inside a recognised primitive.
+    pub fn before_read(&mut self, site: SiteId, address: usize, size: u32, own: bool) -> Advice {
         let now = Seen { site, address, size, value: load(address, size) };
         let repeat = self.seen[..self.length].contains(&Some(now));
         if !repeat {
+            // Judged now: until the read is executed, other threads may change what the loop waited for.
+            self.left |= self.gives_up();
             return Advice::Stop;
         }
         if let Some(free) = &mut self.free {
@@ -91,6 +98,7 @@ impl Spin {
         }
         if self.paused {
             self.paused_repeats += 1;
+            self.skipped |= own;
             if self.paused_repeats > PAUSED_REPEATS { Advice::Wait } else { Advice::Skip }
         } else {
             self.bare_repeats += 1;
@@ -110,7 +118,7 @@ impl Spin {
         if self.seen[..self.length].contains(&now) {
             return false;
         }
-        let gave_up = self.free.is_some() && !self.changed();
+        let gave_up = std::mem::take(&mut self.left);
         // A new value of a word that was read before starts the history afresh.
         let known_place = |seen: &Option<Seen>| {
             seen.is_some_and(|seen| seen.site == site && seen.address == address)
@@ -122,15 +130,22 @@ impl Spin {
         self.length += 1;
         self.paused_repeats = 0;
         self.bare_repeats = 0;
+        self.skipped = false;
         self.free = None;
         gave_up
     }
 
     /// The thread did something else than read. Whether it thereby left a loop that it had gone round freely.
     pub fn acted(&mut self) -> bool {
-        let gave_up = self.free.is_some() && !self.changed();
+        let gave_up = self.gives_up();
         *self = Self::default();
         gave_up
+    }
+
+    /// Whether the thread, now that it does something else, leaves a loop whose rounds were not all scheduling points, although
+    /// nothing that it waited for has changed.
+    fn gives_up(&self) -> bool {
+        (self.free.is_some() || self.skipped) && !self.changed()
     }
 
     /// Whether a remembered word has another value now.
@@ -171,20 +186,20 @@ mod tests {
         let mut word = 1_u32;
         let address = &raw mut word as usize;
         let mut spin = Spin::default();
-        assert_eq!(spin.before_read(SITE, address, 4), Advice::Stop);
+        assert_eq!(spin.before_read(SITE, address, 4, true), Advice::Stop);
         spin.read(SITE, address, 4, 1);
         for _ in 0..PAUSED_REPEATS {
             assert_eq!(spin.pause(), Advice::Skip);
-            assert_eq!(spin.before_read(SITE, address, 4), Advice::Skip);
+            assert_eq!(spin.before_read(SITE, address, 4, true), Advice::Skip);
             spin.read(SITE, address, 4, 1);
         }
         spin.pause();
-        assert_eq!(spin.before_read(SITE, address, 4), Advice::Wait);
+        assert_eq!(spin.before_read(SITE, address, 4, true), Advice::Wait);
         assert!(!spin.changed());
         crate::operation::store(address, 4, 2);
         assert!(spin.changed());
         spin.release();
-        assert_eq!(spin.before_read(SITE, address, 4), Advice::Stop);
+        assert_eq!(spin.before_read(SITE, address, 4, true), Advice::Stop);
         assert!(!spin.read(SITE, address, 4, 2), "it saw a change");
     }
 
@@ -195,11 +210,11 @@ mod tests {
         let mut spin = Spin::default();
         spin.read(SITE, address, 4, 1);
         spin.release();
-        assert_eq!(spin.before_read(SITE, address, 4), Advice::Skip);
+        assert_eq!(spin.before_read(SITE, address, 4, true), Advice::Skip);
         assert!(spin.acted(), "it left the loop although nothing changed");
         spin.read(SITE, address, 4, 1);
         spin.release();
-        let advice = (0..=FREE_REPEATS).map(|_| spin.before_read(SITE, address, 4)).last();
+        let advice = (0..=FREE_REPEATS).map(|_| spin.before_read(SITE, address, 4, true)).last();
         assert_eq!(advice, Some(Advice::Livelock));
     }
 
@@ -209,9 +224,9 @@ mod tests {
         let address = &raw const word as usize;
         let mut spin = Spin::default();
         for _ in 0..=BARE_REPEATS {
-            assert_eq!(spin.before_read(SITE, address, 4), Advice::Stop);
+            assert_eq!(spin.before_read(SITE, address, 4, true), Advice::Stop);
             spin.read(SITE, address, 4, 1);
         }
-        assert_eq!(spin.before_read(SITE, address, 4), Advice::Wait);
+        assert_eq!(spin.before_read(SITE, address, 4, true), Advice::Wait);
     }
 }

@@ -26,8 +26,11 @@ pub enum Access {
     },
     /// Increments a reference count.
     RefInc,
-    /// Decrements a reference count that stays positive.
+    /// Decrements a reference count that stays above one.
     RefDec,
+    /// Decrements a reference count to one. Two of them that could both come next do not commute: the second would be the
+    /// last.
+    RefDecToOne,
     /// Decrements a reference count to zero.
     RefDecLast,
     /// Acquires a lock exclusively; as a pending operation, waits to. A run whose footprint has this has got the lock.
@@ -74,7 +77,7 @@ impl Access {
                 Update { family: f, acquires: a, releases: r },
                 Update { family: g, acquires: b, releases: s },
             ) => f != g || (a && s) || (r && b),
-            (RefInc | RefDec, RefInc | RefDec) => false,
+            (RefInc | RefDec, RefInc | RefDec | RefDecToOne) | (RefDecToOne, RefInc | RefDec) => false,
             (ReadLock | ReadUnlock, ReadLock | ReadUnlock) => false,
             (Enqueue, Enqueue) | (WakeNone, WakeNone) => false,
             // ALGORITHM.md 4.1: use, att; use_r, att_r; chg; chg_r.

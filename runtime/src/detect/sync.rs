@@ -28,7 +28,14 @@ fn depends_on_all(access: Access) -> bool {
     use Access::*;
     !matches!(
         access,
-        Read | Update { .. } | RefInc | RefDec | ReadLock | ReadUnlock | Enqueue | WakeNone
+        Read | Update { .. }
+            | RefInc
+            | RefDec
+            | RefDecToOne
+            | ReadLock
+            | ReadUnlock
+            | Enqueue
+            | WakeNone
     )
 }
 

@@ -62,9 +62,20 @@ pub unsafe extern "C" fn __lr_libc_sched_getaffinity(
     0
 }
 
-/// dlsym: nothing is found. std asks for optional functions, and does without; a function that was found would run unseen.
+/// dlsym: of the functions that Rust programs look for in this way, `getrandom` is found, as modelled. Nothing else is: the
+/// callers do without, and a function that was found would run unseen.
+///
+/// # Safety
+/// As for the C function.
 #[unsafe(no_mangle)]
-pub extern "C" fn __lr_libc_dlsym(_library: *mut c_void, _name: *const c_char) -> *mut c_void {
+pub unsafe extern "C" fn __lr_libc_dlsym(
+    _library: *mut c_void,
+    name: *const c_char,
+) -> *mut c_void {
+    // SAFETY: the program passes a C string.
+    if unsafe { std::ffi::CStr::from_ptr(name) } == c"getrandom" {
+        return crate::randomness::__lr_libc_getrandom as *const () as *mut c_void;
+    }
     std::ptr::null_mut()
 }
 
