@@ -36,7 +36,7 @@ fn right_programs_pass_under_plain_cargo_test() {
 fn every_program_gets_its_verdict() {
     let target = temporary("corpus");
     let mut command = tool::lockred(&program::corpus(), ["check", "--message-format", "json"]);
-    command.args(["--locked", "--max-executions", "20000", "--max-seconds", "5"]);
+    command.args(["--locked", "--max-executions", "20000", "--max-seconds", "20"]);
     let output = tool::finish(command.arg("--target-dir").arg(target));
     let lines = output.lines();
     let tests = tests(&lines);

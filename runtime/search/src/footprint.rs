@@ -77,7 +77,9 @@ impl Access {
                 Update { family: f, acquires: a, releases: r },
                 Update { family: g, acquires: b, releases: s },
             ) => f != g || (a && s) || (r && b),
-            (RefInc | RefDec, RefInc | RefDec | RefDecToOne) | (RefDecToOne, RefInc | RefDec) => false,
+            (RefInc | RefDec, RefInc | RefDec | RefDecToOne) | (RefDecToOne, RefInc | RefDec) => {
+                false
+            }
             (ReadLock | ReadUnlock, ReadLock | ReadUnlock) => false,
             (Enqueue, Enqueue) | (WakeNone, WakeNone) => false,
             // ALGORITHM.md 4.1: use, att; use_r, att_r; chg; chg_r.
