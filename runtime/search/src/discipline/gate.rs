@@ -73,6 +73,7 @@ impl Gate<'_> {
             });
             return Go::Blocked;
         }
+        self.run.count_choice();
         (self.trail)(Choice::Thread(self.thread));
         Go::On
     }
@@ -89,13 +90,15 @@ impl Gate<'_> {
                 self.run.touch_lock(lock, mode, i32::from(acquired), acquired);
                 if acquired {
                     self.held.push((lock, mode));
-                    self.run.deeds.push(Deed::Acquire(lock, mode));
+                    self.run.push(Deed::Acquire(lock, mode));
+                } else {
+                    self.run.push(Deed::Fail(lock, mode));
                 }
             }
             Operation::Release(lock, mode) => self.released(lock, mode),
             Operation::Data { object, access, kind, site } => {
                 self.run.footprint.touch(object, access);
-                self.run.deeds.push(Deed::Data { object, access, kind, site });
+                self.run.push(Deed::Data { object, access, kind, site });
             }
             Operation::Await { object, ordering, site } => {
                 self.run.acquire_data(object, ordering, site);
@@ -115,7 +118,7 @@ impl Gate<'_> {
             }
             Operation::Spawn(thread) => {
                 self.run.footprint.enables.push(thread);
-                self.run.deeds.push(Deed::Spawn(thread));
+                self.run.push(Deed::Spawn(thread));
                 commits = true;
             }
             Operation::Join(thread) => {
@@ -124,7 +127,7 @@ impl Gate<'_> {
                 } else {
                     self.run.footprint.touch(thread_object(thread), Access::LateJoin);
                 }
-                self.run.deeds.push(Deed::Join(thread));
+                self.run.push(Deed::Join(thread));
             }
             Operation::Abort | Operation::Local => {}
         }
@@ -200,7 +203,7 @@ impl Gate<'_> {
         self.run.here.push((lock, mode));
         let observed = self.discipline.is_observed(lock);
         self.run.touch_lock(lock, mode, 1, observed);
-        self.run.deeds.push(Deed::Acquire(lock, mode));
+        self.run.push(Deed::Acquire(lock, mode));
     }
 
     fn released(&mut self, lock: ObjectId, mode: Mode) {
@@ -209,18 +212,19 @@ impl Gate<'_> {
         }
         let observed = self.discipline.is_observed(lock);
         self.run.touch_lock(lock, mode, -1, observed);
-        self.run.deeds.push(Deed::Release(lock, mode));
+        self.run.push(Deed::Release(lock, mode));
     }
 
     fn touch_queue(&mut self, object: ObjectId, access: Access) {
         self.run.footprint.touch(object, access);
-        self.run.deeds.push(Deed::Queue { object, access });
+        self.run.push(Deed::Queue { object, access });
     }
 }
 
 impl Chooser for Gate<'_> {
     fn choose(&mut self, of: u32) -> u32 {
         let picked = self.picks.pick(of);
+        self.run.count_choice();
         (self.trail)(Choice::Value { picked, of });
         picked
     }

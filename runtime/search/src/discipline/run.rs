@@ -1,6 +1,6 @@
 //! What a transaction did: its footprint, the locks that it depends on, and its deeds in order.
 
-use crate::footprint::{Access, Footprint, ObjectId};
+use crate::footprint::{Access, Footprint, ObjectId, thread_object};
 use crate::machine::ThreadId;
 
 use super::operation::{Kind, Mode, Ordering, Value};
@@ -10,6 +10,8 @@ use super::operation::{Kind, Mode, Ordering, Value};
 pub(crate) enum Deed {
     Acquire(ObjectId, Mode),
     Release(ObjectId, Mode),
+    /// Tried a lock in vain.
+    Fail(ObjectId, Mode),
     Data {
         object: ObjectId,
         access: Access,
@@ -55,6 +57,10 @@ pub(crate) struct Run {
     /// Locks whose being taken would have made it roll back.
     pub(crate) need: Vec<(ObjectId, Mode)>,
     pub(crate) deeds: Vec<Deed>,
+    /// For each deed, the number of choices of the schedule up to it.
+    choices_at: Vec<usize>,
+    /// Choices made.
+    choices: usize,
     /// Locks whose state it changed on the whole: taken (or given back).
     pub(crate) changes: Vec<(ObjectId, Mode, bool)>,
     /// It begins with waiting for a value.
@@ -80,6 +86,8 @@ impl Run {
         self.footprint.clear();
         self.need.clear();
         self.deeds.clear();
+        self.choices_at.clear();
+        self.choices = 0;
         self.changes.clear();
         self.awaits = false;
         self.blocked = None;
@@ -94,6 +102,45 @@ impl Run {
     /// Whether it took locks that it holds where it is blocked.
     pub(crate) fn holds_new_locks(&self) -> bool {
         !self.here.is_empty()
+    }
+
+    /// A choice of the schedule was made.
+    pub(super) fn count_choice(&mut self) {
+        self.choices += 1;
+    }
+
+    pub(super) fn push(&mut self, deed: Deed) {
+        self.deeds.push(deed);
+        self.choices_at.push(self.choices);
+    }
+
+    /// Fills in what the transaction touched and waited for before its deed of this number. Returns the number of choices up to
+    /// that deed, itself included.
+    pub(crate) fn cut_before(&self, last: usize, footprint: &mut Footprint) -> usize {
+        footprint.clear();
+        let mut holds = false;
+        for deed in &self.deeds[..last] {
+            match *deed {
+                Deed::Acquire(lock, mode) => {
+                    holds = true;
+                    footprint.touch(lock, lock_access(mode, false));
+                }
+                Deed::Fail(lock, mode) => footprint.touch(lock, lock_access(mode, false)),
+                Deed::Release(lock, mode) => {
+                    let taken = footprint.accesses.contains(&(lock, lock_access(mode, false)));
+                    footprint.touch(lock, lock_access(mode, !taken));
+                }
+                Deed::Data { object, access, .. } | Deed::Queue { object, access } => {
+                    footprint.touch(object, access);
+                }
+                Deed::Join(thread) if holds => {
+                    footprint.touch(thread_object(thread), Access::LateJoin);
+                }
+                Deed::Join(thread) => footprint.joins.push(thread),
+                Deed::Spawn(_) => {}
+            }
+        }
+        self.choices_at[last]
     }
 
     /// Operations executed so far.
@@ -120,7 +167,7 @@ impl Run {
         self.awaits = true;
         let kind = Kind::Atomic(Value::Read, ordering);
         self.footprint.touch(object, Access::Read);
-        self.deeds.push(Deed::Data { object, access: Access::Read, kind, site });
+        self.push(Deed::Data { object, access: Access::Read, kind, site });
     }
 
     /// Completes the footprint: the transaction has ended or is blocked.

@@ -14,6 +14,7 @@ mod level;
 mod ownership;
 mod trace;
 mod weak;
+mod witness;
 
 use std::collections::HashSet;
 
@@ -265,8 +266,18 @@ impl<M: Transactional> Search<'_, '_, M> {
         let mut unordered = std::mem::take(&mut self.unordered);
         let deeds = &self.run.deeds;
         self.weak.judge(&self.trace, thread, position as Position, deeds, &mut unordered);
+        let judged = unordered.iter().try_for_each(|pair| self.report(thread, pair));
+        let refuted = !unordered.is_empty();
+        self.unordered = unordered;
+        judged?;
+        if self.discipline.take_grown() {
+            return Err(Break::Refuted);
+        }
         let footprint = &self.run.footprint;
         let touched = Touched { real: &footprint.accesses, ghost: &self.ghost };
+        if refuted {
+            self.trace.prepare(thread, touched, &footprint.joins);
+        }
         self.trace.push(thread, touched, &footprint.enables, &self.run.changes, schedule);
         let level = &mut self.levels[self.depth];
         for access in footprint.accesses.iter().chain(&self.ghost) {
@@ -274,48 +285,37 @@ impl<M: Transactional> Search<'_, '_, M> {
                 level.union.push(*access);
             }
         }
-        let judged = unordered.iter().try_for_each(|pair| self.report(pair));
-        self.unordered = unordered;
-        judged?;
-        if self.discipline.take_grown() { Err(Break::Refuted) } else { Ok(()) }
+        Ok(())
     }
 
-    /// Weakens the discipline by an unordered pair, and reports it if it is a new race.
-    fn report(&mut self, pair: &Unordered) -> Result<(), Stop> {
+    /// Weakens the discipline by an unordered pair, the later one of which `thread` has just made, and reports it if it is a
+    /// new race.
+    fn report(&mut self, thread: ThreadId, pair: &Unordered) -> Result<(), Stop> {
         self.discipline.refute(pair.object);
-        if !pair.race {
-            return Ok(());
-        }
-        let later = self.trace.last_thread().unwrap_or_default();
         let (earlier, site, _) = pair.earlier;
-        if !self.reported.insert((pair.object, earlier, site, later, pair.later.0)) {
+        let sites = (pair.object, earlier, site, thread, pair.later.0);
+        if !pair.race || !self.reported.insert(sites) {
             return Ok(());
         }
         let racer = |thread, site, access| Racer { thread, site, writes: access != Access::Read };
         let failure = self.drive.machine.race(
             pair.object,
             racer(earlier, site, pair.earlier.2),
-            racer(later, pair.later.0, pair.later.1),
+            racer(thread, pair.later.0, pair.later.1),
         );
-        let schedule = self.witness(pair.position as usize);
+        let schedule = self.witness(thread, pair);
         self.drive.fail(failure, &schedule)
     }
 
-    /// The linearisation of the trace in which nothing orders the accesses of the transaction at `first` and those of the last
-    /// one unless weak happens-before does (ALGORITHM.md 5, witness): what comes before either but not after the first, then
-    /// the first, then what comes after it and before the last, then the last.
-    fn witness(&self, first: usize) -> Vec<Choice> {
-        let last = self.trace.len() - 1;
-        let before = |one: usize, other: usize| {
-            let event = self.trace.event(one);
-            self.trace.event(other).real.of(event.thread) >= event.index
-        };
-        let early = (0..last).filter(|&at| {
-            at != first && (before(at, first) || before(at, last)) && !before(first, at)
-        });
-        let late = (first + 1..last).filter(|&at| before(first, at) && before(at, last));
-        let order = early.chain([first]).chain(late).chain([last]);
-        let parts = order.map(|at| self.trace.event(at).schedule);
+    /// A schedule of the same trace in which nothing orders two accesses that weak happens-before does not order (ALGORITHM.md
+    /// 5, witness), up to the later access. What only this access conflicts with is left out.
+    fn witness(&mut self, thread: ThreadId, pair: &Unordered) -> Vec<Choice> {
+        let choices = self.run.cut_before(pair.deed, &mut self.pending);
+        let touched = Touched { real: &self.pending.accesses, ghost: &[] };
+        self.trace.prepare(thread, touched, &self.pending.joins);
+        let order = witness::order(&self.trace, &self.weak, pair);
+        let parts = order.into_iter().map(|at| self.trace.event(at).schedule);
+        let parts = parts.chain([(self.began, self.began + choices)]);
         parts.flat_map(|(from, to)| &self.drive.schedule[from..to]).copied().collect()
     }
 

@@ -31,7 +31,11 @@ pub(super) struct Unordered {
     /// The transaction of the earlier one.
     pub(super) position: Position,
     pub(super) earlier: (ThreadId, u64, Access),
+    /// When the earlier one was made: the number of its thread's deed.
+    pub(super) epoch: u32,
     pub(super) later: (u64, Access),
+    /// The number of the later one among the deeds of its transaction.
+    pub(super) deed: usize,
     /// One of them is plain: a data race. (Else they are operations on a queue.)
     pub(super) race: bool,
 }
@@ -74,6 +78,8 @@ pub(super) struct Weak {
     /// What to take back.
     log: Vec<(Position, Logged)>,
     now: Clock,
+    /// The number of the deed that is judged.
+    number: usize,
     spare: Vec<Clock>,
 }
 
@@ -120,7 +126,8 @@ impl Weak {
         unordered.clear();
         let index = trace.next_index(thread);
         self.start(thread);
-        for deed in deeds {
+        for (number, deed) in deeds.iter().enumerate() {
+            self.number = number;
             self.tick(thread);
             match *deed {
                 Deed::Acquire(lock, mode) => self.acquire(trace, thread, lock, mode),
@@ -137,6 +144,7 @@ impl Weak {
                     self.check(thread, object, access, note, unordered);
                     self.accesses.push(object, access, note, thread, position);
                 }
+                Deed::Fail(..) => {}
                 Deed::Spawn(started) => self.keep(started, position),
                 Deed::Join(ended) => {
                     if let Some(last) =
@@ -148,6 +156,19 @@ impl Weak {
             }
         }
         self.keep(thread, position);
+    }
+
+    /// Whether what `thread` does in its transaction at `position` is all after the deed of this number of `other`.
+    pub(super) fn begins_after(
+        &self,
+        thread: ThreadId,
+        position: Position,
+        other: ThreadId,
+        epoch: u32,
+    ) -> bool {
+        let times = self.threads.get(thread.index()).map_or(&[][..], |times| &times.0);
+        let before = times.partition_point(|dated| dated.position < position);
+        times[..before].last().is_some_and(|dated| dated.clock.of(other) >= epoch)
     }
 
     fn start(&mut self, thread: ThreadId) {
@@ -234,7 +255,9 @@ impl Weak {
                         object,
                         position: entry.position,
                         earlier: (other, entry.note.site, entry.access),
+                        epoch: entry.note.epoch,
                         later: (note.site, access),
+                        deed: self.number,
                         race,
                     });
                 }
