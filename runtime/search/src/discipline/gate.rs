@@ -104,8 +104,9 @@ impl Gate<'_> {
                 self.run.acquire_data(object, ordering, site);
             }
             Operation::Wait { queue, lock } => {
-                self.released(lock, Mode::Exclusive);
+                // First, so that the lock orders it.
                 self.touch_queue(queue, Access::Enqueue);
+                self.released(lock, Mode::Exclusive);
                 self.run.closed = true;
             }
             Operation::Notify(queue) => {

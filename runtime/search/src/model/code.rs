@@ -31,6 +31,13 @@ pub(super) fn flatten(statements: &[Statement], code: &mut Vec<Instruction>) {
                     code[end] = Instruction::Jump(code.len());
                 }
             }
+            Statement::While(condition, body) => {
+                let start = code.len();
+                code.push(Instruction::Unless(*condition, 0));
+                flatten(body, code);
+                code.push(Instruction::Jump(start));
+                code[start] = Instruction::Unless(*condition, code.len());
+            }
             Statement::Repeat(times, body) => {
                 for _ in 0..*times {
                     flatten(body, code);
@@ -53,7 +60,7 @@ pub(super) fn spawned(statements: &[Statement], names: &mut Vec<u8>) {
                 spawned(yes, names);
                 spawned(no, names);
             }
-            Statement::Repeat(_, body) => spawned(body, names),
+            Statement::Repeat(_, body) | Statement::While(_, body) => spawned(body, names),
             _ => {}
         }
     }

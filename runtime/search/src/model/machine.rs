@@ -281,6 +281,7 @@ impl ModelMachine {
             | Statement::Assert(_)
             | Statement::If(..)
             | Statement::Ordered(..)
+            | Statement::While(..)
             | Statement::Repeat(..) => {
                 unreachable!("local statements run in `settle`: this is a bug in lockred")
             }

@@ -95,6 +95,7 @@ impl Display for Statement {
                 write!(f, "if {condition} {} else {}", Block(yes), Block(no))
             }
             Self::Ordered(order, access) => write!(f, "{} {access}", keyword(*order)),
+            Self::While(condition, body) => write!(f, "while {condition} {}", Block(body)),
             Self::Repeat(times, body) => write!(f, "repeat {times} {}", Block(body)),
         }
     }

@@ -64,7 +64,7 @@ pub enum Order {
     AcqRel,
 }
 
-/// A statement. `Let`, `If`, `Repeat`, `Assert` are local to the thread; all others are visible operations.
+/// A statement. `Let`, `If`, `Repeat`, `While`, `Assert` are local to the thread; all others are visible operations.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Statement {
     /// `r = x`
@@ -107,6 +107,8 @@ pub enum Statement {
     If(Condition, Vec<Self>, Vec<Self>),
     /// `repeat 3 { .. }`
     Repeat(u32, Vec<Self>),
+    /// `while r == 1 { .. }`; the body has to contain a visible operation.
+    While(Condition, Vec<Self>),
     /// `relaxed r = x`, `acquire r = x`, `release x = 1`: an access to an atomic with a weaker ordering than sequential
     /// consistency. Values are sequentially consistent all the same; only happens-before is weaker.
     Ordered(Order, Box<Self>),

@@ -168,6 +168,7 @@ impl Parser {
             }
             "assert" => Statement::Assert(self.condition()?),
             "repeat" => Statement::Repeat(self.number()?.unsigned_abs(), self.block()?),
+            "while" => Statement::While(self.condition()?, self.block()?),
             "if" => {
                 let condition = self.condition()?;
                 let yes = self.block()?;

@@ -76,6 +76,7 @@ impl ModelMachine {
             | Statement::Assert(_)
             | Statement::If(..)
             | Statement::Ordered(..)
+            | Statement::While(..)
             | Statement::Repeat(..) => Operation::Local,
         }
     }
