@@ -23,6 +23,9 @@ mod shadow;
 mod sync;
 mod thread;
 
+#[cfg(test)]
+mod tests;
+
 pub use access::{AccessInfo, AccessKind, Atomic, By, Race, StackId};
 
 use cell::{Cell, Found};

@@ -97,7 +97,7 @@ impl Kind {
 /// weak-memory observation, because read-modify-writes always act on the newest value and the last owner acquires.
 fn flavour(access: Access) -> u8 {
     match access {
-        Access::RefInc | Access::RefDec | Access::RefDecLast => 1,
+        Access::RefInc | Access::RefDec | Access::RefDecToOne | Access::RefDecLast => 1,
         Access::ReadLock | Access::ReadUnlock => 2,
         // Families beyond those that fit share none: they then count as conflicting, which is the cautious side.
         Access::Update { family, .. } if family < 13 => 3 + family,
