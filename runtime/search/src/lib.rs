@@ -13,6 +13,7 @@ pub mod discipline;
 pub mod dpor;
 mod drive;
 pub mod explore;
+pub mod fault;
 pub mod footprint;
 pub mod machine;
 pub mod model;

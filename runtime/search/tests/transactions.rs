@@ -6,9 +6,9 @@ mod generate;
 
 use std::collections::BTreeSet;
 
-use check::{Seen, all_states, all_watched_states, by_transactions};
-use lockred_search::model::{Failure, ModelMachine, Program, Watched};
-use lockred_search::{Choice, Limits, Stop, replay};
+use check::{Seen, all_states, all_watched_states, by_transactions, leads_to};
+use lockred_search::model::{Failure, Program};
+use lockred_search::{Limits, Stop};
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 
@@ -55,14 +55,6 @@ fn is_race(failure: &Failure) -> bool {
 
 fn races(seen: &Seen) -> BTreeSet<&Failure> {
     seen.failures.iter().filter(|failure| is_race(failure)).collect()
-}
-
-/// Whether the schedule shows the failure, by a detector that only knows the execution it sees.
-fn leads_to(program: &Program, schedule: &[Choice], failure: &Failure) -> bool {
-    let mut machine = Watched::new(ModelMachine::new(program).reporting_ends());
-    let mut seen = Seen::default();
-    let replayed = replay(&mut machine, schedule, Limits::default(), &mut seen);
-    replayed.drift.is_none() && seen.failures.contains(failure)
 }
 
 proptest! {

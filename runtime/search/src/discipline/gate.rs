@@ -4,6 +4,7 @@
 //! gate keeps the phase, the locks that the thread holds, and what the transaction did; what it sees weakens the discipline.
 
 use crate::explore::Choice;
+use crate::fault::{Fault, is_on};
 use crate::footprint::{Access, ObjectId, thread_object};
 use crate::machine::{Chooser, ThreadId};
 use crate::picks::Picks;
@@ -54,9 +55,11 @@ impl Gate<'_> {
         self.note_waiting(operation);
         let cut = match *operation {
             Operation::Acquire(lock, _) => {
-                self.held.iter().any(|&(held, _)| self.discipline.is_cyclic(held, lock))
+                !is_on(Fault::CyclesIgnored)
+                    && self.held.iter().any(|&(held, _)| self.discipline.is_cyclic(held, lock))
             }
-            Operation::Await { .. } => true,
+            // What comes before an abort is seen by others, who never come after it.
+            Operation::Await { .. } | Operation::Abort => true,
             _ => false,
         };
         let late = self.run.post && matches!(self.mover(operation), Mover::Right | Mover::Non);
@@ -85,7 +88,9 @@ impl Gate<'_> {
         match *operation {
             Operation::Acquire(lock, mode) => self.acquired(lock, mode),
             Operation::TryAcquire(lock, mode) => {
-                self.discipline.observe(lock);
+                if !is_on(Fault::TryUnobserved) {
+                    self.discipline.observe(lock);
+                }
                 let acquired = effect == Effect::Tried(true);
                 self.run.touch_lock(lock, mode, i32::from(acquired), acquired);
                 if acquired {
@@ -97,7 +102,9 @@ impl Gate<'_> {
             }
             Operation::Release(lock, mode) => self.released(lock, mode),
             Operation::Data { object, access, kind, site } => {
-                self.run.footprint.touch(object, access);
+                if mover == Mover::Non || !is_on(Fault::ProtectedDropped) {
+                    self.run.footprint.touch(object, access);
+                }
                 self.run.push(Deed::Data { object, access, kind, site });
             }
             Operation::Await { object, ordering, site } => {
@@ -115,7 +122,8 @@ impl Gate<'_> {
                 self.touch_queue(queue, access);
                 self.run.footprint.enables.extend(woken.iter().map(|&(thread, _)| thread));
                 // It enables, like spawn, unless the woken cannot move before the notifier gives back their lock.
-                commits |= woken.iter().any(|&(_, lock)| !self.holds(lock));
+                commits |=
+                    !is_on(Fault::NotifyBoth) && woken.iter().any(|&(_, lock)| !self.holds(lock));
             }
             Operation::Spawn(thread) => {
                 self.run.footprint.enables.push(thread);
@@ -139,7 +147,9 @@ impl Gate<'_> {
 
     /// Told when a thread ends: the one that runs, or one that it started and that has nothing to do.
     pub fn ended(&mut self, thread: ThreadId) {
-        self.run.footprint.touch(thread_object(thread), Access::End);
+        if !is_on(Fault::JoinNeverReversed) {
+            self.run.footprint.touch(thread_object(thread), Access::End);
+        }
         if thread == self.thread {
             for &(lock, _) in self.held.iter() {
                 self.discipline.hold_for_good(lock);

@@ -1,5 +1,6 @@
 //! What a transaction did: its footprint, the locks that it depends on, and its deeds in order.
 
+use crate::fault::{Fault, is_on};
 use crate::footprint::{Access, Footprint, ObjectId, thread_object};
 use crate::machine::ThreadId;
 
@@ -173,7 +174,7 @@ impl Run {
     /// Completes the footprint: the transaction has ended or is blocked.
     pub(crate) fn seal(&mut self) {
         for taken in &self.locks {
-            let changed = taken.balance != 0 || taken.observed;
+            let changed = (taken.balance != 0 || taken.observed) && !is_on(Fault::ChangeAsSection);
             self.footprint.touch(taken.lock, lock_access(taken.mode, changed));
             if taken.balance != 0 {
                 self.changes.push((taken.lock, taken.mode, taken.balance > 0));

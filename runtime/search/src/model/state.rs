@@ -18,7 +18,7 @@ pub enum Phase {
 }
 
 /// One thread.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[derive(PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Thread {
     /// How it stands.
     pub phase: Phase,
@@ -29,7 +29,7 @@ pub struct Thread {
 }
 
 /// Everything that can differ between two moments of a program.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[derive(PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct State {
     /// Threads.
     pub threads: Vec<Thread>,
@@ -37,6 +37,35 @@ pub struct State {
     pub values: Vec<i32>,
     /// Owners of the mutexes.
     pub owners: Vec<Option<Body>>,
+}
+
+// Written out for `clone_from`, which searches call all the time, to keep the memory.
+impl Clone for Thread {
+    fn clone(&self) -> Self {
+        Self { phase: self.phase, place: self.place, registers: self.registers.clone() }
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        self.phase = other.phase;
+        self.place = other.place;
+        self.registers.clone_from(&other.registers);
+    }
+}
+
+impl Clone for State {
+    fn clone(&self) -> Self {
+        Self {
+            threads: self.threads.clone(),
+            values: self.values.clone(),
+            owners: self.owners.clone(),
+        }
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        self.threads.clone_from(&other.threads);
+        self.values.clone_from(&other.values);
+        self.owners.clone_from(&other.owners);
+    }
 }
 
 impl Thread {

@@ -1,6 +1,7 @@
 //! A node of the search by transactions, and the branch that is explored from it.
 
 use crate::discipline::Mode;
+use crate::fault::{Fault, is_on};
 use crate::footprint::{Access, ObjectId};
 use crate::machine::ThreadId;
 use crate::picks::Picks;
@@ -60,8 +61,10 @@ impl Level {
         &self.rolled_back[..self.rolled]
     }
 
-    pub(super) fn is_rolled_back(&self, thread: ThreadId) -> bool {
-        self.rolled_back().iter().any(|rolled| rolled.thread == thread)
+    /// Whether the thread was rolled back here, so that another race has to do instead.
+    fn is_passed_over(&self, thread: ThreadId) -> bool {
+        !is_on(Fault::RolledBackPassedOver)
+            && self.rolled_back().iter().any(|rolled| rolled.thread == thread)
     }
 
     /// A place for one more thread that was rolled back.
@@ -154,7 +157,7 @@ impl Level {
         let willing = others().filter(runs).find(|&other| !self.reluctant.contains(other));
         if let Some(other) = willing.or_else(|| others().find(runs)) {
             self.back.insert(other);
-        } else if others().next().is_some() || self.is_rolled_back(thread) {
+        } else if others().next().is_some() || self.is_passed_over(thread) {
             // A thread that was rolled back here may want other locks than it did later.
             self.want_all();
         }

@@ -22,8 +22,10 @@ use crate::chains::Position;
 use crate::discipline::{Discipline, Mode, Run, Wanted, lock_access};
 use crate::drive::Drive;
 use crate::explore::{Choice, Limits, Observer, Outcome, Stop};
+use crate::fault::{Fault, is_on};
 use crate::footprint::{Access, Footprint, ObjectId};
 use crate::machine::{Status, ThreadId};
+use crate::picks::Picks;
 use crate::sleep::dependent;
 use crate::thread_set::ThreadSet;
 use crate::transactional::{End, Racer, Transactional};
@@ -151,6 +153,8 @@ impl<M: Transactional> Search<'_, '_, M> {
                     if self.levels[self.depth].over {
                         let last = self.levels[self.depth].rolled_back().len() - 1;
                         self.reverse_rolled_back(last);
+                        self.judge_partials()?;
+                        self.return_here();
                     }
                     let level = &mut self.levels[self.depth];
                     if !level.next_branch(self.depth) && !level.back.is_empty() {
@@ -168,7 +172,7 @@ impl<M: Transactional> Search<'_, '_, M> {
                 }
                 Ran::Over => {
                     self.drive.finish()?;
-                    self.branch_on_all();
+                    self.branch_on_all()?;
                     return Ok(false);
                 }
             }
@@ -177,13 +181,14 @@ impl<M: Transactional> Search<'_, '_, M> {
 
     /// The branch of the present node ended the execution for all threads. It cuts off what the others would have done, which
     /// never shows their races, with it or with anything else; so each of them has to run from here, or show what it waits for.
-    fn branch_on_all(&mut self) {
+    fn branch_on_all(&mut self) -> Result<(), Break> {
         self.trace.pop();
         self.weak.truncate(self.depth as Position);
         self.return_here();
         self.levels[self.depth].over = true;
         self.levels[self.depth].want_all();
         self.reverse_waiting();
+        self.judge_partials()
     }
 
     /// The branch to explore from the present node; none if the execution ends here.
@@ -198,6 +203,8 @@ impl<M: Transactional> Search<'_, '_, M> {
             if ended {
                 self.leaf()?;
             } else {
+                // Those asleep may be about to end the execution for all: nobody else would judge these.
+                self.judge_partials()?;
                 self.drive.block();
             }
             return Ok(None);
@@ -208,7 +215,10 @@ impl<M: Transactional> Search<'_, '_, M> {
 
     /// Runs a transaction of `thread` from the present node, reverses its races and appends it.
     fn transact(&mut self, thread: ThreadId) -> Result<Ran, Break> {
-        let end = self.advance(thread)?;
+        let mut picks = std::mem::take(&mut self.levels[self.depth].picks);
+        let end = self.advance(thread, &mut picks);
+        self.levels[self.depth].picks = picks;
+        let end = end?;
         let rolls_back = end == End::Blocked && !self.parks();
         if rolls_back {
             self.require_wanted();
@@ -220,15 +230,20 @@ impl<M: Transactional> Search<'_, '_, M> {
         self.collect_ghost(thread);
         self.reverse_races(thread, Source::Run);
         self.append(thread)?;
+        let level = &mut self.levels[self.depth];
+        for access in self.run.footprint.accesses.iter().chain(&self.ghost) {
+            if !level.union.contains(access) {
+                level.union.push(*access);
+            }
+        }
         Ok(if end == End::Over { Ran::Over } else { Ran::On })
     }
 
     /// Runs `thread` to a boundary.
-    fn advance(&mut self, thread: ThreadId) -> Result<End, Break> {
+    fn advance(&mut self, thread: ThreadId, picks: &mut Picks) -> Result<End, Break> {
         if self.held.len() <= thread.index() {
             self.held.resize_with(thread.index() + 1, Vec::new);
         }
-        let picks = &mut self.levels[self.depth].picks;
         picks.rewind();
         self.began = self.drive.schedule.len();
         self.run.begin(thread);
@@ -238,7 +253,7 @@ impl<M: Transactional> Search<'_, '_, M> {
             return Err(Stop::Nondeterminism { step: self.drive.schedule.len() }.into());
         }
         self.run.seal();
-        if self.discipline.take_grown() {
+        if self.discipline.take_grown() && !is_on(Fault::NoRestart) {
             return Err(Break::Refuted);
         }
         Ok(end)
@@ -247,6 +262,7 @@ impl<M: Transactional> Search<'_, '_, M> {
     /// Whether the transaction, which is blocked, parks where it is (ALGORITHM.md 3).
     fn parks(&self) -> bool {
         self.run.holds_new_locks()
+            && !is_on(Fault::NeverPark)
             && match self.run.blocked {
                 Some(Wanted::Lock(lock, _)) => self.discipline.is_held_for_good(lock),
                 _ => true,
@@ -270,7 +286,7 @@ impl<M: Transactional> Search<'_, '_, M> {
         let refuted = !unordered.is_empty();
         self.unordered = unordered;
         judged?;
-        if self.discipline.take_grown() {
+        if self.discipline.take_grown() && !is_on(Fault::NoRestart) {
             return Err(Break::Refuted);
         }
         let footprint = &self.run.footprint;
@@ -279,12 +295,6 @@ impl<M: Transactional> Search<'_, '_, M> {
             self.trace.prepare(thread, touched, &footprint.joins);
         }
         self.trace.push(thread, touched, &footprint.enables, &self.run.changes, schedule);
-        let level = &mut self.levels[self.depth];
-        for access in footprint.accesses.iter().chain(&self.ghost) {
-            if !level.union.contains(access) {
-                level.union.push(*access);
-            }
-        }
         Ok(())
     }
 
@@ -310,6 +320,9 @@ impl<M: Transactional> Search<'_, '_, M> {
     /// A schedule of the same trace in which nothing orders two accesses that weak happens-before does not order (ALGORITHM.md
     /// 5, witness), up to the later access. What only this access conflicts with is left out.
     fn witness(&mut self, thread: ThreadId, pair: &Unordered) -> Vec<Choice> {
+        if is_on(Fault::NoWitness) {
+            return self.drive.schedule.clone();
+        }
         let choices = self.run.cut_before(pair.deed, &mut self.pending);
         let touched = Touched { real: &self.pending.accesses, ghost: &[] };
         self.trace.prepare(thread, touched, &self.pending.joins);
@@ -394,7 +407,8 @@ impl<M: Transactional> Search<'_, '_, M> {
                 continue;
             }
             let kept = above[sleeper.depth as usize].sleep.footprint(sleeper.number);
-            if !dependent(kept, real) && !dependent(kept, &self.ghost) {
+            let woken = dependent(kept, real) || dependent(kept, &self.ghost);
+            if !woken || is_on(Fault::SleepTooLong) {
                 child.sleep.inherit(sleeper);
             } else if (sleeper.depth as usize) < self.depth {
                 child.sleep.haunt(sleeper);
@@ -423,6 +437,9 @@ impl<M: Transactional> Search<'_, '_, M> {
     /// Collects what `thread`'s next transaction carries from having been asleep (ALGORITHM.md 4.4).
     fn collect_ghost(&mut self, thread: ThreadId) {
         self.ghost.clear();
+        if is_on(Fault::NoGhosts) {
+            return;
+        }
         for ghost in self.levels[self.depth].sleep.ghosts() {
             if ghost.thread != thread {
                 continue;
@@ -439,6 +456,9 @@ impl<M: Transactional> Search<'_, '_, M> {
 
     /// Reverses the races of threads that wait here: they would have run elsewhere.
     fn reverse_waiting(&mut self) {
+        if is_on(Fault::BlockedLeftOut) {
+            return;
+        }
         for thread in (0..self.drive.machine.threads()).map(ThreadId) {
             if matches!(self.drive.machine.status(thread), Status::Blocked { .. }) {
                 self.drive.machine.pending(thread, &mut self.pending);
@@ -494,13 +514,13 @@ impl<M: Transactional> Search<'_, '_, M> {
     /// Nobody can run: brings the threads that were rolled back to where they wait, judges what they did on the way, and
     /// lets the machine judge the state.
     fn leaf(&mut self) -> Result<(), Break> {
-        let node = self.trace.len();
-        let result = self.finish_partials();
-        while self.trace.len() > node {
-            self.trace.pop();
+        match self.judge_partials() {
+            Err(Break::Refuted) if is_on(Fault::EndUnchecked) => {
+                self.drive.finish()?;
+                return Err(Break::Refuted);
+            }
+            result => result?,
         }
-        self.weak.truncate(node as Position);
-        result?;
         let threads = (0..self.drive.machine.threads()).map(ThreadId);
         let mut runs = threads.filter(|&thread| self.drive.machine.status(thread).can_run());
         if runs.next().is_some() {
@@ -511,20 +531,28 @@ impl<M: Transactional> Search<'_, '_, M> {
         Ok(self.drive.finish()?)
     }
 
+    /// Brings the threads that were rolled back here to where they wait, and judges what they did on the way.
+    fn judge_partials(&mut self) -> Result<(), Break> {
+        let result = self.finish_partials();
+        while self.trace.len() > self.depth {
+            self.trace.pop();
+        }
+        self.weak.truncate(self.depth as Position);
+        result
+    }
+
     fn finish_partials(&mut self) -> Result<(), Break> {
         for number in 0..self.levels[self.depth].rolled_back().len() {
             let thread = self.levels[self.depth].rolled_back()[number].thread;
             if self.levels[self.depth].rolled_back()[..number].iter().any(|r| r.thread == thread) {
                 continue;
             }
-            self.levels[self.depth].begin(thread, false);
-            self.advance(thread)?;
+            self.advance(thread, &mut Picks::default())?;
             self.ghost.clear();
             let touched = Touched { real: &self.run.footprint.accesses, ghost: &self.ghost };
             self.trace.prepare(thread, touched, &self.run.footprint.joins);
             self.append(thread)?;
         }
-        self.levels[self.depth].thread = None;
         Ok(())
     }
 }

@@ -9,6 +9,7 @@ use std::collections::BinaryHeap;
 use crate::chains::{Chains, Position};
 use crate::clock::Clock;
 use crate::discipline::Mode;
+use crate::fault::{Fault, is_on};
 use crate::footprint::{Access, ObjectId};
 use crate::machine::ThreadId;
 use crate::thread_set::ThreadSet;
@@ -248,7 +249,7 @@ impl Trace {
             if !locked_out && positions.last() != Some(&candidate.position) {
                 positions.push(candidate.position);
             }
-            if locked_out || awaits {
+            if awaits || (locked_out && !is_on(Fault::ReleaseShadows)) {
                 let earlier = self.chains.previous(candidate.entry);
                 candidates.extend(self.candidate(earlier, candidate.access));
             } else {

@@ -10,6 +10,7 @@
 use crate::chains::{ByObject, Chains, Position};
 use crate::clock::Clock;
 use crate::discipline::{Deed, Kind, Mode, Value};
+use crate::fault::{Fault, is_on};
 use crate::footprint::{Access, ObjectId};
 use crate::machine::ThreadId;
 
@@ -201,12 +202,18 @@ impl Weak {
 
     fn acquire(&mut self, trace: &Trace, thread: ThreadId, lock: ObjectId, mode: Mode) {
         let Some(threads) = self.releases.get(&lock) else { return };
+        if is_on(Fault::NoLockEdges) {
+            return;
+        }
         for (number, lefts) in threads.iter().enumerate() {
             let other = ThreadId(number as u32);
             if other == thread {
                 continue;
             }
-            let before = lefts.partition_point(|left| left.index <= trace.real().of(other));
+            let mut before = lefts.partition_point(|left| left.index <= trace.real().of(other));
+            if is_on(Fault::AllLockEdges) {
+                before = lefts.len();
+            }
             let mut orders = lefts[..before].iter().rev().filter(|left| left.mode.excludes(mode));
             if let Some(left) = orders.next() {
                 self.now.join(&left.clock);

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use lockred_search::discipline::Discipline;
 use lockred_search::model::{Failure, ModelMachine, Program, Watched};
-use lockred_search::{Choice, Limits, Observer, Outcome, Strategy, explore, naive, transactions};
+use lockred_search::{
+    Choice, Limits, Observer, Outcome, Strategy, explore, naive, replay, transactions,
+};
 
 /// All failures and end states, and how often each end state was reached.
 #[derive(Debug, PartialEq, Eq, Default)]
@@ -60,4 +62,12 @@ pub fn all_watched_states(program: &Program, limits: Limits) -> (Seen, Outcome) 
     let mut machine = Watched::new(ModelMachine::new(program).reporting_ends());
     let outcome = naive::explore_states(&mut machine, limits, &mut seen);
     (seen, outcome)
+}
+
+/// Whether the schedule shows the failure, by a detector that only knows the execution it sees.
+pub fn leads_to(program: &Program, schedule: &[Choice], failure: &Failure) -> bool {
+    let mut machine = Watched::new(ModelMachine::new(program).reporting_ends());
+    let mut seen = Seen::default();
+    let replayed = replay(&mut machine, schedule, Limits::default(), &mut seen);
+    replayed.drift.is_none() && seen.failures.contains(failure)
 }

@@ -1,0 +1,77 @@
+//! Deliberate faults of the search by transactions: a test switches one on and expects the oracle to catch it.
+//!
+//! Without the feature `faults`, which only this package's tests enable, no fault can be switched on and asking costs nothing.
+
+/// A rule that is left out.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Fault {
+    /// Woken sleepers carry no ghost footprints.
+    NoGhosts,
+    /// Weak happens-before has an edge from every release to every later acquire.
+    AllLockEdges,
+    /// Weak happens-before has no lock edges.
+    NoLockEdges,
+    /// Blocked transactions never park.
+    NeverPark,
+    /// Blocked threads take no part in race reversal.
+    BlockedLeftOut,
+    /// A release that cannot be reversed hides the acquire before it.
+    ReleaseShadows,
+    /// Protected data is not recorded in footprints.
+    ProtectedDropped,
+    /// The search goes on with a refined discipline without starting again.
+    NoRestart,
+    /// Sleepers are never woken.
+    SleepTooLong,
+    /// Nested acquires are right movers although the lock order has cycles.
+    CyclesIgnored,
+    /// A try does not make its lock observed.
+    TryUnobserved,
+    /// A lock that is left in another state counts as taken and given back.
+    ChangeAsSection,
+    /// A notify that wakes others is a both mover.
+    NotifyBoth,
+    /// A thread that rolls back where its race would be reversed is passed over.
+    RolledBackPassedOver,
+    /// An end state counts although the way to it refuted the discipline.
+    EndUnchecked,
+    /// Locks held while one is wanted that may be held for good count as given back in time.
+    NoClosure,
+    /// A join after taking a lock is never reversed with the end it waits for.
+    JoinNeverReversed,
+    /// Races are reported with the schedule that was explored.
+    NoWitness,
+}
+
+#[cfg(feature = "faults")]
+mod switch {
+    use std::cell::Cell;
+
+    use super::Fault;
+
+    thread_local! {
+        static ON: Cell<Option<Fault>> = const { Cell::new(None) };
+    }
+
+    /// Runs `search` with the fault switched on, in this thread.
+    pub fn with<R>(fault: Fault, search: impl FnOnce() -> R) -> R {
+        ON.set(Some(fault));
+        let result = search();
+        ON.set(None);
+        result
+    }
+
+    pub(crate) fn is_on(fault: Fault) -> bool {
+        ON.get() == Some(fault)
+    }
+}
+
+#[cfg(feature = "faults")]
+pub(crate) use switch::is_on;
+#[cfg(feature = "faults")]
+pub use switch::with;
+
+#[cfg(not(feature = "faults"))]
+pub(crate) const fn is_on(_: Fault) -> bool {
+    false
+}

@@ -1,0 +1,99 @@
+//! Each rule of the search by transactions, switched off: the oracle catches it on the counter-example that stands for it
+//! (ALGORITHM.md section 10).
+
+#![expect(dead_code, reason = "not every test file uses all of `check`")]
+mod check;
+
+use check::{all_watched_states, by_transactions, leads_to, parse};
+use lockred_search::fault::{self, Fault};
+use lockred_search::{Limits, Stop};
+
+/// Whether the oracle objects to what the search sees of the program.
+fn objects(text: &str) -> bool {
+    let program = parse(text);
+    let (watched, outcome) = all_watched_states(&program, Limits::default());
+    assert_eq!(outcome.stop, Stop::Complete);
+    let limits = Limits { executions: Some(100_000), ..Limits::default() };
+    let (seen, outcome) = by_transactions(&program, limits);
+    outcome.stop != Stop::Complete
+        || seen.failures != watched.failures
+        || !seen.schedules.iter().all(|(failure, schedule)| leads_to(&program, schedule, failure))
+}
+
+/// The program with its threads in every order: which one the search tries first decides which rules it needs.
+fn orders(text: &str) -> Vec<String> {
+    let mut parts = text.split("thread ");
+    let declarations = parts.next().unwrap_or_default();
+    let mut orders: Vec<Vec<&str>> = vec![Vec::new()];
+    for thread in parts {
+        let grown = orders.iter().flat_map(|order| {
+            (0..=order.len()).map(|place| {
+                let mut order = order.clone();
+                order.insert(place, thread);
+                order
+            })
+        });
+        orders = grown.collect();
+    }
+    let text = |order: Vec<&str>| {
+        order.into_iter().fold(declarations.to_owned(), |text, thread| text + "thread " + thread)
+    };
+    orders.into_iter().map(text).collect()
+}
+
+macro_rules! caught {
+    ($($name:ident: $fault:ident, $text:literal;)*) => {
+        $(#[test]
+        fn $name() {
+            let orders = orders($text);
+            for text in &orders {
+                assert!(!objects(text), "wrong without any fault: {text}");
+            }
+            let caught = fault::with(Fault::$fault, || orders.iter().any(|text| objects(text)));
+            assert!(caught, "the fault is not caught");
+        })*
+    };
+}
+
+caught! {
+    cond_footprint_3: NoGhosts, "mutex a; condvar c; atomic f; thread A { lock a; wait c a }
+        thread B { r = f; lock a } thread C { notify_all c }";
+    hidden_lock_edge: AllLockEdges, "mutex a; plain x; thread A { x = 1; lock a; unlock a }
+        thread B { lock a; unlock a; r = x; if r == 1 { x = 2 } }";
+    relaxed_behind_locks: AllLockEdges, "mutex a; plain x; atomic f;
+        thread A { x = 1; relaxed f = 1; lock a; unlock a }
+        thread B { lock a; unlock a; acquire r = f; if r == 1 { q = x } }";
+    handover: NoLockEdges, "mutex a; plain x y; thread A { x = 1; lock a; y = 1; unlock a }
+        thread B { lock a; r = y; unlock a; if r == 1 { q = x } }";
+    hidden_both_ways: NoWitness, "mutex a; plain x; thread A { x = 1; lock a; unlock a }
+        thread B { lock a; unlock a; r = x; if r == 1 { x = 2 } }";
+    notify_enables: NotifyBoth, "mutex a b d; condvar c; plain x y;
+        thread A { lock a; r = y; unlock a;
+            if r == 1 { lock d; notify_one c; lock b; q = x; unlock b; unlock d } }
+        thread B { lock a; y = 1; wait c a; unlock a; lock b; x = 1; unlock b }";
+    abba: CyclesIgnored, "mutex a b; thread A { lock a; lock b } thread B { lock b; lock a }";
+    self_lock: NeverPark, "mutex a; thread A { lock a; lock a } thread B { lock a }";
+    park_condvar: NeverPark, "mutex a b d; condvar c;
+        thread A { lock b; lock d; wait c d; unlock d; unlock b }
+        thread B { lock a; lock b; unlock b; unlock a }
+        thread C { lock a; unlock a; lock d; notify_all c; unlock d }";
+    hold_block_closure: NoClosure, "mutex a b c; thread A { lock c; lock b; lock c }
+        thread B { lock a } thread C { lock a; lock b; unlock b }";
+    join_under_lock: JoinNeverReversed, "mutex a; thread A { lock a; join B; unlock a }
+        thread B { join C } thread C { lock a; unlock a }";
+    release_shadow: ReleaseShadows, "mutex a b;
+        thread A { lock b; lock a; unlock b; lock b; unlock a } thread B { lock a }";
+    blocked_at_end: BlockedLeftOut, "mutex a; thread A { lock a } thread B { lock a }";
+    drop_protected: ProtectedDropped, "mutex a; plain x; thread A { lock a; x = 1; unlock a }
+        thread B { lock a; r = x; unlock a }";
+    try_opaque: TryUnobserved, "mutex a; thread A { r = try a } thread B { lock a; unlock a }";
+    net_lock: ChangeAsSection, "mutex a; thread A { lock a } thread B { lock a }";
+    rolled_back_reversal: RolledBackPassedOver, "mutex a b c;
+        thread A { r = try b; if r == 1 { unlock b } lock c; lock a; lock b; unlock b }
+        thread B { lock a } thread C { lock b; unlock b }";
+    false_deadlock: EndUnchecked, "mutex a; plain x;
+        thread A { spawn B; spawn C; join B; x = 1; join C }
+        thread B { lock a } thread C { r = x; if r == 0 { lock a } }";
+    no_restart: NoRestart, "plain x; thread A { r = x; x = r + 1 } thread B { x = 2 }";
+    sleep_by_name: SleepTooLong, "plain x; thread A { x = 1 } thread B { r = x }";
+}
