@@ -101,6 +101,23 @@ impl<N: Copy> Chains<N> {
         }
     }
 
+    /// Number of entries; those that are pushed from now on have at least this number.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// What the run at `position`, whose first entry has the number `first`, accessed.
+    pub(crate) fn made(
+        &self,
+        first: usize,
+        position: Position,
+    ) -> impl Iterator<Item = (ObjectId, Access)> {
+        let row = self.entries[first..].iter().take_while(move |entry| entry.position == position);
+        row.filter_map(|entry| {
+            self.slots[entry.slot as usize].object.map(|object| (object, entry.access))
+        })
+    }
+
     /// The accesses to `object`, thread by thread.
     pub(crate) fn threads(
         &self,

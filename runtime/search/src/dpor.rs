@@ -278,9 +278,16 @@ impl<M: Machine> Search<'_, M> {
         let touched = Touched { real: &footprint.accesses, ghost: &self.ghost };
         self.trace.prepare(thread, touched, &footprint.joins);
         self.trace.races(thread, touched, &mut self.positions);
+        let waited = self.trace.waited(thread);
         for &position in &self.positions {
+            let level = &mut self.levels[position as usize];
             self.trace.initials(position, thread, &mut self.initials);
-            self.levels[position as usize].reverse(thread, &self.initials);
+            level.reverse(thread, &self.initials);
+            // After the other runs that it depends on it may have to wait: so it is to run before them, too.
+            if waited && level.enabled.contains(thread) {
+                self.trace.initials_at_once(position, thread, touched, &mut self.initials);
+                level.reverse(thread, &self.initials);
+            }
         }
     }
 }

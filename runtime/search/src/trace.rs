@@ -23,6 +23,8 @@ struct Event {
     /// What happens before it, itself included.
     clock: Clock,
     enables: Vec<ThreadId>,
+    /// Number of its first entry in the chains.
+    entries: usize,
 }
 
 /// What a thread did so far.
@@ -177,6 +179,7 @@ impl Trace {
         event.clock.set(thread, index);
         event.enables.clear();
         event.enables.extend_from_slice(enables);
+        event.entries = self.chains.len();
         for enabled in enables {
             self.threads[enabled.index()].enablers.push(position);
         }
@@ -250,32 +253,74 @@ impl Trace {
     /// Abdulla, Aronis, Jonsson, Sagonas: Optimal dynamic partial order reduction, POPL 2014, section 4).
     pub(crate) fn initials(&self, position: Position, thread: ThreadId, initials: &mut ThreadSet) {
         initials.clear();
-        for number in (0..self.threads.len() as u32).map(ThreadId) {
+        for number in self.numbers() {
             let clock = match self.first_independent(position, number) {
-                Some(event) => &event.clock,
+                Some(run) => &self.events[run as usize].clock,
                 // `thread` itself has not run since: its new run is its first.
                 None if number == thread && !self.ran_after(position, thread) => &self.clock,
                 None => continue,
             };
-            let preceded = (0..self.threads.len() as u32).map(ThreadId).any(|other| {
-                other != number
-                    && self
-                        .first_independent(position, other)
-                        .is_some_and(|first| clock.of(other) >= first.index)
-            });
-            if !preceded {
+            if !self.preceded(position, number, clock) {
                 initials.insert(number);
             }
         }
     }
 
+    /// As `initials`, for what begins with the run of `thread` as early as it can: before the other runs that it depends on.
+    pub(crate) fn initials_at_once(
+        &self,
+        position: Position,
+        thread: ThreadId,
+        touched: Touched<'_>,
+        initials: &mut ThreadSet,
+    ) {
+        initials.clear();
+        for number in self.numbers() {
+            let Some(run) = self.first_independent(position, number) else {
+                let first = number == thread && !self.ran_after(position, thread);
+                if first && !self.preceded(position, number, &self.base) {
+                    initials.insert(number);
+                }
+                continue;
+            };
+            let event = &self.events[run as usize];
+            let later = self.base.of(number) < event.index
+                && self.chains.made(event.entries, run).any(|(object, access)| {
+                    touched.iter().any(|(o, a, _)| o == object && a.depends_on(access))
+                });
+            if !later && !self.preceded(position, number, &event.clock) {
+                initials.insert(number);
+            }
+        }
+    }
+
+    /// Whether a run behind `position` that does not happen after the run there, and is of another thread than `thread`, is
+    /// in `clock`.
+    fn preceded(&self, position: Position, thread: ThreadId, clock: &Clock) -> bool {
+        self.numbers().any(|other| {
+            other != thread
+                && self
+                    .first_independent(position, other)
+                    .is_some_and(|run| clock.of(other) >= self.events[run as usize].index)
+        })
+    }
+
+    fn numbers(&self) -> impl Iterator<Item = ThreadId> + use<> {
+        (0..self.threads.len() as u32).map(ThreadId)
+    }
+
+    /// Whether `thread`, at some node since it stands before the run that was `prepare`d, could not run.
+    pub(crate) fn waited(&self, thread: ThreadId) -> bool {
+        self.waited_since(thread, self.since(thread))
+    }
+
     /// The first run of `thread` behind `position`, if it does not happen after the run there. (If it does, so do all later
     /// ones.)
-    fn first_independent(&self, position: Position, thread: ThreadId) -> Option<&Event> {
+    fn first_independent(&self, position: Position, thread: ThreadId) -> Option<Position> {
         let runs = &self.threads[thread.index()].runs;
         let next = runs.partition_point(|&run| run <= position);
-        let first = &self.events[*runs.get(next)? as usize];
-        (!self.is_after(&first.clock, position)).then_some(first)
+        let first = *runs.get(next)?;
+        (!self.is_after(&self.events[first as usize].clock, position)).then_some(first)
     }
 
     fn ran_after(&self, position: Position, thread: ThreadId) -> bool {
@@ -289,14 +334,23 @@ impl Trace {
     }
 
     fn pending(&self, thread: ThreadId, touched: Touched<'_>) -> Pending {
-        let history = &self.threads[thread.index()];
-        let behind = |last: Option<&Position>| last.map_or(0, |position| position + 1);
-        let since = behind(history.runs.last()).max(behind(history.enablers.last()));
-        // It was seen waiting if it could not run at a node from `since` on.
-        let toggled = history.toggles.partition_point(|&node| node <= since);
-        let waited = toggled < history.toggles.len() || toggled.is_multiple_of(2);
+        let since = self.since(thread);
+        let waited = self.waited_since(thread, since);
         let takes_lock = touched.real.iter().any(|&(_, access)| takes_lock(access));
         Pending { thread, since, waited, takes_lock }
+    }
+
+    /// The first node at which `thread` stood before its next run.
+    fn since(&self, thread: ThreadId) -> Position {
+        let history = &self.threads[thread.index()];
+        let behind = |last: Option<&Position>| last.map_or(0, |position| position + 1);
+        behind(history.runs.last()).max(behind(history.enablers.last()))
+    }
+
+    fn waited_since(&self, thread: ThreadId, since: Position) -> bool {
+        let toggles = &self.threads[thread.index()].toggles;
+        let toggled = toggles.partition_point(|&node| node <= since);
+        toggled < toggles.len() || toggled.is_multiple_of(2)
     }
 
     /// Whether the run of `pending.thread` could have come before the run that made `entry`, were it not for their order.

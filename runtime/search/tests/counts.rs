@@ -141,6 +141,13 @@ fn spawned_threads_that_are_joined() {
 }
 
 #[test]
+fn what_comes_before_a_spawn_or_after_a_join_is_no_race() {
+    let text =
+        "plain x; thread M { x = 1; spawn A; join A; r = x; x = 3 } thread A { r = x; x = 2 }";
+    assert_eq!(counts(text), (1, 0));
+}
+
+#[test]
 fn try_lock_or_skip() {
     for (number, traces) in [(2, 4), (3, 21), (4, 148)] {
         let body = "r = try a; if r == 1 { x = #; unlock a }";

@@ -89,6 +89,10 @@ named! {
     alone_again: "plain x; thread A { spawn B; r = x } thread B { x = 1 }";
     unseen_condition: "atomic f g; thread A { f = 1 } thread B { g = 1; f = 0; f = 1 }
         thread C { r = g; await f == 1; q = f }";
+    additions_that_disable: "atomic f; thread A { f += 1 } thread B { await f == 0 } thread C { f += 1 }";
+    additions_that_disable_and_enable: "atomic f; thread A { f += 1; f += 1 }
+        thread B { await f == 1; r = f } thread C { f += -1 } thread D { await f == 0 }";
+    abort_while_another_waits: "mutex a; thread A { lock a; abort } thread B { lock a }";
     abort_hides_nothing: "plain x; thread A { r = x; if r == 0 { abort } }
         thread B { x = 1; x = 2 } thread C { r = x; assert r != 2 }";
     woken_behind_a_lock: "mutex a; condvar c; plain x; thread A { lock a; wait c a; x = 1; unlock a }
@@ -152,4 +156,18 @@ fn any_waiter_may_be_woken() {
         thread B { lock a; wait c a; unlock a } thread C { notify_one c }",
     );
     assert_eq!(deadlocks(&seen), 3);
+}
+
+#[test]
+fn every_waiter_is_woken_in_some_execution() {
+    let waiter = "lock a; n += 1; wait c a; unlock a";
+    let seen = agrees(&format!(
+        "mutex a; condvar c; atomic n; plain x; thread A {{ {waiter} }} thread B {{ {waiter} }}
+        thread C {{ lock a; r = n; unlock a; if r == 2 {{ notify_one c; x = 1 }} }}"
+    ));
+    let both_waited = seen
+        .failures
+        .iter()
+        .filter(|failure| matches!(failure, Failure::End(state) if state.values[1] == 1));
+    assert_eq!(both_waited.count(), 2);
 }
