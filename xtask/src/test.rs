@@ -18,7 +18,7 @@ pub fn run(depth: Depth) -> command::Outcome {
     let mut tests = command::cargo(&root());
     tests.args(["test", "--workspace", "--no-fail-fast"]).env("LOCKRED_BIN", &tool);
     if depth == Depth::Deep {
-        tests.env("LOCKRED_DEEP", "1");
+        tests.args(["--features", "lockred-search/deep"]).env("LOCKRED_DEEP", "1");
     }
     command::run(&mut tests)
 }

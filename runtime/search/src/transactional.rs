@@ -32,7 +32,7 @@ pub struct Racer {
 
 /// A machine whose threads can run whole transactions.
 ///
-/// A schedule that a search by transactions reports names the thread of every operation, so that [`crate::replay`] follows
+/// A schedule that a search by transactions reports names the thread of every operation, so that [`crate::replay::replay`] follows
 /// it with single steps.
 pub trait Transactional: Machine {
     /// Runs `thread` until the gate stops it, it waits, or it ends. The gate is asked before each operation and told after it,
