@@ -121,7 +121,7 @@ fn executed(operation: &AtomicOperation, arrival: Arrival, rmw: Option<RmwOp>, o
         return;
     }
     let access = footprints::access(operation, rmw, old, new, state.thread().fenced);
-    crate::plain::atomic(number, operation, access, wrote);
+    crate::plain::atomic(number, operation, access, wrote, arrival == Arrival::Told);
     footprints::touch(&mut state.step.footprint, operation.address, operation.size, access);
     let what = u64::from(operation.how.0) << 1 | u64::from(wrote);
     crate::machine::sign(&mut state.step.signature, what, operation.address, operation.site);

@@ -83,14 +83,15 @@ fn check(address: usize, size: usize, site: u32, check: Check) {
     }
 }
 
-/// An atomic operation was executed. Operations that the search does not order (class `Invisible`) order nothing.
-pub fn atomic(thread: u32, operation: &AtomicOperation, access: Access, wrote: bool) {
+/// An atomic operation was executed. Operations that the search does not order (class `Invisible`) order nothing. `told`: reports
+/// may show it, so its stack is kept while recording.
+pub fn atomic(thread: u32, operation: &AtomicOperation, access: Access, wrote: bool, told: bool) {
     let class = operation.how.class();
     if class == Class::Invisible || !watching() {
         return;
     }
     let state = state();
-    let stack = stack_id(state);
+    let stack = if told { stack_id(state) } else { StackId(0) };
     let Some(detector) = &mut state.detector else { return };
     let by = By { thread, site: operation.site, stack };
     // Users of a recognised primitive cannot see weak values.
