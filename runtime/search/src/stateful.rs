@@ -1,0 +1,272 @@
+//! Search over states: transactions, each state visited once, sleep sets.
+//!
+//! ALGORITHM.md section 7. States are told apart by their fingerprints, beside which the sleep set is kept with which they were
+//! explored (Godefroid, LNCS 1032, chapter 5). On a second visit only threads that were asleep before and are not now are
+//! explored. Data and queues are protected by locks that are always held (Flanagan and Qadeer's inference), which every access
+//! checks; a refutation starts the search again. A transaction that waits parks if it took a lock, else it is rolled back.
+//!
+//! It ends on cyclic state spaces, and is better where interleavings converge. It judges no data races: those need the order
+//! of events, which states do not have (see [`crate::transactions`]). Memory grows with the number of states.
+//!
+//! Departure: the time before other threads were started is not told apart, so that data written without a lock there counts
+//! as unprotected.
+
+use std::collections::HashMap;
+
+use crate::discipline::{Discipline, Mode, Run};
+use crate::drive::Drive;
+use crate::explore::{Limits, Observer, Outcome, Stop};
+use crate::footprint::{Access, ObjectId};
+use crate::machine::ThreadId;
+use crate::naive::Fingerprint;
+use crate::picks::Picks;
+use crate::sleep::{Sleep, dependent};
+use crate::thread_set::ThreadSet;
+use crate::transactional::{End, Transactional};
+
+/// Visits every boundary state of the machine's program. `discipline` is what is known in advance
+/// ([`Discipline::by_locks`]), and holds what was learned afterwards.
+pub fn explore<M: Transactional + Fingerprint>(
+    machine: &mut M,
+    discipline: &mut Discipline,
+    limits: Limits,
+    observer: &mut dyn Observer<M::Failure>,
+) -> Outcome {
+    let mut search = Search {
+        drive: Drive::new(machine, limits, observer),
+        discipline,
+        levels: Vec::new(),
+        depth: 0,
+        visited: HashMap::new(),
+        run: Run::default(),
+    };
+    search.discipline.take_grown();
+    let result = search.run();
+    search.drive.outcome(result)
+}
+
+/// A state on the stack.
+#[derive(Default)]
+struct Level {
+    /// Threads that are left to explore.
+    left: ThreadSet,
+    sleep: Sleep,
+    /// The branch: the thread that runs and the values it chooses.
+    thread: Option<ThreadId>,
+    picks: Picks,
+    /// The thread has run to a boundary with some values.
+    ran: bool,
+    /// Some thread has.
+    moved: bool,
+    /// Threads that were rolled back here.
+    rolled_back: Vec<ThreadId>,
+    /// Accesses of the branch's thread with all values explored so far.
+    union: Vec<(ObjectId, Access)>,
+    /// Per thread, the locks that it holds.
+    held: Vec<Vec<(ObjectId, Mode)>>,
+    /// Length of the schedule that leads here.
+    schedule: usize,
+}
+
+/// Why a pass over the program ends early.
+enum Break {
+    /// The discipline was refuted: start again.
+    Refuted,
+    Stop(Stop),
+}
+
+impl From<Stop> for Break {
+    fn from(stop: Stop) -> Self {
+        Self::Stop(stop)
+    }
+}
+
+struct Search<'a, 'd, M: Transactional> {
+    drive: Drive<'a, M>,
+    discipline: &'d mut Discipline,
+    levels: Vec<Level>,
+    depth: usize,
+    /// Per state, the threads that were asleep at all visits.
+    visited: HashMap<u128, ThreadSet>,
+    run: Run,
+}
+
+impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
+    fn run(&mut self) -> Result<(), Stop> {
+        loop {
+            match self.pass() {
+                Ok(()) => return Ok(()),
+                Err(Break::Stop(stop)) => return Err(stop),
+                Err(Break::Refuted) => self.drive.refine(),
+            }
+        }
+    }
+
+    fn pass(&mut self) -> Result<(), Break> {
+        self.visited.clear();
+        self.levels.clear();
+        self.levels.push(Level::default());
+        self.depth = 0;
+        self.drive.restart()?;
+        self.arrive();
+        loop {
+            let Some(thread) = self.branch() else {
+                self.leave()?;
+                if self.depth == 0 {
+                    return Ok(());
+                }
+                self.levels.pop();
+                self.depth -= 1;
+                self.return_here();
+                continue;
+            };
+            self.transact(thread)?;
+        }
+    }
+
+    /// The branch to explore from the present state.
+    fn branch(&mut self) -> Option<ThreadId> {
+        let depth = self.depth;
+        let level = &mut self.levels[depth];
+        if let Some(thread) = level.thread {
+            if level.picks.advance() {
+                return Some(thread);
+            }
+            if level.ran {
+                level.sleep.put(thread, depth, &level.union);
+            }
+        }
+        level.thread = level.left.iter().next();
+        level.left.remove(level.thread?);
+        level.picks.clear();
+        level.union.clear();
+        level.ran = false;
+        level.thread
+    }
+
+    /// Runs a transaction of `thread` from the present state, and goes to the next state if it is new.
+    fn transact(&mut self, thread: ThreadId) -> Result<(), Break> {
+        let mut picks = std::mem::take(&mut self.levels[self.depth].picks);
+        let mut held = self.levels[self.depth].held.clone();
+        held.resize_with(self.drive.machine.threads() as usize, Vec::new);
+        let end = self.advance(thread, &mut picks, &mut held[thread.index()]);
+        let level = &mut self.levels[self.depth];
+        level.picks = picks;
+        for access in &self.run.footprint.accesses {
+            if !level.union.contains(access) {
+                level.union.push(*access);
+            }
+        }
+        let end = end?;
+        if end == End::Blocked && !self.run.holds_new_locks() {
+            level.rolled_back.push(thread);
+            self.return_here();
+            return Ok(());
+        }
+        level.ran = true;
+        level.moved = true;
+        if end == End::Over || self.drive.is_too_long() {
+            if end == End::Over {
+                self.drive.finish()?
+            } else {
+                self.drive.give_up()
+            }
+            self.drive.next()?;
+            self.return_here();
+            return Ok(());
+        }
+        self.enter_child(thread, held);
+        if self.arrive() {
+            return Ok(());
+        }
+        self.drive.block();
+        self.drive.next()?;
+        self.levels.pop();
+        self.depth -= 1;
+        self.return_here();
+        Ok(())
+    }
+
+    fn advance(
+        &mut self,
+        thread: ThreadId,
+        picks: &mut Picks,
+        held: &mut Vec<(ObjectId, Mode)>,
+    ) -> Result<End, Break> {
+        picks.rewind();
+        self.run.begin(thread);
+        let end = self.drive.transact(thread, (self.discipline, &mut self.run, held), picks)?;
+        self.run.seal();
+        if self.discipline.take_grown() { Err(Break::Refuted) } else { Ok(end) }
+    }
+
+    fn enter_child(&mut self, thread: ThreadId, held: Vec<Vec<(ObjectId, Mode)>>) {
+        let mut child = Level { held, ..Level::default() };
+        for &sleeper in self.levels[self.depth].sleep.sleepers() {
+            let kept = self.levels[sleeper.depth as usize].sleep.footprint(sleeper.number);
+            if sleeper.thread != thread && !dependent(kept, &self.run.footprint.accesses) {
+                child.sleep.inherit(sleeper);
+            }
+        }
+        self.depth += 1;
+        self.levels.push(child);
+    }
+
+    /// Keeps the present state, and looks who is to be explored from it. Returns whether anything is, or whether the state is
+    /// new.
+    fn arrive(&mut self) -> bool {
+        let level = &mut self.levels[self.depth];
+        level.schedule = self.drive.schedule.len();
+        self.drive.machine.save(self.depth);
+        let mut enabled = ThreadSet::default();
+        for thread in (0..self.drive.machine.threads()).map(ThreadId) {
+            if self.drive.machine.status(thread).can_run() {
+                enabled.insert(thread);
+            }
+        }
+        let asleep = level.sleep.asleep.clone();
+        let fingerprint = self.drive.machine.fingerprint();
+        if let Some(stored) = self.visited.get_mut(&fingerprint) {
+            let again = stored.iter().filter(|&thread| !asleep.contains(thread));
+            let again: Vec<ThreadId> = again.filter(|&thread| enabled.contains(thread)).collect();
+            stored.retain(|thread| asleep.contains(thread));
+            level.sleep.keep(stored);
+            again.iter().for_each(|&thread| level.left.insert(thread));
+            // What ends here was told at the first visit.
+            level.moved = true;
+            return !again.is_empty();
+        }
+        for thread in enabled.iter().filter(|&thread| !asleep.contains(thread)) {
+            level.left.insert(thread);
+        }
+        level.moved = enabled.intersects(&asleep);
+        self.visited.insert(fingerprint, asleep);
+        true
+    }
+
+    fn return_here(&mut self) {
+        self.drive.machine.restore(self.depth);
+        self.drive.schedule.truncate(self.levels[self.depth].schedule);
+    }
+
+    /// Everything was explored from the present state: if nobody could move, the execution ends here.
+    fn leave(&mut self) -> Result<(), Break> {
+        let level = &mut self.levels[self.depth];
+        if level.moved {
+            return Ok(());
+        }
+        let partials = std::mem::take(&mut level.rolled_back);
+        let mut held = std::mem::take(&mut level.held);
+        held.resize_with(self.drive.machine.threads() as usize, Vec::new);
+        for thread in partials {
+            self.advance(thread, &mut Picks::default(), &mut held[thread.index()])?;
+        }
+        let mut threads = (0..self.drive.machine.threads()).map(ThreadId);
+        if threads.any(|thread| self.drive.machine.status(thread).can_run()) {
+            self.drive.block();
+        } else {
+            self.drive.finish()?;
+        }
+        Ok(self.drive.next()?)
+    }
+}

@@ -1,0 +1,74 @@
+//! The stateful search against brute force on random programs: the same failures and end states, none more.
+
+#![expect(dead_code, reason = "not every test file uses all of `check`")]
+mod check;
+mod generate;
+
+use check::{all_states, by_states, leads_to, parse};
+use lockred_search::{Limits, Stop};
+use proptest::prelude::*;
+use proptest::test_runner::Config;
+
+fn config(default: u32) -> Config {
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok());
+    Config { failure_persistence: None, cases: cases.unwrap_or(default), ..Config::default() }
+}
+
+proptest! {
+    #![proptest_config(config(5000))]
+
+    #[test]
+    fn the_stateful_search_sees_what_brute_force_sees(program in generate::program()) {
+        let (states, _) = all_states(&program);
+        let (seen, outcome) = by_states(&program, Limits::default());
+        prop_assert_eq!(outcome.stop, Stop::Complete);
+        prop_assert_eq!(&seen.failures, &states.failures, "{}", program);
+        for (failure, schedule) in &seen.schedules {
+            prop_assert!(leads_to(&program, schedule, failure), "{:?} in {}", failure, program);
+        }
+    }
+}
+
+/// Compares with all states, and gives back how many executions ended and how many transactions were run.
+fn counts(text: &str) -> (u64, u64) {
+    let program = parse(text);
+    let (seen, outcome) = by_states(&program, Limits::default());
+    assert_eq!(outcome.stop, Stop::Complete);
+    assert_eq!(seen.failures, all_states(&program).0.failures, "{text}");
+    (outcome.counts.executions, outcome.counts.transactions)
+}
+
+#[test]
+fn cyclic_state_spaces_end() {
+    counts("atomic f; thread A { r = f; while r == 0 { r = f } } thread B { f = 1 }");
+    counts("atomic f; thread A { r = f; while r == 0 { r = f } } thread B { r = f }");
+    counts(
+        "plain x; mutex a; thread A { while r == 0 { lock a; r = x; unlock a } }
+        thread B { lock a; x = 1; unlock a }",
+    );
+    counts(
+        "plain x; mutex a; thread A { lock a; unlock a; while r == 0 { r = x } } thread B { x = 1 }",
+    );
+    counts("plain x; thread A { while r == 0 { r = x } } thread B { q = x }");
+    counts(
+        "atomic f g; thread A { while r == 0 { f = 1; r = g } } thread B { while r == 0 { r = f } g = 1 }",
+    );
+}
+
+#[test]
+fn alone_again() {
+    counts("plain x; thread A { spawn B; r = x } thread B { x = 1 }");
+}
+
+#[test]
+fn states_converge() {
+    // 2^N data orders of pushes have one end state each, and are visited in N * 2^(N-1) transactions.
+    let push = "lock a; r = x; x = r + 1; r = 0; unlock a";
+    for (number, most) in [(2, 4), (3, 12), (4, 32), (5, 80)] {
+        let threads = (0..number).map(|i| format!("thread T{i} {{ {push} }}\n"));
+        let text = format!("plain x; mutex a;\n{}", threads.collect::<String>());
+        let (ends, transactions) = counts(&text);
+        assert_eq!(ends, 1);
+        assert!(transactions <= most, "{transactions} transactions of {number} threads");
+    }
+}
