@@ -55,6 +55,11 @@ impl Region {
         self.base() + REGION_BYTES
     }
 
+    /// Whether an address lies where the region's stack is.
+    pub const fn is_stack(self, address: usize) -> bool {
+        address < self.end() && address >= self.end() - MAX_STACK_BYTES
+    }
+
     /// The region that an address lies in.
     pub fn of_address(address: usize) -> Option<Self> {
         let index = address.checked_sub(BASE)? / REGION_BYTES;

@@ -3,6 +3,7 @@
 use crate::footprints;
 use crate::objects;
 use crate::operation::{Atomic, AtomicOperation, Await, Pending, store};
+use crate::rounds;
 use crate::spin::Advice;
 use crate::state::{Mode, installed, state, stop};
 use lockred_trace::hooks::{Class, How, Order, RmwOp, Test};
@@ -39,9 +40,40 @@ fn apply(op: RmwOp, old: u64, operand: u64, size: u32) -> u64 {
     cut(new, size)
 }
 
-/// Whether operations are scheduling points now.
-fn scheduled() -> bool {
-    installed().is_some_and(|state| state.below_root && state.running.is_some())
+/// Operations of a step that are executed without looking: behind them, an endless loop must show.
+const UNWATCHED: u32 = 1 << 20;
+
+/// Whether an operation is only executed, and nobody has to know: before the root, and while the running thread is alone with
+/// nothing unordered behind it. Locks are always looked at, as their holders are told; so is what waits.
+fn only_executed(how: u32) -> bool {
+    let Some(state) = installed() else { return true };
+    if state.running.is_none() {
+        return true;
+    }
+    if is_lock(How(how).class()) || state.thread().guard.is_some() {
+        return false;
+    }
+    if !state.below_root {
+        return true;
+    }
+    if state.mode != Mode::Explore || crate::plain::watching() {
+        return false;
+    }
+    state.step.unwatched += 1;
+    state.step.unwatched < UNWATCHED
+}
+
+/// Whether operations of this class acquire or release locks.
+const fn is_lock(class: Class) -> bool {
+    matches!(
+        class,
+        Class::Lock
+            | Class::TryLock
+            | Class::Unlock
+            | Class::ReadLock
+            | Class::TryReadLock
+            | Class::ReadUnlock
+    )
 }
 
 /// Whether the operation would leave its word as it is now: what a loop that waits does over and over.
@@ -69,10 +101,17 @@ enum Arrival {
 /// Lets the running thread reach its operation: stops where that is a scheduling point, waits where it has to wait.
 fn arrive(operation: &mut AtomicOperation, rmw: Option<(RmwOp, u64)>) -> Arrival {
     let state = state();
-    let exploring = state.mode != Mode::Free;
-    let alone = state.execution.live == 1;
+    // Once the process has exited, the others are bounded by their steps.
+    let alone = state.execution.live == 1 && state.execution.exit.is_none();
+    operation.guard = state.thread().guard.take();
+    if !state.below_root {
+        // A main that waits before it creates threads: that is the root.
+        if !operation.can_proceed() {
+            stop(Pending::Atomic(*operation), operation.site);
+        }
+        return Arrival::Told;
+    }
     let thread = state.thread();
-    operation.guard = thread.guard.take();
     let idle = is_idle(operation, rmw);
     let own = !operation.how.has(How::PRIMITIVE);
     if operation.how.class() == Class::Invisible {
@@ -94,12 +133,10 @@ fn arrive(operation: &mut AtomicOperation, rmw: Option<(RmwOp, u64)>) -> Arrival
                 crate::waiting::wait_for_change(operation.site);
                 return Arrival::Repeat;
             }
-            Advice::Livelock if exploring => crate::judge::livelock(operation.site),
-            Advice::Livelock => return Arrival::Repeat,
         }
     }
     if !idle {
-        crate::waiting::leave_loop(operation.site);
+        crate::waiting::leave_reads(operation.site);
     }
     // A thread that lives alone cannot be interleaved with anything: what it does belongs to the step under way.
     if !(alone && operation.can_proceed()) {
@@ -120,16 +157,26 @@ fn executed(operation: &AtomicOperation, arrival: Arrival, rmw: Option<RmwOp>, o
     if operation.how.class() == Class::Invisible {
         return;
     }
+    if is_lock(operation.how.class()) {
+        objects::keep_held(operation, wrote);
+    }
+    if !state.below_root {
+        return;
+    }
     let access = footprints::access(operation, rmw, old, new, state.thread().fenced);
-    crate::plain::atomic(number, operation, access, wrote, arrival == Arrival::Told);
-    footprints::touch(&mut state.step.footprint, operation.address, operation.size, access);
+    if crate::plain::watching() {
+        crate::plain::atomic(number, operation, access, wrote, arrival == Arrival::Told);
+        state.step.touch(operation.address, operation.size, access);
+    }
     let what = u64::from(operation.how.0) << 1 | u64::from(wrote);
     crate::machine::sign(&mut state.step.signature, what, operation.address, operation.site);
     state.step.signature ^= new.rotate_left(17);
+    let changed = wrote && new != old;
+    let acted = changed || operation.kind == Atomic::Store;
     let thread = state.thread();
-    let gave_up = if wrote && (operation.kind == Atomic::Store || new != old) {
-        thread.timeouts = 0;
-        thread.spin.acted()
+    thread.rounds.operation(round_hash(operation, old, new), acted);
+    let gave_up = if acted {
+        thread.spin.acts()
     } else {
         thread.spin.read(operation.site, operation.address, operation.size, old)
     };
@@ -140,15 +187,23 @@ fn executed(operation: &AtomicOperation, arrival: Arrival, rmw: Option<RmwOp>, o
         thread.in_region = false;
     }
     if gave_up {
-        crate::host::assume_at(
-            lockred_trace::codes::AssumptionKind::BoundedSpin,
-            "",
-            operation.site,
-        );
+        crate::waiting::gave_up(operation.site);
+    }
+    if changed && rounds::counts(operation.how.class(), access) {
+        rounds::progress();
     }
     if arrival == Arrival::Told {
         objects::executed(operation, access, rmw, old, new);
     }
+}
+
+/// What tells an operation of a round from others.
+fn round_hash(operation: &AtomicOperation, old: u64, new: u64) -> u64 {
+    let mut hash = u64::from(operation.site.0);
+    for word in [operation.address as u64, old, new] {
+        hash = (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+    hash
 }
 
 fn operation(
@@ -171,7 +226,7 @@ pub extern "C" fn __lr_atomic_load(
     how: u32,
     site: u32,
 ) -> u64 {
-    if !scheduled() {
+    if only_executed(how) {
         return crate::operation::load(address, size);
     }
     let mut load = operation(Atomic::Load, address, size, order(code), how, site);
@@ -191,7 +246,7 @@ pub extern "C" fn __lr_atomic_store(
     how: u32,
     site: u32,
 ) {
-    if !scheduled() {
+    if only_executed(how) {
         return store(address, size, value);
     }
     let mut write = operation(Atomic::Store, address, size, order(code), how, site);
@@ -214,7 +269,7 @@ pub extern "C" fn __lr_atomic_rmw(
 ) -> u64 {
     let op = RmwOp::from_code(op)
         .unwrap_or_else(|| crate::state::fatal("an unknown read-modify-write was emitted"));
-    if !scheduled() {
+    if only_executed(how) {
         let old = crate::operation::load(address, size);
         store(address, size, apply(op, old, operand, size));
         return old;
@@ -240,7 +295,7 @@ pub extern "C" fn __lr_atomic_cmpxchg(
     site: u32,
 ) -> u64 {
     let expected = cut(expected, size);
-    if !scheduled() {
+    if only_executed(how) {
         let old = crate::operation::load(address, size);
         if old == expected {
             store(address, size, new);
@@ -263,9 +318,10 @@ pub extern "C" fn __lr_atomic_cmpxchg(
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_fence(code: u32, _site: u32) {
-    if scheduled() {
-        let state = state();
-        let number = state.thread_number();
+    if crate::plain::watching()
+        && let Some(state) = installed()
+        && let Some(number) = state.running
+    {
         let order = order(code);
         state.thread().fenced |= order.releases();
         if let Some(detector) = &mut state.detector {
@@ -277,7 +333,7 @@ pub extern "C" fn __lr_fence(code: u32, _site: u32) {
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_await(mask: u64, value: u64, test: u32) {
-    if scheduled() {
+    if installed().is_some_and(|state| state.running.is_some()) {
         let test = Test::from_code(test)
             .unwrap_or_else(|| crate::state::fatal("an unknown test was emitted"));
         state().thread().guard = Some(Await { mask, value, test });
@@ -287,7 +343,7 @@ pub extern "C" fn __lr_await(mask: u64, value: u64, test: u32) {
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_spin_hint(site: u32) {
-    if scheduled() {
+    if installed().is_some_and(|state| state.below_root && state.running.is_some()) {
         crate::waiting::pause(SiteId(site));
     }
 }

@@ -40,6 +40,11 @@ extern "C" fn set_up() {
                 Task::Explore { .. } => Mode::Explore,
                 Task::Replay { .. } => Mode::Replay,
             };
+            if order.libtest {
+                // Without it, the harness reads a terminal's description and takes it apart again in every execution.
+                // SAFETY: one OS thread, and nobody holds a pointer into the environment.
+                unsafe { libc::unsetenv(c"TERM".as_ptr()) };
+            }
             State::new(mode, Some(order), Some(status))
         }
         None => State::new(Mode::Free, None, None),

@@ -17,11 +17,16 @@ pub fn queue(address: usize) -> ObjectId {
     ObjectId(address as u64 | 1 << 63)
 }
 
+/// The objects of a word of `size` bytes.
+pub fn words(address: usize, size: u32) -> impl Iterator<Item = ObjectId> {
+    let second = (size == 8).then(|| word(address + 4));
+    std::iter::once(word(address)).chain(second)
+}
+
 /// Records an access to a word of `size` bytes.
 pub fn touch(footprint: &mut Footprint, address: usize, size: u32, access: Access) {
-    footprint.touch(word(address), access);
-    if size == 8 {
-        footprint.touch(word(address + 4), access);
+    for object in words(address, size) {
+        footprint.touch(object, access);
     }
 }
 
@@ -115,7 +120,11 @@ pub fn pending(pending: &Pending, words: impl Iterator<Item = usize>, footprint:
                 footprint.touch(word(address), Access::Read);
             }
         }
-        Pending::Start | Pending::Spawn | Pending::Join { .. } | Pending::Ended => {}
+        Pending::Start
+        | Pending::Spawn
+        | Pending::Join { .. }
+        | Pending::Idling
+        | Pending::Ended => {}
     }
 }
 

@@ -6,6 +6,7 @@
 use crate::footprints::{queue, word};
 use crate::machine::{choose, sign};
 use crate::operation::{Pending, load};
+use crate::rounds;
 use crate::state::{self, state, stop};
 use lockred_search::footprint::Access;
 use lockred_search::machine::ThreadId;
@@ -61,7 +62,10 @@ fn wait(address: usize, value: u32, deadline: Option<u64>, bits: u32) -> i64 {
     if bits != u32::MAX {
         crate::host::unsupported("futex wait with a bit set");
     }
-    crate::waiting::leave_loop(SiteId(0));
+    match deadline {
+        Some(_) => crate::waiting::begin_timed(),
+        None => crate::waiting::leave_loop(SiteId(0)),
+    }
     let inside = std::mem::take(&mut state().thread().in_region);
     if !inside {
         stop(Pending::FutexWait { address }, SiteId(0));
@@ -82,7 +86,8 @@ fn wait(address: usize, value: u32, deadline: Option<u64>, bits: u32) -> i64 {
     let thread = state.thread();
     if thread.woken {
         thread.woken = false;
-        thread.timeouts = 0;
+        thread.rounds.leave(0);
+        rounds::catch_up();
         if deadline.is_some() {
             state.step.footprint.touch(queue(address), Access::Leave);
         }
@@ -90,7 +95,9 @@ fn wait(address: usize, value: u32, deadline: Option<u64>, bits: u32) -> i64 {
         crate::objects::futex(address, "wakes up", &[]);
         return 0;
     }
-    thread.timeouts += 1;
+    thread.rounds.operation(address as u64, true);
+    rounds::timed_out();
+    let state = state::state();
     state.execution.clock = state.execution.clock.max(deadline.unwrap_or(0));
     state.step.footprint.touch(queue(address), Access::Leave);
     sign(&mut state.step.signature, 102, address, SiteId(0));

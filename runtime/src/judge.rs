@@ -2,8 +2,9 @@
 
 use crate::execution::{Exit, Panic};
 use crate::failure::{Failure, place};
+use crate::machine;
 use crate::operation::Pending;
-use crate::state::{end_execution, state};
+use crate::state::state;
 use lockred_search::machine::Flow;
 use lockred_trace::codes::{BugKind, WarningKind};
 use lockred_trace::message::{Place, Role, Warning};
@@ -25,7 +26,7 @@ pub fn finish(failures: &mut Vec<Failure>) {
             failures.extend(judge_exit(exit));
             warn_stuck();
         }
-        None => failures.extend(deadlock()),
+        None => failures.extend(stuck()),
     }
     warn_panicked();
 }
@@ -86,28 +87,41 @@ fn panic(panics: &[Panic]) -> Failure {
     failure
 }
 
-/// Nobody can run and the process has not ended.
-fn deadlock() -> Option<Failure> {
+/// Nobody can run and the process has not ended: a deadlock, or, if some threads go round loops, a livelock.
+fn stuck() -> Option<Failure> {
     let state = state();
-    let blocked: Vec<usize> = (0..state.execution.threads.len())
-        .filter(|&number| !state.execution.threads[number].has_ended())
-        .collect();
+    let threads = &state.execution.threads;
+    let blocked: Vec<usize> =
+        (0..threads.len()).filter(|&number| !threads[number].has_ended()).collect();
     if blocked.is_empty() {
         return None;
     }
+    let spins = |number: &usize| machine::turns(&threads[*number]).is_some();
+    let spinning: Vec<usize> = blocked.iter().copied().filter(spins).collect();
+    let (kind, message) = match (&blocked[..], &spinning[..]) {
+        ([one], []) => (BugKind::Deadlock, format!("deadlock: thread {one} waits for ever")),
+        (many, []) => {
+            (BugKind::Deadlock, format!("deadlock: {} threads wait for ever", many.len()))
+        }
+        (_, [one]) => (
+            BugKind::Livelock,
+            format!(
+                "livelock: thread {one} goes round a loop for ever, and no other thread can end it"
+            ),
+        ),
+        (_, many) => {
+            (BugKind::Livelock, format!("livelock: {} threads go round loops for ever", many.len()))
+        }
+    };
     let mut sites: Vec<String> = blocked
         .iter()
         .map(|&number| {
-            let thread = &state.execution.threads[number];
+            let thread = &threads[number];
             format!("{}{}", thread.site.0, waiting(thread.pending).0)
         })
         .collect();
     sites.sort_unstable();
-    let message = match blocked.len() {
-        1 => format!("deadlock: thread {} waits for ever", blocked[0]),
-        many => format!("deadlock: {many} threads wait for ever"),
-    };
-    let mut failure = Failure::new(BugKind::Deadlock, message, &sites.join("-"));
+    let mut failure = Failure::new(kind, message, &sites.join("-"));
     for &number in &blocked {
         failure.places.extend(blocked_places(number as u32));
     }
@@ -120,7 +134,7 @@ fn waiting(pending: Pending) -> (&'static str, Option<usize>) {
         Pending::Atomic(operation) => ("lock", Some(operation.address)),
         Pending::FutexQueued { address, .. } => ("futex", Some(address)),
         Pending::Join { .. } => ("thread", None),
-        Pending::Spinning => ("spin", None),
+        Pending::Spinning | Pending::Idling => ("loop", None),
         _ => ("", None),
     }
 }
@@ -130,7 +144,8 @@ fn blocked_places(number: u32) -> Vec<Place> {
     let state = state();
     let thread = &state.execution.threads[number as usize];
     let (kind, address) = waiting(thread.pending);
-    let mut waits = place(Role::Waits, number, thread.site);
+    let role = if machine::turns(thread).is_some() { Role::Spins } else { Role::Waits };
+    let mut waits = place(role, number, thread.site);
     if state.recorder.is_some() {
         waits.stack.clone_from(&thread.stopped);
     }
@@ -159,20 +174,6 @@ fn blocked_places(number: u32) -> Vec<Place> {
     places
 }
 
-/// The running thread goes round a loop for ever and nobody can help it.
-pub fn livelock(site: SiteId) -> ! {
-    let state = state();
-    let number = state.thread_number();
-    let mut place = place(Role::Spins, number, site);
-    place.stack = crate::unwind::recorded_stack();
-    let message = format!(
-        "livelock: thread {number} goes round a loop for ever, and no other thread can end it"
-    );
-    let failure = Failure::new(BugKind::Livelock, message, &site.0.to_string()).at(place);
-    crate::state::state().step.failures.push(failure);
-    end_execution(Flow::Over)
-}
-
 fn warn(kind: WarningKind, message: String, site: SiteId) {
     let warnings = &mut state().warnings;
     if !warnings.iter().any(|known| known.kind == kind && known.message == message) {
@@ -183,10 +184,7 @@ fn warn(kind: WarningKind, message: String, site: SiteId) {
 /// Threads that wait for ever although the test has ended.
 fn warn_stuck() {
     for (number, thread) in state().execution.threads.iter().enumerate() {
-        if !thread.has_ended()
-            && !matches!(thread.pending, Pending::Spinning)
-            && !state().execution.cut
-        {
+        if !thread.has_ended() && machine::turns(thread).is_none() && !state().execution.cut {
             let message = format!("thread {number} is blocked for ever when the test has ended");
             warn(WarningKind::ThreadStuck, message, thread.site);
         }

@@ -33,6 +33,7 @@ mod pthread;
 mod randomness;
 mod record;
 mod root;
+mod rounds;
 mod session;
 mod signals;
 mod spin;

@@ -3,13 +3,14 @@
 use crate::failure::Failure;
 use crate::footprints;
 use crate::operation::Pending;
-use crate::state::{State, run, state};
+use crate::rounds;
+use crate::spin;
+use crate::state::{Mode, State, run, state};
+use crate::thread::Thread;
 use lockred_search::footprint::{Footprint, ObjectId};
-use lockred_search::machine::{Chooser, Flow, Machine, Status, Step, ThreadId};
+use lockred_search::machine::{Chooser, Machine, Status, Step, ThreadId};
 use lockred_trace::sites::SiteId;
 
-/// Timeouts of one thread that fire in a row while other threads could run.
-const TIMEOUTS: u32 = 2;
 /// Steps that remain to the other threads once the process has exited.
 const STEPS_AFTER_EXIT: u64 = 10_000;
 
@@ -24,7 +25,12 @@ pub fn sign(signature: &mut u64, what: u64, address: usize, site: SiteId) {
     }
 }
 
-/// Whether a thread could run whatever the others do, timeouts and free spinning aside.
+/// How often threads other than this one have done something ([`crate::rounds`]).
+fn others(state: &State, number: usize) -> u64 {
+    state.execution.progress - state.execution.threads[number].progress
+}
+
+/// Whether a thread could run whatever the others do, timeouts and turns of loops aside.
 fn ready(state: &State, number: usize) -> bool {
     let thread = &state.execution.threads[number];
     match thread.pending {
@@ -35,6 +41,7 @@ fn ready(state: &State, number: usize) -> bool {
         Pending::Atomic(operation) => operation.can_proceed(),
         Pending::FutexQueued { .. } => thread.woken,
         Pending::Spinning => thread.spin.changed(),
+        Pending::Idling => thread.rounds.changed(others(state, number)),
         Pending::Ended => false,
     }
 }
@@ -43,11 +50,39 @@ fn ready(state: &State, number: usize) -> bool {
 fn may_time_out(state: &State, number: usize) -> bool {
     let thread = &state.execution.threads[number];
     matches!(thread.pending, Pending::FutexQueued { deadline: Some(_), .. })
-        && !thread.woken
-        && thread.timeouts < TIMEOUTS
+        && (!thread.rounds.is_idle() || thread.rounds.changed(others(state, number)))
 }
 
-/// Status of a thread; see [`crate::spin`] for what loops wait for.
+/// Turns that a thread which goes round a loop has had, if it waits for another one.
+pub fn turns(thread: &Thread) -> Option<u32> {
+    match thread.pending {
+        Pending::Spinning => Some(thread.spin.turns()),
+        Pending::Idling | Pending::FutexQueued { deadline: Some(_), .. } => {
+            Some(thread.rounds.turns())
+        }
+        _ => None,
+    }
+}
+
+/// The thread whose turn it is when nobody can run: of those that go round loops, the one that had the fewest turns.
+fn next_turn(state: &State) -> Option<usize> {
+    let threads = &state.execution.threads;
+    let idle = |number: &usize| !ready(state, *number) && !may_time_out(state, *number);
+    if state.execution.exit.is_some() || !(0..threads.len()).all(|number| idle(&number)) {
+        return None;
+    }
+    let limit = |thread: &Thread| match (state.mode, thread.pending) {
+        (Mode::Free, _) => u32::MAX,
+        (_, Pending::Spinning) => spin::TURNS,
+        _ => rounds::TURNS,
+    };
+    let candidates = threads.iter().enumerate().filter_map(|(number, thread)| {
+        turns(thread).filter(|turns| *turns < limit(thread)).map(|turns| (turns, number))
+    });
+    candidates.min().map(|(_, number)| number)
+}
+
+/// Status of a thread; see [`crate::spin`] and [`crate::rounds`] for what loops wait for.
 fn status(state: &State, number: usize) -> Status {
     let thread = &state.execution.threads[number];
     if thread.has_ended() || state.execution.cut {
@@ -56,24 +91,11 @@ fn status(state: &State, number: usize) -> Status {
     if ready(state, number) {
         return Status::Enabled;
     }
-    let blocked = Status::Blocked { on: waits_for(thread.pending) };
-    let others = || (0..state.execution.threads.len()).filter(move |&other| other != number);
-    match thread.pending {
-        Pending::FutexQueued { deadline: Some(_), .. } => {
-            if thread.timeouts < TIMEOUTS
-                || !others().any(|other| ready(state, other) || may_time_out(state, other))
-            {
-                Status::Reluctant
-            } else {
-                blocked
-            }
-        }
-        Pending::Spinning => {
-            let helpless = !others().any(|other| ready(state, other) || may_time_out(state, other));
-            if helpless && state.execution.exit.is_none() { Status::Reluctant } else { blocked }
-        }
-        _ => blocked,
+    if may_time_out(state, number) || (turns(thread).is_some() && next_turn(state) == Some(number))
+    {
+        return Status::Reluctant;
     }
+    Status::Blocked { on: waits_for(thread.pending) }
 }
 
 /// The object that a blocked thread waits for.
@@ -115,7 +137,7 @@ impl Machine for Native {
             let chooser: *mut (dyn Chooser + 'static) =
                 unsafe { std::mem::transmute(std::ptr::from_mut(chooser)) };
             state.step.chooser = Some(chooser);
-            state.step.flow = Flow::On;
+            state.step.begin();
             state.step.signature = u64::from(thread.0);
             std::mem::swap(&mut state.step.footprint, &mut step.footprint);
             std::mem::swap(&mut state.step.failures, &mut step.failures);

@@ -25,29 +25,20 @@ pub fn number(address: usize, kind: &str) -> u32 {
     state().recorder.as_mut().map_or(0, |recorder| recorder.object(address, kind, None))
 }
 
-/// An atomic operation was executed: keeps the held locks, and records it.
-pub fn executed(
-    operation: &AtomicOperation,
-    access: Access,
-    rmw: Option<RmwOp>,
-    old: u64,
-    new: u64,
-) {
-    let wrote = match operation.kind {
-        Atomic::Load => false,
-        Atomic::Store | Atomic::Rmw => true,
-        Atomic::CompareExchange { expected } => old == expected,
-    };
-    let class = operation.how.class();
+/// A lock's word was operated on: keeps account of who holds what.
+pub fn keep_held(operation: &AtomicOperation, wrote: bool) {
+    if !wrote {
+        return;
+    }
     let state = state();
     let thread = state.thread_number();
     let held = &mut state.execution.held;
-    match class {
-        Class::Lock | Class::TryLock | Class::ReadLock | Class::TryReadLock if wrote => {
+    match operation.how.class() {
+        Class::Lock | Class::TryLock | Class::ReadLock | Class::TryReadLock => {
             let step = state.recorder.as_ref().map(|recorder| recorder.steps.len());
             held.push(Held { address: operation.address, thread, site: operation.site, step });
         }
-        Class::Unlock | Class::ReadUnlock if wrote => {
+        _ => {
             let lock = |held: &Held| held.address == operation.address;
             // A guard may be released by another thread than the one that acquired it.
             let own = held.iter().rposition(|held| lock(held) && held.thread == thread);
@@ -55,12 +46,27 @@ pub fn executed(
                 held.remove(index);
             }
         }
-        _ => {}
     }
-    if state.recorder.is_some() {
-        let object = number(operation.address, kind(class));
-        record::step(words(operation, access, rmw, old, new, wrote), Some(object), operation.site);
+}
+
+/// An atomic operation was executed: records it.
+pub fn executed(
+    operation: &AtomicOperation,
+    access: Access,
+    rmw: Option<RmwOp>,
+    old: u64,
+    new: u64,
+) {
+    if state().recorder.is_none() {
+        return;
     }
+    let wrote = match operation.kind {
+        Atomic::Load => false,
+        Atomic::Store | Atomic::Rmw => true,
+        Atomic::CompareExchange { expected } => old == expected,
+    };
+    let object = number(operation.address, kind(operation.how.class()));
+    record::step(words(operation, access, rmw, old, new, wrote), Some(object), operation.site);
 }
 
 /// An operation in a few words.

@@ -133,6 +133,8 @@ pub enum Pending {
     },
     /// It goes round a loop that only reads, or only pauses, and waits for what it read to change ([`crate::spin`]).
     Spinning,
+    /// It goes round a loop that does the same in every round, and waits for others to do something ([`crate::rounds`]).
+    Idling,
     /// It will never run again.
     Ended,
 }

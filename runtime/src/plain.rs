@@ -3,6 +3,7 @@
 use crate::detect::{self, AccessInfo, AccessKind, By, Detector, Race, StackId};
 use crate::failure::{Failure, place};
 use crate::operation::{Atomic, AtomicOperation};
+use crate::record::Recorder;
 use crate::state::{State, installed, state};
 use lockred_search::footprint::Access;
 use lockred_trace::codes::BugKind;
@@ -43,38 +44,51 @@ pub fn wake_up() {
 }
 
 /// Whether accesses are watched now.
-fn watching() -> bool {
+pub fn watching() -> bool {
     // SAFETY: one OS thread.
     unsafe { __lr_watch != 0 }
 }
 
-/// A stack id for the detector: of the running stack while recording, else 0.
+/// A stack id for the detector: of the running stack while recording, else 0. A thread that goes round and round in a turn of its own
+/// keeps the one that it had, as it may do that a million times.
 fn stack_id(state: &mut State) -> StackId {
+    if state.thread().spin.in_turn() {
+        return last_stack_id(state);
+    }
     match &mut state.recorder {
         Some(recorder) => StackId(recorder.stack_id(crate::unwind::stack())),
         None => StackId(0),
     }
 }
 
+/// The stack id that was given last.
+fn last_stack_id(state: &State) -> StackId {
+    StackId(state.recorder.as_ref().map_or(0, Recorder::last_stack_id))
+}
+
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_read(address: usize, size: usize, site: u32) {
-    check(address, size, site, Detector::read);
+    check(address, size, site, false, Detector::read);
 }
 
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_write(address: usize, size: usize, site: u32) {
-    check(address, size, site, Detector::write);
+    check(address, size, site, true, Detector::write);
 }
 
 type Check = fn(&mut Detector, By, usize, usize) -> Option<Race>;
 
-fn check(address: usize, size: usize, site: u32, check: Check) {
+fn check(address: usize, size: usize, site: u32, writes: bool, check: Check) {
     let Some(state) = installed() else { return };
     let Some(thread) = state.running else { return };
     if size == 0 || !state.below_root {
         return;
+    }
+    if writes && !state.execution.threads[thread as usize].region.is_stack(address) {
+        state.thread().rounds.plain_write(address, size);
+        crate::rounds::progress();
     }
     let stack = stack_id(state);
     let Some(detector) = &mut state.detector else { return };
@@ -91,7 +105,7 @@ pub fn atomic(thread: u32, operation: &AtomicOperation, access: Access, wrote: b
         return;
     }
     let state = state();
-    let stack = if told { stack_id(state) } else { StackId(0) };
+    let stack = if told { stack_id(state) } else { last_stack_id(state) };
     let Some(detector) = &mut state.detector else { return };
     let by = By { thread, site: operation.site, stack };
     // Users of a recognised primitive cannot see weak values.

@@ -88,6 +88,7 @@ pub fn end() -> ! {
     let state = state();
     let number = state.thread_number();
     crate::waiting::leave_loop(SiteId(0));
+    crate::rounds::progress();
     let state = state::state();
     state.thread().pending = Pending::Ended;
     state.execution.live -= 1;

@@ -45,6 +45,11 @@ impl Recorder {
         self.stacks.len() as u32
     }
 
+    /// The id that was given last; 0 if none was.
+    pub fn last_stack_id(&self) -> u32 {
+        self.stacks.len() as u32
+    }
+
     /// The stack with an id, and the number of steps recorded before it.
     pub fn stack_of(&self, id: u32) -> (Vec<u64>, usize) {
         let index = (id as usize).wrapping_sub(1);

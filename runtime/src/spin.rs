@@ -6,30 +6,28 @@
 //!    same as the thread having come a round later.
 //! 2. After [`PAUSED_REPEATS`] such repeats, or [`BARE_REPEATS`] rounds without any pause, the thread stops as
 //!    [`crate::operation::Pending::Spinning`] until a remembered word changes.
-//! 3. If no other thread can run, it goes on freely, for at most [`FREE_REPEATS`] repeats: a bounded loop then gives up as it would
-//!    natively (an assumption: at which iteration it gives up was not explored), an endless one is a livelock.
+//!    (In a loop of the program's own that counts its rounds it is not: that is told as an assumption if the loop gives up.)
+//! 3. If no other thread can run, it goes on freely, [`SLICE`] repeats at a time, in turn with the others that are in the same
+//!    place. A bounded loop then gives up as it would natively (an assumption: at which iteration it gives up was not explored).
+//!    Threads that have had [`TURNS`] turns without that have no more: when all have, it is a livelock.
+//!
+//! Loops that also write (they look at something under a lock) are the matter of [`crate::rounds`].
 
 use crate::operation::load;
 use lockred_trace::sites::SiteId;
 
 /// Different reads that are remembered.
-const HISTORY: usize = 8;
+const HISTORY: usize = 16;
 /// Repeats behind pauses until the thread waits.
 const PAUSED_REPEATS: u32 = 128;
 /// Rounds without a pause until the thread waits.
 const BARE_REPEATS: u32 = 8;
-/// Repeats of a thread that nobody can help until it is a livelock.
-const FREE_REPEATS: u32 = 1_000_000;
 /// Pauses without any operation until the thread waits.
 const IDLE_PAUSES: u32 = 10_000;
-
-/// Repeats until a livelock is told. A replay follows a search that has seen them all, and records each access: it needs fewer.
-fn most_repeats() -> u32 {
-    match crate::state::installed() {
-        Some(state) if state.mode == crate::state::Mode::Replay => FREE_REPEATS / 50,
-        _ => FREE_REPEATS,
-    }
-}
+/// Repeats of one turn of a thread that nobody can help.
+const SLICE: u32 = 10_000;
+/// Turns of a thread that nobody can help.
+pub const TURNS: u32 = 100;
 
 /// A read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,15 +52,17 @@ pub struct Spin {
     bare_repeats: u32,
     /// Pauses in a row without any operation.
     pauses: u32,
-    /// Some of those were not scheduling points, in a loop of the program's own.
+    /// Some of those repeats were not scheduling points, in a loop of the program's own.
     skipped: bool,
     /// It is about to leave such a loop by itself.
     left: bool,
-    /// Goes on freely, although nothing changed: repeats so far.
+    /// In a turn of its own, although nothing changed: repeats so far.
     free: Option<u32>,
+    /// Turns so far.
+    turns: u32,
 }
 
-/// What to do with a read.
+/// What to do with a read or a pause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Advice {
     /// It is an operation like any other.
@@ -71,8 +71,6 @@ pub enum Advice {
     Skip,
     /// The thread first waits for a change.
     Wait,
-    /// The thread has been going round for ever and nobody can help it.
-    Livelock,
 }
 
 impl Spin {
@@ -80,18 +78,11 @@ impl Spin {
     pub fn pause(&mut self) -> Advice {
         self.paused = true;
         self.pauses += 1;
-        match &mut self.free {
-            Some(free) if self.pauses > FREE_REPEATS => {
-                *free = FREE_REPEATS;
-                Advice::Livelock
-            }
-            None if self.pauses >= IDLE_PAUSES => Advice::Wait,
-            _ => Advice::Skip,
-        }
+        let most = if self.free.is_some() { SLICE } else { IDLE_PAUSES };
+        if self.pauses >= most { Advice::Wait } else { Advice::Skip }
     }
 
-    /// The thread is about to read a word.
-    /// `own`: the loop is the program's own, not one inside a recognised primitive.
+    /// The thread is about to read a word. `own`: the loop is the program's own, not one inside a recognised primitive.
     pub fn before_read(&mut self, site: SiteId, address: usize, size: u32, own: bool) -> Advice {
         let now = Seen { site, address, size, value: load(address, size) };
         let repeat = self.seen[..self.length].contains(&Some(now));
@@ -102,7 +93,7 @@ impl Spin {
         }
         if let Some(free) = &mut self.free {
             *free += 1;
-            return if *free > most_repeats() { Advice::Livelock } else { Advice::Skip };
+            return if *free > SLICE { Advice::Wait } else { Advice::Skip };
         }
         if self.paused {
             self.paused_repeats += 1;
@@ -118,7 +109,7 @@ impl Spin {
         }
     }
 
-    /// The thread has read a word. Whether it thereby left a loop that it had gone round freely.
+    /// The thread has read a word. Whether it thereby left a loop by itself.
     pub fn read(&mut self, site: SiteId, address: usize, size: u32, value: u64) -> bool {
         self.paused = false;
         self.pauses = 0;
@@ -140,12 +131,13 @@ impl Spin {
         self.bare_repeats = 0;
         self.skipped = false;
         self.free = None;
+        self.turns = 0;
         gave_up
     }
 
-    /// The thread did something else than read. Whether it thereby left a loop that it had gone round freely.
-    pub fn acted(&mut self) -> bool {
-        let gave_up = self.gives_up();
+    /// The thread is about to do something else than read. Whether it thereby leaves a loop by itself.
+    pub fn acts(&mut self) -> bool {
+        let gave_up = self.gives_up() || self.left;
         *self = Self::default();
         gave_up
     }
@@ -169,16 +161,27 @@ impl Spin {
         self.seen[..self.length].iter().flatten().map(|seen| seen.address)
     }
 
-    /// The waiting thread is run: freely if nothing changed, else from a clean slate.
+    /// Whether the thread is in a turn of its own.
+    pub fn in_turn(&self) -> bool {
+        self.free.is_some()
+    }
+
+    /// Turns that the thread has had since it last saw a change.
+    pub fn turns(&self) -> u32 {
+        self.turns
+    }
+
+    /// The waiting thread is run: in a turn of its own if nothing changed, else from a clean slate.
     pub fn release(&mut self) {
+        self.pauses = 0;
         if self.changed() {
             self.paused_repeats = 0;
             self.bare_repeats = 0;
-            self.pauses = 0;
             self.free = None;
+            self.turns = 0;
         } else {
-            self.pauses = 0;
             self.free = Some(0);
+            self.turns += 1;
         }
     }
 }
@@ -212,18 +215,23 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_that_nobody_helps_gives_up_or_is_a_livelock() {
+    fn a_loop_that_nobody_helps_gives_up_or_takes_turns() {
         let word = 1_u32;
         let address = &raw const word as usize;
         let mut spin = Spin::default();
         spin.read(SITE, address, 4, 1);
         spin.release();
         assert_eq!(spin.before_read(SITE, address, 4, true), Advice::Skip);
-        assert!(spin.acted(), "it left the loop although nothing changed");
+        assert!(spin.acts(), "it left the loop although nothing changed");
         spin.read(SITE, address, 4, 1);
-        spin.release();
-        let advice = (0..=FREE_REPEATS).map(|_| spin.before_read(SITE, address, 4, true)).last();
-        assert_eq!(advice, Some(Advice::Livelock));
+        for turn in 1..=3 {
+            spin.release();
+            assert_eq!(spin.turns(), turn);
+            let advice = (0..=SLICE).map(|_| spin.before_read(SITE, address, 4, true)).last();
+            assert_eq!(advice, Some(Advice::Wait), "the others have a turn");
+        }
+        assert!(spin.acts());
+        assert_eq!(spin.turns(), 0);
     }
 
     #[test]

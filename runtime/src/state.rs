@@ -13,11 +13,12 @@ use crate::record::Recorder;
 use crate::root::Root;
 use crate::session::StatusPage;
 use crate::thread::Thread;
-use lockred_search::footprint::Footprint;
+use lockred_search::footprint::{Access, Footprint, ObjectId};
 use lockred_search::machine::{Chooser, Flow};
 use lockred_trace::message::{Assumption, Unsupported, Warning};
 use lockred_trace::session::Order;
 use lockred_trace::sites::SiteId;
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// What the process is for.
@@ -44,6 +45,41 @@ pub struct StepUnderWay {
     pub flow: Flow,
     /// Picks alternatives; set while a step is executed.
     pub chooser: Option<*mut (dyn Chooser + 'static)>,
+    /// Operations that were executed without looking.
+    pub unwatched: u32,
+    /// The footprint's accesses, once it is too long to be searched.
+    touched: HashSet<(ObjectId, Access)>,
+}
+
+/// Accesses up to which a footprint is searched for duplicates.
+const SHORT: usize = 64;
+
+impl StepUnderWay {
+    /// The step begins.
+    pub fn begin(&mut self) {
+        self.flow = Flow::On;
+        self.unwatched = 0;
+        if !self.touched.is_empty() {
+            self.touched.clear();
+        }
+    }
+
+    /// Records an access to a word of `size` bytes. Constant time.
+    pub fn touch(&mut self, address: usize, size: u32, access: Access) {
+        for object in crate::footprints::words(address, size) {
+            let accesses = &mut self.footprint.accesses;
+            if accesses.len() < SHORT {
+                self.footprint.touch(object, access);
+            } else {
+                if self.touched.is_empty() {
+                    self.touched.extend(accesses.iter().copied());
+                }
+                if self.touched.insert((object, access)) {
+                    accesses.push((object, access));
+                }
+            }
+        }
+    }
 }
 
 /// See the module.

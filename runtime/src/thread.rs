@@ -2,6 +2,7 @@
 
 use crate::arena::Region;
 use crate::operation::{Await, Pending};
+use crate::rounds::Rounds;
 use crate::spin::Spin;
 use lockred_trace::sites::SiteId;
 
@@ -46,10 +47,12 @@ pub struct Thread {
     pub fenced: bool,
     /// A queued thread was woken (changed by the waker).
     pub woken: bool,
-    /// Timeouts of its own that fired in a row.
-    pub timeouts: u32,
-    /// Loop detection.
+    /// Detection of loops that wait and only read.
     pub spin: Spin,
+    /// Detection of loops that wait and write.
+    pub rounds: Rounds,
+    /// How often it has done something that others may wait for.
+    pub progress: u64,
     /// Where its `errno` is.
     pub errno: *mut i32,
     /// Its thread-local block.
@@ -90,8 +93,9 @@ impl Thread {
             in_region: false,
             fenced: false,
             woken: false,
-            timeouts: 0,
             spin: Spin::default(),
+            rounds: Rounds::default(),
+            progress: 0,
             errno: std::ptr::null_mut(),
             tls: std::ptr::null_mut(),
             start,
