@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use lockred_search::discipline::Discipline;
 use lockred_search::model::{Failure, ModelMachine, Program, Watched};
 use lockred_search::{
-    Choice, Limits, Observer, Outcome, Strategy, explore, naive, replay, transactions,
+    Choice, Limits, Observer, Outcome, Strategy, explore, naive, replay, stateful, transactions,
 };
 
 /// All failures and end states, and how often each end state was reached.
@@ -70,4 +70,12 @@ pub fn leads_to(program: &Program, schedule: &[Choice], failure: &Failure) -> bo
     let mut seen = Seen::default();
     let replayed = replay(&mut machine, schedule, Limits::default(), &mut seen);
     replayed.drift.is_none() && seen.failures.contains(failure)
+}
+
+/// Visits every boundary state of transactions.
+pub fn by_states(program: &Program, limits: Limits) -> (Seen, Outcome) {
+    let mut seen = Seen::default();
+    let mut machine = ModelMachine::new(program).reporting_ends();
+    let outcome = stateful::explore(&mut machine, &mut Discipline::by_locks(), limits, &mut seen);
+    (seen, outcome)
 }
