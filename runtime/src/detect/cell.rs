@@ -33,6 +33,14 @@ pub(super) const UNUSED: Record =
 impl Cell {
     /// A granule that was never touched.
     pub(super) const EMPTY: Self = Self { generation: 0, extra: 0, records: [UNUSED; INLINE] };
+
+    /// The usual case, private data: all there is to compare with is an access by the same thread in the same epoch that
+    /// makes up for `new`.
+    #[inline]
+    pub(super) fn is_known(&self, new: &Record) -> bool {
+        let [only, none] = &self.records;
+        none.mask == 0 && only.covers(new)
+    }
 }
 
 /// What the comparison of an access with the records of a cell found.
@@ -54,17 +62,13 @@ impl Found {
             return;
         }
         if old.thread == new.thread {
-            if old.epoch == new.epoch
-                && new.mask & !old.mask == 0
-                && old.kind.makes_up_for(new.kind)
-            {
+            if old.covers(new) {
                 self.redundant = true;
                 return;
             }
         } else if old.epoch > clock.get(old.thread as usize) {
             if old.kind.races_with(new.kind) {
-                let better = |r: Record| r.kind.public() as u8 == 0 && old.kind != r.kind;
-                if self.race.is_none_or(better) {
+                if self.race.is_none_or(|other| !other.kind.writes()) {
                     self.race = Some(*old);
                 }
             } else if old.kind.is_weak_pair(new.kind) {

@@ -44,6 +44,12 @@ impl Extras {
         (&mut self.pool[handle as usize - 1], &mut self.spare)
     }
 
+    /// How many were ever made.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.pool.len()
+    }
+
     fn fresh(&mut self) -> u32 {
         if self.used == self.pool.len() {
             self.pool.push(Extra::default());

@@ -67,7 +67,8 @@ fn mask(granule: usize, addr: usize, last: usize) -> u8 {
 #[inline]
 fn granules(addr: usize, size: usize) -> (impl Iterator<Item = usize>, usize) {
     let last = addr.saturating_add(size - 1);
-    ((addr / GRANULE..=last / GRANULE).map(|g| g * GRANULE), last)
+    // Half open: an inclusive range costs a flag at every step.
+    ((addr / GRANULE..last / GRANULE + 1).map(|g| g * GRANULE), last)
 }
 
 impl Detector {
@@ -156,18 +157,18 @@ impl Detector {
     /// A plain read of any size and alignment.
     #[inline]
     pub fn read(&mut self, by: By, addr: usize, size: usize) -> Option<Race> {
-        self.plain(Kind::READ, by, addr, size)
+        self.access(Kind::READ, by, addr, size)
     }
 
     /// A plain write of any size and alignment.
     #[inline]
     pub fn write(&mut self, by: By, addr: usize, size: usize) -> Option<Race> {
-        self.plain(Kind::WRITE, by, addr, size)
+        self.access(Kind::WRITE, by, addr, size)
     }
 
     /// The memory is given back to the allocator: conflicts like a write.
     pub fn freed(&mut self, by: By, addr: usize, size: usize) -> Option<Race> {
-        self.plain(Kind::FREE, by, addr, size)
+        self.access(Kind::FREE, by, addr, size)
     }
 
     /// The memory begins a new life (allocated again at the same address, a stack given to another thread): what happened to
@@ -264,20 +265,14 @@ impl Detector {
         }
     }
 
-    /// A plain access, which ends the release sequences of bytes that it writes.
-    #[inline]
-    fn plain(&mut self, kind: Kind, by: By, addr: usize, size: usize) -> Option<Race> {
-        self.access(kind, by, addr, size)
-    }
-
+    /// Compares with what is remembered, and remembers. A plain write ends the release sequences of its bytes.
     #[inline]
     fn access(&mut self, kind: Kind, by: By, addr: usize, size: usize) -> Option<Race> {
         if size == 0 {
             return None;
         }
-        let clock = &self.threads[by.thread as usize].clock;
         let mut new = Record {
-            epoch: clock.get(by.thread as usize),
+            epoch: self.threads[by.thread as usize].clock.get(by.thread as usize),
             site: by.site.0,
             stack: by.stack.0,
             thread: by.thread as u16,
@@ -288,40 +283,50 @@ impl Detector {
         let (granules, last) = granules(addr, size);
         for granule in granules {
             new.mask = mask(granule, addr, last);
-            let cell = self.shadow.cell(granule);
-            if cell.generation != self.generation {
-                *cell = Cell { generation: self.generation, ..Cell::EMPTY };
-                cell.records[0] = new;
-                continue;
-            }
-            let mut found = Found::default();
-            for old in &mut cell.records {
-                found.compare(old, &new, clock);
-            }
-            if cell.extra != 0 {
-                let (extra, spare) = self.extras.get(cell.extra);
-                for old in &mut extra.records {
-                    found.compare(old, &new, clock);
-                }
-                extra.records.retain(|r| r.mask != 0);
-                if kind.is_plain_write() && !extra.releases.is_empty() {
-                    extra.releases.end(new.mask, spare);
-                }
-            }
-            if !found.redundant && !cell::insert(&mut cell.records, &new) {
-                let records = &mut self.extras.ensure(&mut cell.extra).0.records;
-                if !cell::insert(records, &new) {
-                    records.push(new);
-                }
-            }
-            self.weak_pair |= found.weak_pair;
-            if race.is_none()
-                && let Some(earlier) = found.race
+            if let Some(earlier) = self.access_granule(granule, &new)
+                && race.is_none()
             {
                 race = Some(report(granule, &earlier, by, kind, addr, size));
             }
         }
         race
+    }
+
+    /// The part of an access that is in one granule. Answers the access that it races with.
+    #[inline]
+    fn access_granule(&mut self, granule: usize, new: &Record) -> Option<Record> {
+        let cell = self.shadow.cell(granule);
+        if cell.generation != self.generation {
+            *cell = Cell { generation: self.generation, ..Cell::EMPTY };
+            cell.records[0] = *new;
+            return None;
+        }
+        if cell.extra == 0 && cell.is_known(new) {
+            return None;
+        }
+        let clock = &self.threads[new.thread as usize].clock;
+        let mut found = Found::default();
+        for old in &mut cell.records {
+            found.compare(old, new, clock);
+        }
+        if cell.extra != 0 {
+            let (extra, spare) = self.extras.get(cell.extra);
+            for old in &mut extra.records {
+                found.compare(old, new, clock);
+            }
+            extra.records.retain(|r| r.mask != 0);
+            if new.kind.is_plain_write() && !extra.releases.is_empty() {
+                extra.releases.end(new.mask, spare);
+            }
+        }
+        if !found.redundant && !cell::insert(&mut cell.records, new) {
+            let records = &mut self.extras.ensure(&mut cell.extra).0.records;
+            if !cell::insert(records, new) {
+                records.push(*new);
+            }
+        }
+        self.weak_pair |= found.weak_pair;
+        found.race
     }
 }
 

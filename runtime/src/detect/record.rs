@@ -79,6 +79,12 @@ impl Kind {
         self.has(WRITE) && !self.has(ATOMIC)
     }
 
+    /// Whether it writes.
+    #[inline]
+    pub(super) const fn writes(self) -> bool {
+        self.has(WRITE)
+    }
+
     /// The kind as reports name it.
     pub(super) const fn public(self) -> AccessKind {
         match (self.has(ATOMIC), self.has(WRITE), self.has(FREE)) {
@@ -120,6 +126,15 @@ pub(super) struct Record {
 }
 
 impl Record {
+    /// Whether remembering this access is as good as remembering `new` too.
+    #[inline]
+    pub(super) fn covers(&self, new: &Self) -> bool {
+        self.epoch == new.epoch
+            && self.thread == new.thread
+            && new.mask & !self.mask == 0
+            && self.kind.makes_up_for(new.kind)
+    }
+
     /// Whether both are the same access but for the bytes.
     #[inline]
     pub(super) fn same_access(&self, other: &Self) -> bool {

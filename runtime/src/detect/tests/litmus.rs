@@ -249,6 +249,20 @@ fn an_owner_that_is_not_the_last_sees_nobody() {
 }
 
 #[test]
+fn an_operation_that_depends_on_all_forces_the_order_of_those_around_it() {
+    for (between, ordered) in [(Access::RefDecLast, true), (Access::RefInc, false)] {
+        let trace = [
+            write(0, X),
+            rmw_as(0, A, Release, Access::RefDec),
+            rmw_as(2, A, Relaxed, between),
+            rmw_as(1, A, Acquire, Access::RefInc),
+            write(1, X),
+        ];
+        assert_eq!(races(3, &trace), !ordered, "{between:?}");
+    }
+}
+
+#[test]
 fn readers_order_no_readers_but_writers() {
     let readers = [
         rmw_as(0, A, Acquire, Access::ReadLock),
@@ -372,6 +386,18 @@ fn relaxed_accesses_are_weak_pairs_until_something_orders_them() {
 }
 
 #[test]
+fn a_thread_is_behind_all_once_it_has_seen_all_ends() {
+    let mut detector = detector();
+    assert!(detector.is_behind_all(0));
+    (1..3).for_each(|child| detector.spawn(0, child));
+    assert!(!detector.is_behind_all(0));
+    detector.join(0, 1);
+    assert!(!detector.is_behind_all(0));
+    detector.join(0, 2);
+    assert!(detector.is_behind_all(0) && !detector.is_behind_all(1));
+}
+
+#[test]
 fn many_threads_fit() {
     let mut detector: Detector = detector();
     let number = 700;
@@ -383,11 +409,11 @@ fn many_threads_fit() {
     let mut trace = threads(number, &rest);
     trace.push(load(0, A + 2000, Acquire));
     trace.extend((1..number).map(|thread| write(0, X + thread as usize)));
-    let answers = super::trace::run(&mut detector, &trace);
+    let answers = super::trace::run(&mut detector, &trace, super::own_site);
     assert!(answers.iter().all(|answer| answer.race.is_none()));
     // The same without the last acquire: as many races as threads.
     trace.retain(|event| *event != load(0, A + 2000, Acquire));
-    let answers = super::trace::run(&mut detector, &trace);
+    let answers = super::trace::run(&mut detector, &trace, super::own_site);
     assert_eq!(answers.iter().filter(|a| a.race.is_some()).count(), number as usize - 1);
 }
 

@@ -3,7 +3,8 @@
 use super::trace::short::*;
 use super::trace::{Act, Event};
 use super::{check, detector};
-use crate::detect::{AccessKind, By, Detector, StackId};
+use crate::detect::{AccessKind, Atomic, By, Detector, StackId};
+use lockred_search::footprint::Access;
 use lockred_trace::hooks::Order::*;
 use lockred_trace::sites::SiteId;
 
@@ -115,6 +116,40 @@ fn a_reset_forgets_everything() {
         assert!(!detector.saw_unordered_weak_pair());
         assert_eq!(check(&mut detector, &[spawn(1), read(1, 1), write(0, 0)]), [] as [usize; 0]);
     }
+}
+
+#[test]
+fn releases_stay_with_their_bytes() {
+    let half = |thread, at: usize, order, access| {
+        let op = Atomic { order, access, trusted: false };
+        on(thread, Act::Update { addr: 0x1000 + at, size: 4, op })
+    };
+    for (at, ordered) in [(0, true), (4, false)] {
+        let trace = [
+            spawn(1),
+            spawn(2),
+            write(0, 2),
+            half(0, 0, Release, Access::RefDec),
+            rmw(2, 0, Relaxed),
+            half(1, at, Acquire, Access::Write),
+            write(1, 2),
+        ];
+        assert_eq!(check(&mut detector(), &trace).is_empty(), ordered);
+    }
+}
+
+#[test]
+fn executions_reuse_the_memory_of_earlier_ones() {
+    let mut detector = detector();
+    let run = |detector: &mut Detector| {
+        let trace = [spawn(1), store(0, 0, Release), store(1, 1, Release), load(0, 1, Acquire)];
+        check(detector, &trace);
+        detector.reset();
+        detector.extras.len()
+    };
+    let first = run(&mut detector);
+    assert!(first > 0);
+    assert_eq!(run(&mut detector), first);
 }
 
 #[test]

@@ -91,12 +91,12 @@ pub struct Answer {
     pub weak_pair: bool,
 }
 
-/// Runs a trace from a reset; event `i` is told as site `i + 1`.
-pub fn run(detector: &mut Detector, trace: &[Event]) -> Vec<Answer> {
+/// Runs a trace from a reset; event `i` is told as site `site(i)`.
+pub fn run(detector: &mut Detector, trace: &[Event], site: fn(usize) -> u32) -> Vec<Answer> {
     detector.reset();
     let mut answers = Vec::new();
     for (i, event) in trace.iter().enumerate() {
-        let by = By { thread: event.thread, site: SiteId(i as u32 + 1), stack: StackId(7) };
+        let by = By { thread: event.thread, site: SiteId(site(i)), stack: StackId(7) };
         let race = match event.act {
             Act::Read { addr, size } => detector.read(by, addr, size),
             Act::Write { addr, size } => detector.write(by, addr, size),
