@@ -22,6 +22,7 @@ mod picks;
 pub mod random;
 pub mod replay;
 mod sleep;
+pub mod stateful;
 mod thread_set;
 mod trace;
 pub mod transactional;

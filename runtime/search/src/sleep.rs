@@ -66,6 +66,12 @@ impl Sleep {
         self.asleep.insert(sleeper.thread);
     }
 
+    /// Wakes everyone else than `threads`.
+    pub(crate) fn keep(&mut self, threads: &ThreadSet) {
+        self.sleepers.retain(|sleeper| threads.contains(sleeper.thread));
+        self.asleep.retain(|thread| threads.contains(thread));
+    }
+
     pub(crate) fn haunt(&mut self, ghost: Sleeper) {
         self.ghosts.push(ghost);
     }

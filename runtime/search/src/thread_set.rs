@@ -26,6 +26,16 @@ impl ThreadSet {
         }
     }
 
+    pub(crate) fn retain(&mut self, keeps: impl Fn(ThreadId) -> bool) {
+        for word in 0..self.0.len() {
+            for bit in (0..64).filter(|bit| self.0[word] >> bit & 1 == 1).collect::<Vec<u32>>() {
+                if !keeps(ThreadId(word as u32 * 64 + bit)) {
+                    self.0[word] &= !(1 << bit);
+                }
+            }
+        }
+    }
+
     pub(crate) fn contains(&self, thread: ThreadId) -> bool {
         let (word, bit) = place(thread);
         self.0.get(word).is_some_and(|w| w & bit != 0)

@@ -71,7 +71,7 @@ impl Gate<'_> {
             self.run.blocked = Some(match *operation {
                 Operation::Acquire(lock, mode) => Wanted::Lock(lock, mode),
                 Operation::Join(thread) => Wanted::End(thread),
-                Operation::Await { object, .. } => Wanted::Value(object),
+                Operation::Await { object, access, .. } => Wanted::Value(object, access),
                 _ => return Go::Boundary,
             });
             return Go::Blocked;
@@ -102,13 +102,18 @@ impl Gate<'_> {
             }
             Operation::Release(lock, mode) => self.released(lock, mode),
             Operation::Data { object, access, kind, site } => {
+                if kind == Kind::Plain {
+                    self.discipline.check_locks(object, access != Access::Read, self.held);
+                }
                 if mover == Mover::Non || !is_on(Fault::ProtectedDropped) {
                     self.run.footprint.touch(object, access);
                 }
                 self.run.push(Deed::Data { object, access, kind, site });
             }
-            Operation::Await { object, ordering, site } => {
-                self.run.acquire_data(object, ordering, site);
+            Operation::Await { object, access, kind, site } => {
+                self.run.awaits = true;
+                self.run.footprint.touch(object, access);
+                self.run.push(Deed::Data { object, access, kind, site });
             }
             Operation::Wait { queue, lock } => {
                 // First, so that the lock orders it.
@@ -227,6 +232,7 @@ impl Gate<'_> {
     }
 
     fn touch_queue(&mut self, object: ObjectId, access: Access) {
+        self.discipline.check_locks(object, true, self.held);
         self.run.footprint.touch(object, access);
         self.run.push(Deed::Queue { object, access });
     }
@@ -235,6 +241,8 @@ impl Gate<'_> {
 impl Chooser for Gate<'_> {
     fn choose(&mut self, of: u32) -> u32 {
         let picked = self.picks.pick(of);
+        // A choice is never rolled back.
+        self.run.closed = true;
         self.run.count_choice();
         (self.trail)(Choice::Value { picked, of });
         picked

@@ -9,15 +9,18 @@
 //! | [`gate`] | decides before each operation whether the transaction goes on |
 //! | `run` | what a transaction did |
 //! | `lock_order` | nested locks |
+//! | [`Locksets`] | which locks protect which data |
 
 pub mod gate;
 mod lock_order;
+mod locksets;
 pub mod operation;
 mod run;
 
 use std::collections::HashSet;
 
 pub use gate::{Gate, Go};
+pub use locksets::Locksets;
 pub use operation::{Effect, Kind, Mode, Operation, Ordering, Value};
 pub(crate) use run::{Deed, Run, Wanted, lock_access};
 
@@ -33,6 +36,9 @@ pub struct Discipline {
     /// Locks whose state is seen by a try.
     observed: HashSet<ObjectId>,
     order: LockOrder,
+    /// Whether data and queues are protected by a common lock only, which every access checks; else by happens-before.
+    by_locks: bool,
+    locksets: Locksets,
     /// Something was learned since the search started.
     grown: bool,
 }
@@ -60,6 +66,25 @@ impl Discipline {
     #[must_use]
     pub fn is_cyclic(&self, held: ObjectId, wanted: ObjectId) -> bool {
         self.order.is_cyclic(held, wanted)
+    }
+
+    /// A discipline under which data and queues are protected by locks only.
+    #[must_use]
+    pub fn by_locks() -> Self {
+        Self { by_locks: true, ..Self::default() }
+    }
+
+    /// Which locks protect which data, as far as a search under [`Discipline::by_locks`] has seen.
+    #[must_use]
+    pub fn locksets(&self) -> &Locksets {
+        &self.locksets
+    }
+
+    /// Checks an access against the locks that protect its object.
+    fn check_locks(&mut self, object: ObjectId, writes: bool, held: &[(ObjectId, Mode)]) {
+        if self.by_locks && !self.locksets.note(object, writes, held) {
+            self.refute(object);
+        }
     }
 
     /// Notes conflicting operations that nothing orders.

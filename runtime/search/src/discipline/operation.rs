@@ -80,12 +80,14 @@ pub enum Operation {
         /// Where in the program.
         site: u64,
     },
-    /// Waits until data has some value, and reads it.
+    /// Waits until data has some value, and then accesses it, atomically.
     Await {
-        /// What is read.
+        /// What is accessed.
         object: ObjectId,
-        /// What the read orders.
-        ordering: Ordering,
+        /// How.
+        access: Access,
+        /// Atomic (a plain await is a plain access).
+        kind: Kind,
         /// Where in the program.
         site: u64,
     },

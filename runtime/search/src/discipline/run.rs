@@ -4,7 +4,7 @@ use crate::fault::{Fault, is_on};
 use crate::footprint::{Access, Footprint, ObjectId, thread_object};
 use crate::machine::ThreadId;
 
-use super::operation::{Kind, Mode, Ordering, Value};
+use super::operation::{Kind, Mode};
 
 /// An act that matters for weak happens-before (ALGORITHM.md section 5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,8 +33,8 @@ pub(crate) enum Deed {
 pub(crate) enum Wanted {
     Lock(ObjectId, Mode),
     End(ThreadId),
-    /// That data has some value.
-    Value(ObjectId),
+    /// That data has some value, to access it.
+    Value(ObjectId, Access),
 }
 
 /// A lock that a transaction took or gave back.
@@ -164,13 +164,6 @@ impl Run {
         self.need.push((lock, mode));
     }
 
-    pub(super) fn acquire_data(&mut self, object: ObjectId, ordering: Ordering, site: u64) {
-        self.awaits = true;
-        let kind = Kind::Atomic(Value::Read, ordering);
-        self.footprint.touch(object, Access::Read);
-        self.push(Deed::Data { object, access: Access::Read, kind, site });
-    }
-
     /// Completes the footprint: the transaction has ended or is blocked.
     pub(crate) fn seal(&mut self) {
         for taken in &self.locks {
@@ -182,7 +175,7 @@ impl Run {
         }
         match self.blocked {
             Some(Wanted::Lock(lock, mode)) => self.footprint.touch(lock, lock_access(mode, false)),
-            Some(Wanted::Value(object)) => self.footprint.touch(object, Access::Read),
+            Some(Wanted::Value(object, access)) => self.footprint.touch(object, access),
             Some(Wanted::End(_)) | None => {}
         }
     }

@@ -7,7 +7,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::code::{Instruction, flatten, spawned};
-use super::program::{Body, Condvar, Mutex, Program, Statement, Variable};
+use super::program::{Body, Channel, Condvar, Mutex, Program, Statement, Variable};
 use super::state::{Phase, State};
 use crate::footprint::{Access, Footprint, ObjectId};
 use crate::machine::{Chooser, Flow, Machine, Status, Step, ThreadId};
@@ -25,6 +25,13 @@ pub enum Failure {
     },
     /// The thread unlocks, or waits with, a mutex that it does not hold.
     Misuse {
+        /// The thread.
+        thread: Body,
+        /// The instruction.
+        place: usize,
+    },
+    /// The thread accesses a variable that was freed.
+    Freed {
         /// The thread.
         thread: Body,
         /// The instruction.
@@ -61,6 +68,8 @@ pub struct ModelMachine {
     pub(super) code: Vec<Vec<Instruction>>,
     /// Which variables are atomic.
     pub(super) atomic: Vec<bool>,
+    /// Capacities of the channels.
+    capacities: Vec<u8>,
     root: State,
     pub(super) state: State,
     pub(super) saved: Vec<State>,
@@ -73,6 +82,7 @@ pub struct ModelMachine {
 
 const MUTEXES: u64 = 1 << 32;
 const CONDVARS: u64 = 2 << 32;
+const CHANNELS: u64 = 3 << 32;
 
 pub(super) fn variable(variable: Variable) -> ObjectId {
     ObjectId(u64::from(variable.0))
@@ -80,6 +90,10 @@ pub(super) fn variable(variable: Variable) -> ObjectId {
 
 pub(super) fn mutex(mutex: Mutex) -> ObjectId {
     ObjectId(MUTEXES + u64::from(mutex.0))
+}
+
+pub(super) fn channel(channel: Channel) -> ObjectId {
+    ObjectId(CHANNELS + u64::from(channel.0))
 }
 
 pub(super) fn condvar(condvar: Condvar) -> ObjectId {
@@ -105,6 +119,7 @@ impl ModelMachine {
         let mut machine = Self {
             code,
             atomic: program.variables.iter().map(|variable| variable.atomic).collect(),
+            capacities: program.channels.clone(),
             saved: Vec::new(),
             scratch: Step::default(),
             state: root.clone(),
@@ -189,7 +204,23 @@ impl ModelMachine {
         let me = Body(number as u8);
         let Some(statement) = self.next(number).cloned() else { return Next::End };
         let place = self.state.threads[number].place;
-        let State { threads, values, owners } = &mut self.state;
+        let free = |a, shared| self.state.is_free(a, shared);
+        let can_try = match statement {
+            Statement::TryLock(_, a) => free(a, false),
+            Statement::TryReadLock(_, a) => free(a, true),
+            _ => false,
+        };
+        let misused = match statement {
+            Statement::Unlock(a) | Statement::Wait(_, a) => !self.state.holds(me, a, false),
+            Statement::ReadUnlock(a) => !self.state.holds(me, a, true),
+            _ => false,
+        };
+        if misused {
+            // Only the thread itself sees it, since what it holds is its own affair.
+            step.failures.push(Failure::Misuse { thread: me, place });
+            return Next::End;
+        }
+        let State { threads, values, owners, readers, queues, freed } = &mut self.state;
         let thread = &mut threads[number];
         let footprint = &mut step.footprint;
         match statement {
@@ -232,21 +263,62 @@ impl ModelMachine {
                 footprint.touch(mutex(a), Access::Lock);
                 owners[usize::from(a.0)] = Some(me);
             }
+            // A try that fails changes nothing.
             Statement::TryLock(register, a) => {
-                // A try that fails changes nothing.
-                let owner = &mut owners[usize::from(a.0)];
-                let success = owner.is_none();
-                footprint.touch(mutex(a), if success { Access::TryLock } else { Access::Read });
-                thread.set(register, i32::from(success));
-                owner.get_or_insert(me);
+                footprint.touch(mutex(a), if can_try { Access::TryLock } else { Access::Read });
+                thread.set(register, i32::from(can_try));
+                if can_try {
+                    owners[usize::from(a.0)] = Some(me);
+                }
             }
-            // Who does not hold the mutex changes nothing.
-            Statement::Unlock(a) | Statement::Wait(_, a)
-                if owners[usize::from(a.0)] != Some(me) =>
-            {
-                footprint.touch(mutex(a), Access::Read);
-                step.failures.push(Failure::Misuse { thread: me, place });
-                return Next::End;
+            Statement::TryReadLock(register, a) => {
+                footprint.touch(mutex(a), if can_try { Access::TryLock } else { Access::Read });
+                thread.set(register, i32::from(can_try));
+                if can_try {
+                    insert_sorted(&mut readers[usize::from(a.0)], me);
+                }
+            }
+            Statement::ReadLock(a) => {
+                footprint.touch(mutex(a), Access::ReadLock);
+                insert_sorted(&mut readers[usize::from(a.0)], me);
+            }
+            Statement::ReadUnlock(a) => {
+                footprint.touch(mutex(a), Access::ReadUnlock);
+                let readers = &mut readers[usize::from(a.0)];
+                if let Ok(at) = readers.binary_search(&me) {
+                    readers.remove(at);
+                }
+            }
+            Statement::Down(x) => {
+                footprint.touch(variable(x), Access::Write);
+                values[usize::from(x.0)] -= 1;
+            }
+            Statement::Increment(x) => {
+                footprint.touch(variable(x), Access::RefInc);
+                let value = &mut values[usize::from(x.0)];
+                *value = value.wrapping_add(1);
+            }
+            Statement::Decrement(register, x) => {
+                let value = &mut values[usize::from(x.0)];
+                footprint.touch(variable(x), decrement(*value));
+                thread.set(register, i32::from(*value == 1));
+                *value = value.wrapping_sub(1);
+            }
+            Statement::Free(x) => {
+                footprint.touch(variable(x), Access::Write);
+                freed[usize::from(x.0)] = true;
+            }
+            Statement::Send(q, operand) => {
+                footprint.touch(channel(q), Access::Write);
+                queues[usize::from(q.0)].push(thread.compute(operand));
+            }
+            Statement::Receive(register, q) => {
+                footprint.touch(channel(q), Access::Write);
+                thread.set(register, queues[usize::from(q.0)].remove(0));
+            }
+            Statement::Any(register, of) => {
+                let value = if of > 1 { chooser.choose(of) } else { 0 };
+                thread.set(register, value as i32);
             }
             Statement::Unlock(a) => {
                 footprint.touch(mutex(a), Access::Unlock);
@@ -296,13 +368,24 @@ impl ModelMachine {
         chooser: &mut dyn Chooser,
         step: &mut Step<Failure>,
     ) {
+        let place = self.state.threads[number].place;
         let next = match self.state.threads[number].phase {
             Phase::Woken(a) => {
                 step.footprint.touch(mutex(a), Access::Lock);
                 self.state.owners[usize::from(a.0)] = Some(Body(number as u8));
                 Next::On
             }
-            _ => self.execute(number, chooser, step),
+            _ => {
+                let accessed = self.next(number).and_then(Self::accessed);
+                let is_freed = accessed.is_some_and(|x| self.state.freed[usize::from(x.0)]);
+                let next = self.execute(number, chooser, step);
+                if is_freed {
+                    step.failures.push(Failure::Freed { thread: Body(number as u8), place });
+                    Next::End
+                } else {
+                    next
+                }
+            }
         };
         match next {
             Next::On => {
@@ -311,6 +394,47 @@ impl ModelMachine {
             }
             Next::Stop => {}
             Next::End => self.state.threads[number].phase = Phase::Ended,
+        }
+    }
+
+    /// What the operation has to wait for now.
+    fn awaited(&self, statement: &Statement) -> Option<ObjectId> {
+        let value = |x: Variable| self.state.values[usize::from(x.0)];
+        let length = |q: Channel| self.state.queues[usize::from(q.0)].len();
+        let waits = match *statement {
+            Statement::Lock(a) => !self.state.is_free(a, false),
+            Statement::ReadLock(a) => !self.state.is_free(a, true),
+            Statement::Await(x, wanted) => value(x) != wanted,
+            Statement::Down(x) => value(x) <= 0,
+            Statement::Send(q, _) => length(q) >= usize::from(self.capacities[usize::from(q.0)]),
+            Statement::Receive(_, q) => length(q) == 0,
+            Statement::Join(body) => self.state.threads[usize::from(body.0)].phase != Phase::Ended,
+            _ => false,
+        };
+        waits.then(|| match *statement {
+            Statement::Lock(a) | Statement::ReadLock(a) => mutex(a),
+            Statement::Await(x, _) | Statement::Down(x) => variable(x),
+            Statement::Send(q, _) | Statement::Receive(_, q) => channel(q),
+            Statement::Join(body) => ObjectId(u64::MAX - 1 - u64::from(body.0)),
+            _ => ObjectId(u64::MAX),
+        })
+    }
+
+    /// The variable that the statement accesses.
+    pub(super) fn accessed(statement: &Statement) -> Option<Variable> {
+        match *statement {
+            Statement::Load(_, x)
+            | Statement::Store(x, _)
+            | Statement::Add(x, _)
+            | Statement::FetchAdd(_, x, _)
+            | Statement::Swap(_, x, _)
+            | Statement::CompareExchange(_, x, ..)
+            | Statement::Await(x, _)
+            | Statement::Down(x)
+            | Statement::Increment(x)
+            | Statement::Decrement(_, x)
+            | Statement::Free(x) => Some(x),
+            _ => None,
         }
     }
 
@@ -347,6 +471,21 @@ impl ModelMachine {
     }
 }
 
+fn insert_sorted(readers: &mut Vec<Body>, reader: Body) {
+    let (Ok(at) | Err(at)) = readers.binary_search(&reader);
+    readers.insert(at, reader);
+}
+
+/// How a decrement of a reference count with this value acts on it.
+pub(super) const fn decrement(value: i32) -> Access {
+    match value {
+        1 => Access::RefDecLast,
+        2 => Access::RefDecToOne,
+        3.. => Access::RefDec,
+        _ => Access::Write,
+    }
+}
+
 /// How a thread goes on after its operation.
 enum Next {
     /// To its next operation.
@@ -379,28 +518,16 @@ impl Machine for ModelMachine {
 
     fn status(&mut self, thread: ThreadId) -> Status {
         let number = thread.index();
-        let free = |owner: Option<Body>, a: Mutex| match owner {
-            None => Status::Enabled,
-            Some(_) => Status::Blocked { on: mutex(a) },
-        };
+        let blocked_on = |object| Status::Blocked { on: object };
         match self.state.threads[number].phase {
             Phase::Ended => Status::Ended,
-            Phase::Unborn => Status::Blocked { on: ObjectId(u64::MAX) },
-            Phase::Waiting(c, _) => Status::Blocked { on: condvar(c) },
-            Phase::Woken(a) => free(self.state.owners[usize::from(a.0)], a),
-            Phase::Ready => match self.next(number) {
-                Some(&Statement::Lock(a)) => free(self.state.owners[usize::from(a.0)], a),
-                Some(&Statement::Await(x, value))
-                    if self.state.values[usize::from(x.0)] != value =>
-                {
-                    Status::Blocked { on: variable(x) }
-                }
-                Some(&Statement::Join(body))
-                    if self.state.threads[usize::from(body.0)].phase != Phase::Ended =>
-                {
-                    Status::Blocked { on: ObjectId(u64::MAX - 1 - u64::from(body.0)) }
-                }
-                _ => Status::Enabled,
+            Phase::Unborn => blocked_on(ObjectId(u64::MAX)),
+            Phase::Waiting(c, _) => blocked_on(condvar(c)),
+            Phase::Woken(a) if !self.state.is_free(a, false) => blocked_on(mutex(a)),
+            Phase::Woken(_) => Status::Enabled,
+            Phase::Ready => match self.next(number).and_then(|next| self.awaited(next)) {
+                Some(object) => blocked_on(object),
+                None => Status::Enabled,
             },
         }
     }
@@ -413,7 +540,12 @@ impl Machine for ModelMachine {
             Phase::Woken(a) => footprint.touch(mutex(a), Access::Lock),
             Phase::Ready => match self.next(number) {
                 Some(&Statement::Lock(a)) => footprint.touch(mutex(a), Access::Lock),
+                Some(&Statement::ReadLock(a)) => footprint.touch(mutex(a), Access::ReadLock),
                 Some(&Statement::Await(x, _)) => footprint.touch(variable(x), Access::Read),
+                Some(&Statement::Down(x)) => footprint.touch(variable(x), Access::Write),
+                Some(&Statement::Send(q, _) | &Statement::Receive(_, q)) => {
+                    footprint.touch(channel(q), Access::Write);
+                }
                 _ => {}
             },
         }

@@ -3,8 +3,8 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::program::{
-    Body, Comparison, Condition, Condvar, Mutex, Operand, Order, Program, Register, Statement,
-    Variable,
+    Body, Channel, Comparison, Condition, Condvar, Mutex, Operand, Order, Program, Register,
+    Statement, Variable,
 };
 
 macro_rules! name {
@@ -20,6 +20,7 @@ macro_rules! name {
 name!(Variable, "x");
 name!(Mutex, "a");
 name!(Condvar, "c");
+name!(Channel, "q");
 name!(Register, "r");
 name!(Body, "T");
 
@@ -80,6 +81,16 @@ impl Display for Statement {
             Self::Lock(a) => write!(f, "lock {a}"),
             Self::TryLock(register, a) => write!(f, "{register} = try {a}"),
             Self::Unlock(a) => write!(f, "unlock {a}"),
+            Self::ReadLock(a) => write!(f, "read {a}"),
+            Self::ReadUnlock(a) => write!(f, "unread {a}"),
+            Self::TryReadLock(register, a) => write!(f, "{register} = tryread {a}"),
+            Self::Down(x) => write!(f, "down {x}"),
+            Self::Increment(x) => write!(f, "inc {x}"),
+            Self::Decrement(register, x) => write!(f, "{register} = dec {x}"),
+            Self::Free(x) => write!(f, "free {x}"),
+            Self::Send(q, operand) => write!(f, "send {q} {operand}"),
+            Self::Receive(register, q) => write!(f, "{register} = recv {q}"),
+            Self::Any(register, of) => write!(f, "{register} = any {of}"),
             Self::Wait(c, a) => write!(f, "wait {c} {a}"),
             Self::NotifyOne(c) => write!(f, "notify_one {c}"),
             Self::NotifyAll(c) => write!(f, "notify_all {c}"),
@@ -112,6 +123,9 @@ impl Display for Program {
         }
         for number in 0..self.condvars {
             write!(f, "condvar {}; ", Condvar(number))?;
+        }
+        for (number, capacity) in self.channels.iter().enumerate() {
+            write!(f, "channel {} = {capacity}; ", Channel(number as u8))?;
         }
         for (number, body) in self.threads.iter().enumerate() {
             write!(f, "\nthread {} {}", Body(number as u8), Block(body))?;

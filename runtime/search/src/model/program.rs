@@ -12,6 +12,10 @@ pub struct Mutex(pub u8);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Condvar(pub u8);
 
+/// A first-in first-out channel.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Channel(pub u8);
+
 /// A register of one thread.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Register(pub u8);
@@ -87,6 +91,26 @@ pub enum Statement {
     TryLock(Register, Mutex),
     /// `unlock a`
     Unlock(Mutex),
+    /// `read a`: locks shared. Every mutex is a reader-writer lock; readers do not wait for waiting writers.
+    ReadLock(Mutex),
+    /// `unread a`
+    ReadUnlock(Mutex),
+    /// `r = tryread a`: the register becomes 1 if no writer held the lock, else 0.
+    TryReadLock(Register, Mutex),
+    /// `down x`: waits until the value is positive, and takes one away (a semaphore; its up is `release x += 1`).
+    Down(Variable),
+    /// `inc x`: increments a reference count.
+    Increment(Variable),
+    /// `r = dec x`: decrements a reference count; the register becomes 1 if it was the last reference, else 0.
+    Decrement(Register, Variable),
+    /// `free x`: accesses to the variable are failures from now on.
+    Free(Variable),
+    /// `send q 1`: waits while the channel is full.
+    Send(Channel, Operand),
+    /// `r = recv q`: waits while the channel is empty.
+    Receive(Register, Channel),
+    /// `r = any 3`: some value below 3.
+    Any(Register, u32),
     /// `wait c a`: releases the mutex, waits for a notification, takes the mutex.
     Wait(Condvar, Mutex),
     /// `notify_one c`: wakes any one waiter, if there is one.
@@ -132,6 +156,8 @@ pub struct Program {
     pub mutexes: u8,
     /// Number of condition variables.
     pub condvars: u8,
+    /// Capacities of the channels, at least 1.
+    pub channels: Vec<u8>,
     /// Threads.
     pub threads: Vec<Vec<Statement>>,
 }
@@ -153,6 +179,12 @@ impl Program {
     pub fn condvar(&mut self) -> Condvar {
         self.condvars += 1;
         Condvar(self.condvars - 1)
+    }
+
+    /// Adds a channel for `capacity` values.
+    pub fn channel(&mut self, capacity: u8) -> Channel {
+        self.channels.push(capacity.max(1));
+        Channel(self.channels.len() as u8 - 1)
     }
 
     /// Adds a thread.

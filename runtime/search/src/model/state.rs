@@ -37,6 +37,12 @@ pub struct State {
     pub values: Vec<i32>,
     /// Owners of the mutexes.
     pub owners: Vec<Option<Body>>,
+    /// Shared owners of the mutexes, sorted.
+    pub readers: Vec<Vec<Body>>,
+    /// Values in the channels, the oldest first.
+    pub queues: Vec<Vec<i32>>,
+    /// Which variables were freed.
+    pub freed: Vec<bool>,
 }
 
 // Written out for `clone_from`, which searches call all the time, to keep the memory.
@@ -58,6 +64,9 @@ impl Clone for State {
             threads: self.threads.clone(),
             values: self.values.clone(),
             owners: self.owners.clone(),
+            readers: self.readers.clone(),
+            queues: self.queues.clone(),
+            freed: self.freed.clone(),
         }
     }
 
@@ -65,6 +74,9 @@ impl Clone for State {
         self.threads.clone_from(&other.threads);
         self.values.clone_from(&other.values);
         self.owners.clone_from(&other.owners);
+        self.readers.clone_from(&other.readers);
+        self.queues.clone_from(&other.queues);
+        self.freed.clone_from(&other.freed);
     }
 }
 
@@ -109,6 +121,25 @@ impl State {
             threads: (0..program.threads.len()).map(thread).collect(),
             values: program.variables.iter().map(|variable| variable.initial).collect(),
             owners: vec![None; usize::from(program.mutexes)],
+            readers: vec![Vec::new(); usize::from(program.mutexes)],
+            queues: vec![Vec::new(); program.channels.len()],
+            freed: vec![false; program.variables.len()],
+        }
+    }
+
+    /// Whether the mutex can be locked in this way.
+    pub(super) fn is_free(&self, mutex: Mutex, shared: bool) -> bool {
+        let number = usize::from(mutex.0);
+        self.owners[number].is_none() && (shared || self.readers[number].is_empty())
+    }
+
+    /// Whether the thread holds the mutex in this way.
+    pub(super) fn holds(&self, thread: Body, mutex: Mutex, shared: bool) -> bool {
+        let number = usize::from(mutex.0);
+        if shared {
+            self.readers[number].contains(&thread)
+        } else {
+            self.owners[number] == Some(thread)
         }
     }
 

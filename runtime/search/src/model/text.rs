@@ -11,8 +11,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::program::{
-    Body, Comparison, Condition, Condvar, Declaration, Mutex, Operand, Order, Program, Register,
-    Statement, Variable,
+    Body, Channel, Comparison, Condition, Condvar, Declaration, Mutex, Operand, Order, Program,
+    Register, Statement, Variable,
 };
 
 /// Why a text is no program.
@@ -72,6 +72,7 @@ struct Parser {
     variables: Vec<String>,
     mutexes: Vec<String>,
     condvars: Vec<String>,
+    channels: Vec<String>,
     threads: Vec<String>,
     registers: Vec<String>,
     /// Registers below this one are named by their numbers.
@@ -109,6 +110,14 @@ impl Parser {
                         self.variables.push(name);
                         let initial = if self.eat("=") { self.number()? } else { 0 };
                         program.variables.push(Declaration { atomic: word == "atomic", initial });
+                    }
+                }
+                "channel" => {
+                    while !self.eat(";") {
+                        let name = self.word("a name")?;
+                        self.channels.push(name);
+                        let capacity = if self.eat("=") { self.number()? } else { 1 };
+                        program.channel(capacity.clamp(1, 255) as u8);
                     }
                 }
                 "mutex" | "condvar" => {
@@ -151,6 +160,12 @@ impl Parser {
         Ok(match word.as_str() {
             "lock" => Statement::Lock(self.mutex()?),
             "unlock" => Statement::Unlock(self.mutex()?),
+            "read" => Statement::ReadLock(self.mutex()?),
+            "unread" => Statement::ReadUnlock(self.mutex()?),
+            "down" => Statement::Down(self.variable()?),
+            "inc" => Statement::Increment(self.variable()?),
+            "free" => Statement::Free(self.variable()?),
+            "send" => Statement::Send(self.channel()?, self.operand()?),
             "wait" => Statement::Wait(self.condvar()?, self.mutex()?),
             "notify_one" => Statement::NotifyOne(self.condvar()?),
             "notify_all" => Statement::NotifyAll(self.condvar()?),
@@ -195,6 +210,18 @@ impl Parser {
         self.expect("=", "=")?;
         if self.eat("try") {
             return Ok(Statement::TryLock(register, self.mutex()?));
+        }
+        if self.eat("tryread") {
+            return Ok(Statement::TryReadLock(register, self.mutex()?));
+        }
+        if self.eat("dec") {
+            return Ok(Statement::Decrement(register, self.variable()?));
+        }
+        if self.eat("recv") {
+            return Ok(Statement::Receive(register, self.channel()?));
+        }
+        if self.eat("any") {
+            return Ok(Statement::Any(register, self.number()?.unsigned_abs().max(1)));
         }
         if self.eat("swap") {
             return Ok(Statement::Swap(register, self.variable()?, self.operand()?));
@@ -261,6 +288,14 @@ impl Parser {
         match index_in(&self.mutexes, &name) {
             Some(index) => Ok(Mutex(index)),
             None => self.back().error("a mutex"),
+        }
+    }
+
+    fn channel(&mut self) -> Parsed<Channel> {
+        let name = self.word("a channel")?;
+        match index_in(&self.channels, &name) {
+            Some(index) => Ok(Channel(index)),
+            None => self.back().error("a channel"),
         }
     }
 

@@ -1,8 +1,8 @@
 //! The model machine run by transactions: its operations in the discipline's words.
 
 use super::code::Instruction;
-use super::machine::{Failure, ModelMachine, condvar, mutex, variable};
-use super::program::{Body, Order, Statement, Variable};
+use super::machine::{Failure, ModelMachine, channel, condvar, decrement, mutex, variable};
+use super::program::{Body, Mutex, Order, Statement, Variable};
 use super::state::Phase;
 use crate::discipline::{Effect, Gate, Go, Kind, Mode, Operation, Ordering, Value};
 use crate::footprint::{Access, ObjectId};
@@ -30,15 +30,14 @@ impl ModelMachine {
         let Some(Instruction::Do(statement, order)) = self.code[number].get(thread.place) else {
             return Operation::Local;
         };
-        let owns = |a: &super::program::Mutex| {
-            self.state.owners[usize::from(a.0)] == Some(Body(number as u8))
-        };
+        let lacks = |a: &Mutex, shared| !self.state.holds(Body(number as u8), *a, shared);
+        let site = thread.place as u64;
         let ordering = order.map_or(Ordering::ACQ_REL, Order::ordering);
         let data = |x: Variable, access, value, ordering| {
             let atomic = self.atomic[usize::from(x.0)];
             let kind = if atomic { Kind::Atomic(value, ordering) } else { Kind::Plain };
             let access = if atomic || access == Access::Read { access } else { Access::Write };
-            Operation::Data { object: variable(x), access, kind, site: thread.place as u64 }
+            Operation::Data { object: variable(x), access, kind, site }
         };
         match *statement {
             Statement::Load(_, x) => data(x, Access::Read, Value::Read, ordering),
@@ -60,12 +59,40 @@ impl ModelMachine {
                 }
             }
             Statement::Await(x, _) => {
-                let site = thread.place as u64;
-                Operation::Await { object: variable(x), ordering, site }
+                let kind = Kind::Atomic(Value::Read, ordering);
+                Operation::Await { object: variable(x), access: Access::Read, kind, site }
             }
+            Statement::Down(x) => {
+                let kind = Kind::Atomic(Value::Updated, Ordering::ACQ_REL);
+                Operation::Await { object: variable(x), access: Access::Write, kind, site }
+            }
+            Statement::Send(q, _) | Statement::Receive(_, q) => {
+                let kind = Kind::Atomic(Value::Updated, Ordering::ACQ_REL);
+                Operation::Await { object: channel(q), access: Access::Write, kind, site }
+            }
+            Statement::Increment(x) => data(x, Access::RefInc, Value::Updated, Ordering::RELAXED),
+            Statement::Decrement(_, x) => {
+                let access = decrement(self.state.values[usize::from(x.0)]);
+                let last = matches!(access, Access::RefDecLast | Access::Write);
+                let ordering = if last { Ordering::ACQ_REL } else { Ordering::RELEASE };
+                data(x, access, Value::Updated, ordering)
+            }
+            Statement::Free(x) => Operation::Data {
+                object: variable(x),
+                access: Access::Write,
+                kind: Kind::Plain,
+                site,
+            },
+            Statement::Any(..) => Operation::Local,
             Statement::Lock(a) => Operation::Acquire(mutex(a), Mode::Exclusive),
             Statement::TryLock(_, a) => Operation::TryAcquire(mutex(a), Mode::Exclusive),
-            Statement::Unlock(ref a) | Statement::Wait(_, ref a) if !owns(a) => Operation::Local,
+            Statement::Unlock(ref a) | Statement::Wait(_, ref a) if lacks(a, false) => {
+                Operation::Local
+            }
+            Statement::ReadUnlock(ref a) if lacks(a, true) => Operation::Local,
+            Statement::ReadLock(a) => Operation::Acquire(mutex(a), Mode::Shared),
+            Statement::ReadUnlock(a) => Operation::Release(mutex(a), Mode::Shared),
+            Statement::TryReadLock(_, a) => Operation::TryAcquire(mutex(a), Mode::Shared),
             Statement::Unlock(a) => Operation::Release(mutex(a), Mode::Exclusive),
             Statement::Wait(c, a) => Operation::Wait { queue: condvar(c), lock: mutex(a) },
             Statement::NotifyOne(c) | Statement::NotifyAll(c) => Operation::Notify(condvar(c)),

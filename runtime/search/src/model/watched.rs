@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::machine::{Failure, ModelMachine};
 use crate::clock::Clock;
-use crate::discipline::{Kind, Operation, Value};
+use crate::discipline::{Kind, Mode, Operation, Value};
 use crate::footprint::{Access, Footprint, ObjectId};
 use crate::machine::{Chooser, Machine, Status, Step, ThreadId};
 use crate::naive::Fingerprint;
@@ -28,7 +28,10 @@ struct Seen {
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 struct Watch {
     threads: BTreeMap<u32, Clock>,
+    /// What exclusive releases left.
     locks: BTreeMap<ObjectId, Clock>,
+    /// What shared releases left.
+    readers: BTreeMap<ObjectId, Clock>,
     messages: BTreeMap<ObjectId, Clock>,
     accesses: BTreeMap<ObjectId, Vec<Seen>>,
 }
@@ -51,21 +54,21 @@ impl Watched {
         let mut now = self.watch.threads.remove(&thread.0).unwrap_or_default();
         now.set(thread, now.of(thread) + 1);
         match *operation {
-            Operation::Acquire(lock, _) => self.join(&mut now, lock),
-            Operation::TryAcquire(lock, _) => {
+            Operation::Acquire(lock, mode) => self.join(&mut now, lock, mode),
+            Operation::TryAcquire(lock, mode) => {
                 if step.footprint.accesses.iter().any(|&(_, access)| access == Access::TryLock) {
-                    self.join(&mut now, lock);
+                    self.join(&mut now, lock, mode);
                 }
             }
-            Operation::Release(lock, _) | Operation::Wait { lock, .. } => {
+            Operation::Release(lock, Mode::Shared) => {
+                self.watch.readers.entry(lock).or_default().join(&now);
+            }
+            Operation::Release(lock, Mode::Exclusive) | Operation::Wait { lock, .. } => {
                 self.watch.locks.insert(lock, now.clone());
             }
-            Operation::Data { object, access, kind, site } => {
+            Operation::Data { object, access, kind, site }
+            | Operation::Await { object, access, kind, site } => {
                 self.access(thread, &mut now, object, access, kind, site, step);
-            }
-            Operation::Await { object, ordering, site } => {
-                let kind = Kind::Atomic(Value::Read, ordering);
-                self.access(thread, &mut now, object, Access::Read, kind, site, step);
             }
             Operation::Spawn(started) => {
                 self.watch.threads.insert(started.0, now.clone());
@@ -80,8 +83,9 @@ impl Watched {
         self.watch.threads.insert(thread.0, now);
     }
 
-    fn join(&self, now: &mut Clock, lock: ObjectId) {
-        if let Some(released) = self.watch.locks.get(&lock) {
+    fn join(&self, now: &mut Clock, lock: ObjectId, mode: Mode) {
+        let readers = self.watch.readers.get(&lock).filter(|_| mode == Mode::Exclusive);
+        for released in self.watch.locks.get(&lock).into_iter().chain(readers) {
             now.join(released);
         }
     }
@@ -159,6 +163,7 @@ impl Fingerprint for Watched {
         let mut hasher = DefaultHasher::new();
         self.watch.threads.hash(&mut hasher);
         self.watch.locks.hash(&mut hasher);
+        self.watch.readers.hash(&mut hasher);
         self.watch.messages.hash(&mut hasher);
         for accesses in self.watch.accesses.values() {
             let mut sorted: Vec<_> =

@@ -136,6 +136,13 @@ impl Level {
         }
     }
 
+    /// The thread is to be explored from here, if it can run and does not sleep.
+    pub(super) fn want(&mut self, thread: ThreadId) {
+        if self.enabled.contains(thread) && !self.sleep.asleep.contains(thread) {
+            self.back.insert(thread);
+        }
+    }
+
     pub(super) fn want_all(&mut self) {
         for thread in self.enabled.iter() {
             self.back.insert(thread);

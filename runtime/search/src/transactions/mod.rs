@@ -463,12 +463,15 @@ impl<M: Transactional> Search<'_, '_, M> {
             if matches!(self.drive.machine.status(thread), Status::Blocked { .. }) {
                 self.drive.machine.pending(thread, &mut self.pending);
                 self.run.need.clear();
-                self.run.awaits = self.pending.accesses.iter().any(|&(_, a)| a == Access::Read);
+                self.run.awaits = false;
                 for (object, access) in &mut self.pending.accesses {
                     let mode = match access {
                         Access::Lock => Mode::Exclusive,
                         Access::ReadLock => Mode::Shared,
-                        _ => continue,
+                        _ => {
+                            self.run.awaits = true;
+                            continue;
+                        }
                     };
                     *access = lock_access(mode, false);
                     self.run.need.push((*object, mode));
@@ -507,7 +510,12 @@ impl<M: Transactional> Search<'_, '_, M> {
         self.trace.races(thread, touched, &self.run.need, awaits, &mut self.positions);
         for &position in &self.positions {
             self.trace.initials(position, thread, &mut self.initials);
-            self.levels[position as usize].reverse(thread, &self.initials);
+            let level = &mut self.levels[position as usize];
+            level.reverse(thread, &self.initials);
+            if awaits {
+                // After other transactions that it depends on it may have to wait: so it is to run before them, too.
+                level.want(thread);
+            }
         }
     }
 

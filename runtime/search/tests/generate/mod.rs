@@ -2,7 +2,8 @@
 
 use lockred_search::model::Program;
 use lockred_search::model::program::{
-    Body, Comparison, Condition, Condvar, Mutex, Operand, Order, Register, Statement, Variable,
+    Body, Channel, Comparison, Condition, Condvar, Mutex, Operand, Order, Register, Statement,
+    Variable,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -42,6 +43,7 @@ fn assemble(mut bodies: Vec<Vec<Statement>>, family: u8) -> Program {
     program.mutex();
     program.mutex();
     program.condvar();
+    program.channel(1 + family % 2);
     if family < 2 {
         let others = || (1..bodies.len() as u8).map(Body);
         let spawns: Vec<_> = others().map(Statement::Spawn).collect();
@@ -52,10 +54,31 @@ fn assemble(mut bodies: Vec<Vec<Statement>>, family: u8) -> Program {
         first.splice(middle..middle, joins);
         first.splice(0..0, spawns);
     }
+    if family % 4 == 3 {
+        count_references(&mut program, &mut bodies);
+    }
     for body in bodies {
         program.thread(body);
     }
     program
+}
+
+/// Every thread owns one reference to the first variable, and may make and drop another one; who drops the last frees it.
+/// (Reference counts commute only if they count references.)
+fn count_references(program: &mut Program, bodies: &mut [Vec<Statement>]) {
+    let count = program.variable(true);
+    program.variables[usize::from(count.0)].initial = bodies.len() as i32;
+    for (number, body) in bodies.iter_mut().enumerate() {
+        body.truncate(4);
+        if number % 2 == 0 {
+            let clone = [Statement::Increment(count), Statement::Decrement(Register(2), count)];
+            let middle = body.len() / 2;
+            body.splice(middle..middle, clone);
+        }
+        body.push(Statement::Decrement(Register(2), count));
+        let free = vec![Statement::Free(Variable(0))];
+        body.push(Statement::If(is(Register(2), 1), free, vec![]));
+    }
 }
 
 fn variable() -> impl Strategy<Value = Variable> {
@@ -118,6 +141,20 @@ fn ordered() -> impl Strategy<Value = Statement> {
     (0..4usize, weaker).prop_map(move |(i, access)| Statement::Ordered(orders[i], Box::new(access)))
 }
 
+fn rarer() -> impl Strategy<Value = Statement> {
+    let q = Channel(0);
+    prop_oneof![
+        mutex().prop_map(Statement::ReadLock),
+        mutex().prop_map(Statement::ReadUnlock),
+        (register(), mutex()).prop_map(|(r, a)| Statement::TryReadLock(r, a)),
+        atomic().prop_map(Statement::Down),
+        variable().prop_map(Statement::Free),
+        operand().prop_map(move |value| Statement::Send(q, value)),
+        register().prop_map(move |r| Statement::Receive(r, q)),
+        (register(), 2..4u32).prop_map(|(r, of)| Statement::Any(r, of)),
+    ]
+}
+
 fn flat() -> impl Strategy<Value = Statement> {
     prop_oneof![
         12 => access(),
@@ -130,6 +167,7 @@ fn flat() -> impl Strategy<Value = Statement> {
         1 => Just(Statement::NotifyAll(Condvar(0))),
         1 => (atomic(), 0..3).prop_map(|(x, value)| Statement::Await(x, value)),
         1 => condition().prop_map(Statement::Assert),
+        3 => rarer(),
     ]
 }
 
@@ -189,6 +227,20 @@ fn pattern() -> impl Strategy<Value = Vec<Statement>> {
         let read = vec![Statement::Load(q, Variable(x))];
         vec![relaxed(Statement::Load(r, f)), Statement::If(is(r, 1), read, vec![])]
     });
+    let read = (mutex(), vec(access(), 0..3)).prop_map(|(a, inner)| {
+        let mut section = vec![Statement::ReadLock(a)];
+        section.extend(inner);
+        section.push(Statement::ReadUnlock(a));
+        section
+    });
+    let semaphore = (atomic(), access()).prop_map(|(x, inner)| {
+        let up = Statement::Ordered(Order::Release, Box::new(Statement::Add(x, 1)));
+        vec![up, Statement::Down(x), inner]
+    });
+    let channel = (any::<bool>(), access()).prop_map(move |(sends, other)| {
+        let message = Statement::Send(Channel(0), Operand::Constant(1));
+        if sends { vec![other, message] } else { vec![Statement::Receive(r, Channel(0)), other] }
+    });
     let leaked = mutex().prop_map(|a| vec![Statement::Lock(a)]);
     let counted = (mutex(), 0..2u8).prop_map(move |(a, x)| {
         let add = Statement::Store(Variable(x), Operand::Sum(r, 1));
@@ -204,6 +256,10 @@ fn pattern() -> impl Strategy<Value = Vec<Statement>> {
         2 => waiting,
         2 => waking,
         1 => leaked,
+        2 => read,
+        1 => semaphore,
+        1 => channel,
+
         2 => relaxed,
         2 => counted,
         2 => access().prop_map(|s| vec![s]),
