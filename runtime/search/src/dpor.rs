@@ -5,6 +5,9 @@
 //! in the order of independent runs), and every trace is explored; executions that end because all threads that could run are
 //! asleep are counted apart, as blocked.
 //!
+//! Decrements of a reference count are taken to commute; where one of them comes before the last one only because it happened
+//! to, the search starts again with that count's decrements as writes.
+//!
 //! Departures from the paper: threads may choose values inside a run (all alternatives are explored, as one branch); races
 //! that cannot be reversed because of a lock are passed over without hiding earlier ones; a thread that waits where an
 //! execution ends takes part in race reversal with its pending operation; the footprint of a run may depend on the state,
@@ -12,6 +15,8 @@
 //!
 //! Going back is restoring the root and running the prefix again, so memory is bounded by the longest execution: O(depth *
 //! (threads + footprint)).
+
+use std::collections::HashSet;
 
 use crate::chains::Position;
 use crate::drive::{After, Drive, Run};
@@ -38,6 +43,7 @@ pub fn explore<M: Machine>(
         pending: Footprint::default(),
         positions: Vec::new(),
         initials: ThreadSet::default(),
+        shared_counts: HashSet::new(),
     };
     let result = search.run();
     search.drive.outcome(result)
@@ -73,10 +79,36 @@ struct Search<'a, M: Machine> {
     pending: Footprint,
     positions: Vec<Position>,
     initials: ThreadSet,
+    /// Reference counts of which it may matter who drops the last reference.
+    shared_counts: HashSet<ObjectId>,
+}
+
+/// Why a search from the root ends early.
+enum Break {
+    /// An assumption was refuted: start again.
+    Refuted,
+    Stop(Stop),
+}
+
+impl From<Stop> for Break {
+    fn from(stop: Stop) -> Self {
+        Self::Stop(stop)
+    }
 }
 
 impl<M: Machine> Search<'_, M> {
     fn run(&mut self) -> Result<(), Stop> {
+        loop {
+            match self.pass() {
+                Ok(()) => return Ok(()),
+                Err(Break::Stop(stop)) => return Err(stop),
+                Err(Break::Refuted) => self.drive.refine(),
+            }
+        }
+    }
+
+    /// One search of everything, under the assumptions as they are.
+    fn pass(&mut self) -> Result<(), Break> {
         self.drive.restart()?;
         self.enter_root();
         loop {
@@ -90,17 +122,19 @@ impl<M: Machine> Search<'_, M> {
     }
 
     /// Explores the branch of the present node, or picks one if there is none. Returns whether the execution goes on.
-    fn descend(&mut self) -> Result<bool, Stop> {
+    fn descend(&mut self) -> Result<bool, Break> {
         let Some(thread) = self.branch()? else { return Ok(false) };
         let level = &mut self.levels[self.depth];
         level.picks.rewind();
         let after = self.drive.run(thread, Run::Fresh, &mut |of| level.picks.pick(of))?;
         if !level.picks.agreed() {
-            return Err(Stop::Nondeterminism { step: self.depth });
+            return Err(Stop::Nondeterminism { step: self.depth }.into());
         }
         level.signature = self.drive.step.signature;
+        self.see_decrements();
         self.collect_ghost(thread);
         self.reverse_races(thread, Source::Step);
+        self.check_last_decrement(thread)?;
         let level = &mut self.levels[self.depth];
         let footprint = &self.drive.step.footprint;
         let touched = Touched { real: &footprint.accesses, ghost: &self.ghost };
@@ -129,6 +163,28 @@ impl<M: Machine> Search<'_, M> {
                 self.drive.give_up();
                 Ok(false)
             }
+        }
+    }
+
+    /// Decrements of reference counts of which it matters who is the last do not commute.
+    fn see_decrements(&mut self) {
+        for (object, access) in &mut self.drive.step.footprint.accesses {
+            if access.decrements() && self.shared_counts.contains(object) {
+                *access = Access::Write;
+            }
+        }
+    }
+
+    /// The decrements of a reference count commute only if all come before the last one in any case.
+    fn check_last_decrement(&mut self, thread: ThreadId) -> Result<(), Break> {
+        let accesses = self.drive.step.footprint.accesses.iter();
+        let mut last = accesses.filter(|&&(_, access)| access == Access::RefDecLast);
+        match last.find(|&&(count, _)| self.trace.has_unordered_decrement(thread, count)) {
+            Some(&(count, _)) => {
+                self.shared_counts.insert(count);
+                Err(Break::Refuted)
+            }
+            None => Ok(()),
         }
     }
 
@@ -193,7 +249,14 @@ impl<M: Machine> Search<'_, M> {
     }
 
     fn enter_root(&mut self) {
-        self.levels.push(Level::default());
+        while self.trace.len() > 0 {
+            self.trace.pop();
+        }
+        self.depth = 0;
+        if self.levels.is_empty() {
+            self.levels.push(Level::default());
+        }
+        self.levels[0].clear();
         self.arrive();
     }
 

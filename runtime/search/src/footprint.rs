@@ -24,12 +24,13 @@ pub enum Access {
         /// The operation releases.
         releases: bool,
     },
-    /// Increments a reference count.
+    /// Increments a reference count. Counts have to count references: who increments owns one.
     RefInc,
-    /// Decrements a reference count that stays above one.
+    /// Decrements a reference count that stays positive. Two of them commute as long as it cannot matter who drops the last
+    /// reference: searches check that all come before the last one for another reason, and else tell the object's
+    /// decrements as writes.
     RefDec,
-    /// Decrements a reference count to one. Two of them that could both come next do not commute: the second would be the
-    /// last.
+    /// As `RefDec`, to one.
     RefDecToOne,
     /// Decrements a reference count to zero.
     RefDecLast,
@@ -67,6 +68,12 @@ pub enum Access {
 }
 
 impl Access {
+    /// Whether it decrements a reference count.
+    #[must_use]
+    pub const fn decrements(self) -> bool {
+        matches!(self, Self::RefDec | Self::RefDecToOne | Self::RefDecLast)
+    }
+
     /// Whether two accesses to the same object depend on each other: their order may matter.
     #[must_use]
     pub fn depends_on(self, other: Self) -> bool {
@@ -77,9 +84,7 @@ impl Access {
                 Update { family: f, acquires: a, releases: r },
                 Update { family: g, acquires: b, releases: s },
             ) => f != g || (a && s) || (r && b),
-            (RefInc | RefDec, RefInc | RefDec | RefDecToOne) | (RefDecToOne, RefInc | RefDec) => {
-                false
-            }
+            (RefInc | RefDec | RefDecToOne, RefInc | RefDec | RefDecToOne) => false,
             (ReadLock | ReadUnlock, ReadLock | ReadUnlock) => false,
             (Enqueue, Enqueue) | (WakeNone, WakeNone) => false,
             // ALGORITHM.md 4.1: use, att; use_r, att_r; chg; chg_r.

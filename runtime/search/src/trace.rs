@@ -189,6 +189,23 @@ impl Trace {
         self.live += 1;
     }
 
+    /// Whether some other thread's decrement of the reference count comes before the last one, the run that was `prepare`d, only
+    /// because it happened to.
+    pub(crate) fn has_unordered_decrement(&self, thread: ThreadId, count: ObjectId) -> bool {
+        self.chains.threads(count).filter(|&(other, _)| other != thread).any(|(other, mut walk)| {
+            while let Some(entry) = walk.entry() {
+                if self.events[entry.position as usize].index <= self.base.of(other) {
+                    return false;
+                }
+                if entry.access.decrements() && !entry.note {
+                    return true;
+                }
+                walk.on();
+            }
+            false
+        })
+    }
+
     /// Collects into `positions` the runs that race with the run of `thread` that was `prepare`d and may be reversed, the
     /// latest first.
     pub(crate) fn races(

@@ -102,15 +102,16 @@ impl Gate<'_> {
             }
             Operation::Release(lock, mode) => self.released(lock, mode),
             Operation::Data { object, access, kind, site } => {
-                if kind == Kind::Plain {
-                    self.discipline.check_locks(object, access != Access::Read, self.held);
-                }
+                let (writes, plain) = (access != Access::Read, kind == Kind::Plain);
+                self.discipline.check_locks(object, writes, plain, self.held);
+                let access = self.seen(object, access);
                 if mover == Mover::Non || !is_on(Fault::ProtectedDropped) {
                     self.run.footprint.touch(object, access);
                 }
                 self.run.push(Deed::Data { object, access, kind, site });
             }
             Operation::Await { object, access, kind, site } => {
+                self.discipline.check_locks(object, access != Access::Read, false, self.held);
                 self.run.awaits = true;
                 self.run.footprint.touch(object, access);
                 self.run.push(Deed::Data { object, access, kind, site });
@@ -231,8 +232,14 @@ impl Gate<'_> {
         self.run.push(Deed::Release(lock, mode));
     }
 
+    /// How others see an access: decrements of a reference count commute unless it matters who is the last.
+    fn seen(&self, object: ObjectId, access: Access) -> Access {
+        let matters = self.discipline.by_locks || self.discipline.is_unprotected(object);
+        if access.decrements() && matters { Access::Write } else { access }
+    }
+
     fn touch_queue(&mut self, object: ObjectId, access: Access) {
-        self.discipline.check_locks(object, true, self.held);
+        self.discipline.check_locks(object, true, true, self.held);
         self.run.footprint.touch(object, access);
         self.run.push(Deed::Queue { object, access });
     }

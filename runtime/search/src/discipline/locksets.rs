@@ -13,6 +13,8 @@ struct Candidates {
     /// Locks that were held at every access, exclusively at every write.
     locks: Vec<ObjectId>,
     written: bool,
+    /// Some access was plain. (Atomic ones alone need no protection.)
+    plain: bool,
 }
 
 /// The candidate locksets of all data.
@@ -26,18 +28,21 @@ impl Locksets {
         &mut self,
         object: ObjectId,
         writes: bool,
+        plain: bool,
         held: &[(ObjectId, Mode)],
     ) -> bool {
         let guards = |held: &&(ObjectId, Mode)| !writes || held.1 == Mode::Exclusive;
         let candidates = self.0.entry(object).or_insert_with(|| Candidates {
             locks: held.iter().filter(guards).map(|&(lock, _)| lock).collect(),
             written: false,
+            plain: false,
         });
         candidates
             .locks
             .retain(|&lock| held.iter().filter(guards).any(|&(other, _)| other == lock));
         candidates.written |= writes;
-        !candidates.written || !candidates.locks.is_empty()
+        candidates.plain |= plain;
+        !candidates.plain || !candidates.written || !candidates.locks.is_empty()
     }
 
     /// The locks that were held at every access to the data.

@@ -81,8 +81,14 @@ impl Discipline {
     }
 
     /// Checks an access against the locks that protect its object.
-    fn check_locks(&mut self, object: ObjectId, writes: bool, held: &[(ObjectId, Mode)]) {
-        if self.by_locks && !self.locksets.note(object, writes, held) {
+    fn check_locks(
+        &mut self,
+        object: ObjectId,
+        writes: bool,
+        plain: bool,
+        held: &[(ObjectId, Mode)],
+    ) {
+        if self.by_locks && !self.locksets.note(object, writes, plain, held) {
             self.refute(object);
         }
     }

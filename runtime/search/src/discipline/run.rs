@@ -120,7 +120,9 @@ impl Run {
     pub(crate) fn cut_before(&self, last: usize, footprint: &mut Footprint) -> usize {
         footprint.clear();
         let mut holds = false;
-        for deed in &self.deeds[..last] {
+        // What it waits for has to happen, even if nothing else that the deed conflicts with has to.
+        let end = if self.awaits && last == 0 { 1 } else { last };
+        for deed in &self.deeds[..end] {
             match *deed {
                 Deed::Acquire(lock, mode) => {
                     holds = true;

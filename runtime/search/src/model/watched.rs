@@ -101,6 +101,12 @@ impl Watched {
         site: u64,
         step: &mut Step<Failure>,
     ) {
+        if let Kind::Atomic(Value::Read | Value::Updated, ordering) = kind
+            && ordering.acquires
+            && let Some(message) = self.watch.messages.get(&object)
+        {
+            now.join(message);
+        }
         let writes = access != Access::Read;
         let racer = Racer { thread, site, writes };
         let seen = Seen { racer, access, epoch: now.of(thread), plain: kind == Kind::Plain };
@@ -115,9 +121,6 @@ impl Watched {
         accesses.push(seen);
         let Kind::Atomic(value, ordering) = kind else { return };
         let message = self.watch.messages.entry(object).or_default();
-        if value != Value::Written && ordering.acquires {
-            now.join(message);
-        }
         if value == Value::Written {
             message.clear();
         }

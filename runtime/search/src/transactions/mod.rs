@@ -280,6 +280,12 @@ impl<M: Transactional> Search<'_, '_, M> {
         let position = self.trace.len();
         let schedule = (self.began, self.drive.schedule.len());
         let mut unordered = std::mem::take(&mut self.unordered);
+        for &(object, access) in &self.run.footprint.accesses {
+            if access == Access::RefDecLast && self.trace.has_unordered_decrement(thread, object) {
+                // It matters who drops the last reference.
+                self.discipline.refute(object);
+            }
+        }
         let deeds = &self.run.deeds;
         self.weak.judge(&self.trace, thread, position as Position, deeds, &mut unordered);
         let judged = unordered.iter().try_for_each(|pair| self.report(thread, pair));

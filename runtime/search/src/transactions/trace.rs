@@ -216,6 +216,23 @@ impl Trace {
         self.live += 1;
     }
 
+    /// Whether some other thread's decrement of the reference count comes before the last one, which the transaction that was
+    /// `prepare`d makes, only because it happened to.
+    pub(super) fn has_unordered_decrement(&self, thread: ThreadId, count: ObjectId) -> bool {
+        self.chains.threads(count).filter(|&(other, _)| other != thread).any(|(other, mut walk)| {
+            while let Some(entry) = walk.entry() {
+                if self.events[entry.position as usize].index <= self.base.of(other) {
+                    return false;
+                }
+                if entry.access.decrements() && !entry.note {
+                    return true;
+                }
+                walk.on();
+            }
+            false
+        })
+    }
+
     /// Collects into `positions` the transactions that race with the one of `thread` that was `prepare`d and may be reversed,
     /// the latest first (ALGORITHM.md 4.3). `need`: locks without which it would not have run. `awaits`: it waits for a value
     /// first; whether it could have run earlier is then not known, so that no race hides an earlier one.

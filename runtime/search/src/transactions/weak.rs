@@ -136,6 +136,7 @@ impl Weak {
                 Deed::Data { object, access, kind, site } => {
                     let note =
                         Note { epoch: self.now.of(thread), site, plain: kind == Kind::Plain };
+                    self.learn(object, kind);
                     self.check(thread, object, access, note, unordered);
                     self.accesses.push(object, access, note, thread, position);
                     self.pass(position, object, kind);
@@ -273,23 +274,28 @@ impl Weak {
         }
     }
 
-    /// Passes clocks through an atomic object: release sequences end with a store by anyone and go on through updates.
-    fn pass(&mut self, position: Position, object: ObjectId, kind: Kind) {
-        let Kind::Atomic(value, ordering) = kind else { return };
-        let seen = self.messages.get(&object).and_then(|times| times.0.last());
-        let reads = value != Value::Written;
-        if reads
+    /// Takes over what an acquiring read sees.
+    fn learn(&mut self, object: ObjectId, kind: Kind) {
+        if let Kind::Atomic(Value::Read | Value::Updated, ordering) = kind
             && ordering.acquires
-            && let Some(seen) = seen
+            && let Some(seen) = self.messages.get(&object).and_then(|times| times.0.last())
         {
             self.now.join(&seen.clock);
         }
+    }
+
+    /// Leaves clocks at an atomic object: release sequences end with a store by anyone and go on through updates.
+    fn pass(&mut self, position: Position, object: ObjectId, kind: Kind) {
+        let Kind::Atomic(value, ordering) = kind else { return };
         if value == Value::Read {
             return;
         }
         let mut clock = self.spare.pop().unwrap_or_default();
         clock.clear();
-        if reads && let Some(seen) = seen {
+        let seen = self.messages.get(&object).and_then(|times| times.0.last());
+        if value == Value::Updated
+            && let Some(seen) = seen
+        {
             clock.copy_from(&seen.clock);
         }
         if ordering.releases {
