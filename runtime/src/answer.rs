@@ -22,7 +22,8 @@ struct Watch {
     deadline: Option<Instant>,
     keep_going: bool,
     findings: Vec<Finding>,
-    failures: Vec<Failure>,
+    /// The findings in full, with the lengths of the schedules that lead to them.
+    failures: Vec<(Failure, usize)>,
     until_look: u32,
     out_of_time: bool,
 }
@@ -83,14 +84,18 @@ impl Observer<Failure> for Watch {
     }
 
     fn on_failure(&mut self, failure: Failure, schedule: &[Choice]) -> bool {
-        if !self.findings.iter().any(|known| known.key == failure.key) {
+        let schedule = Schedule(schedule.iter().copied().map(told).collect());
+        // What shows under the schedule of another finding follows from that: usually the same mistake.
+        let follows = |known: &Finding| known.key == failure.key || known.schedule == schedule;
+        if !self.findings.iter().any(follows) {
+            let length = schedule.0.len();
             self.findings.push(Finding {
                 kind: failure.kind,
                 message: failure.message.clone(),
                 key: failure.key.clone(),
-                schedule: Schedule(schedule.iter().copied().map(told).collect()),
+                schedule,
             });
-            self.failures.push(failure);
+            self.failures.push((failure, length));
             if let Some(status) = state().status {
                 status.set(StatusWord::Bugs, self.findings.len() as u64);
             }
@@ -174,13 +179,20 @@ fn reason(state: &mut State, outcome: &Outcome, watch: &Watch) -> Reason {
         }
         Stop::Nondeterminism { step } => Reason::Unsupported(Unsupported {
             message: format!(
-                "the program does not behave alike under the same schedule (first seen at step {step}): \
-                 it depends on something outside, such as real time or a native library"
+                "the program does not behave alike under the same schedule (first seen at step {step}, in thread {}): \
+                 it depends on something outside, such as real time or a native library",
+                state.step.thread
             ),
-            site: state.execution.threads.first().map_or(SiteId(0), |main| main.site),
+            site: state.step.site,
             stack: Vec::new(),
         }),
     }
+}
+
+/// The failure that a schedule of this length was kept for: the first that shows at its end or behind it. Earlier ones are others.
+fn shown(failures: Vec<(Failure, usize)>, length: usize) -> Option<Failure> {
+    let index = failures.iter().position(|&(_, at)| at >= length).unwrap_or(0);
+    failures.into_iter().nth(index).map(|(failure, _)| failure)
 }
 
 /// Follows a schedule and tells everything.
@@ -203,7 +215,7 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
         created: thread.created.clone(),
     });
     Message::Replayed(Replay {
-        bug: watch.failures.into_iter().next().map(Failure::into_bug),
+        bug: shown(watch.failures, schedule.0.len()).map(Failure::into_bug),
         drift: drift.map(|(step, message)| Drift { step, message }),
         schedule: Schedule(executed.into_iter().map(told).collect()),
         threads: threads.collect(),

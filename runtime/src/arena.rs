@@ -5,6 +5,7 @@
 //! child), so addresses depend neither on the interleaving nor on the process.
 
 use crate::state::fatal;
+use std::collections::{HashMap, HashSet};
 
 /// A region's index. Region 0 is main's.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -27,23 +28,6 @@ const PAGE: usize = 4096;
 impl Region {
     /// Main's region.
     pub const MAIN: Self = Self(0);
-
-    /// Region of the `ordinal`th (from 0) child of the thread in region `parent`; `taken` tells whether a live or ended thread
-    /// of this execution has a region already.
-    pub fn of_child(parent: Self, ordinal: u32, taken: impl Fn(Self) -> bool) -> Self {
-        let first = if parent == Self::MAIN && ordinal + 1 < DIRECT {
-            ordinal + 1
-        } else {
-            let path = u64::from(parent.0) << 32 | u64::from(ordinal);
-            let mixed =
-                path.wrapping_add(0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            DIRECT + (mixed >> 40) as u32 % (REGIONS - DIRECT)
-        };
-        (0..REGIONS)
-            .map(|probe| Self((first + probe) % REGIONS))
-            .find(|region| *region != Self::MAIN && !taken(*region))
-            .unwrap_or_else(|| fatal("more threads in one execution than the arena has regions"))
-    }
 
     /// Lowest address.
     pub const fn base(self) -> usize {
@@ -70,6 +54,36 @@ impl Region {
 /// The whole arena's address range.
 pub const fn range() -> std::ops::Range<usize> {
     BASE..BASE + REGIONS as usize * REGION_BYTES
+}
+
+/// Which regions belong to which threads. Outlives executions: a thread that was seen in one has the same region in all.
+#[derive(Debug, Default)]
+pub struct Regions {
+    /// By parent's region and ordinal among its children; main's first children are left out.
+    children: HashMap<(Region, u32), Region>,
+    used: HashSet<Region>,
+}
+
+impl Regions {
+    /// Region of the `ordinal`th (from 0) child of the thread in region `parent`; `None` when there are no more.
+    pub fn of_child(&mut self, parent: Region, ordinal: u32) -> Option<Region> {
+        if parent == Region::MAIN && ordinal + 1 < DIRECT {
+            return Some(Region(ordinal + 1));
+        }
+        if let Some(region) = self.children.get(&(parent, ordinal)) {
+            return Some(*region);
+        }
+        // Where it is free, the same region in every process.
+        let path = u64::from(parent.0) << 32 | u64::from(ordinal);
+        let mixed = path.wrapping_add(0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let others = REGIONS - DIRECT;
+        let first = (mixed >> 40) as u32 % others;
+        let mut candidates = (0..others).map(|probe| Region(DIRECT + (first + probe) % others));
+        let region = candidates.find(|region| !self.used.contains(region))?;
+        self.used.insert(region);
+        self.children.insert((parent, ordinal), region);
+        Some(region)
+    }
 }
 
 /// Which regions are mapped in this process, and how large their stacks are. Outlives executions.
@@ -143,13 +157,21 @@ mod tests {
 
     #[test]
     fn main_s_children_get_regions_in_order_and_grandchildren_stable_ones() {
-        let free = |_| false;
-        assert_eq!(Region::of_child(Region::MAIN, 0, free), Region(1));
-        assert_eq!(Region::of_child(Region::MAIN, 5, free), Region(6));
-        let grandchild = Region::of_child(Region(1), 0, free);
+        let mut regions = Regions::default();
+        assert_eq!(regions.of_child(Region::MAIN, 0), Some(Region(1)));
+        assert_eq!(regions.of_child(Region::MAIN, 5), Some(Region(6)));
+        let grandchild = regions.of_child(Region(1), 0).unwrap();
         assert!(grandchild.0 >= DIRECT);
-        assert_eq!(grandchild, Region::of_child(Region(1), 0, free));
-        assert_ne!(grandchild, Region::of_child(Region(1), 0, |r| r == grandchild));
+        assert_eq!(regions.of_child(Region(1), 0), Some(grandchild));
+        assert_eq!(Regions::default().of_child(Region(1), 0), Some(grandchild));
+    }
+
+    #[test]
+    fn no_two_threads_share_a_region_and_there_is_an_end_of_them() {
+        let mut regions = Regions::default();
+        let mut seen = HashSet::new();
+        let given = (0..).map_while(|ordinal| regions.of_child(Region(7), ordinal));
+        assert!(given.inspect(|region| assert!(seen.insert(*region))).count() >= 256);
     }
 
     #[test]

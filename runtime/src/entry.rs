@@ -1,16 +1,12 @@
 //! The process's `main`: sets the machine up, runs the program to its root, and carries out the order.
 
 use crate::answer;
-use crate::arena::Region;
-use crate::context;
-use crate::heap;
 use crate::operation::Pending;
 use crate::process;
 use crate::pthread;
 use crate::session;
 use crate::signals;
 use crate::state::{self, Mode, State, run, state};
-use crate::thread::Thread;
 use lockred_trace::session::{Phase, Task};
 use std::ffi::c_char;
 use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
@@ -19,8 +15,6 @@ unsafe extern "C" {
     fn __lr_program_main(argc: i32, argv: *const *const c_char) -> i32;
 }
 
-/// Main's stack, in bytes.
-const MAIN_STACK: usize = 64 << 20;
 /// Scheduling points after which a replay is cut.
 const REPLAY_OPERATIONS: u64 = 10_000_000;
 
@@ -50,18 +44,7 @@ extern "C" fn set_up() {
         None => State::new(Mode::Free, None, None),
     };
     state::install(state);
-    let state = state::state();
-    state.mapped.ensure(Region::MAIN, MAIN_STACK);
-    // SAFETY: main's region was just mapped, and nothing has run.
-    unsafe { heap::reset(Region::MAIN) };
-    let mut main = Thread::new(Region::MAIN, None, None);
-    main.tls = crate::thread_locals::create(Region::MAIN);
-    main.errno = crate::thread_locals::create_errno(Region::MAIN);
-    crate::thread_locals::switch_to(main.tls);
-    // SAFETY: the region's end is the top of main's unused stack, and page aligned.
-    main.stack_pointer = unsafe { context::prepare(Region::MAIN.end(), bottom, 0) };
-    state.execution.threads.push(main);
-    state.execution.live = 1;
+    crate::start::main_thread(bottom);
 }
 
 /// The bottom function of the program's main thread.

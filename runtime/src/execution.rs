@@ -14,6 +14,8 @@ pub struct Held {
     pub site: SiteId,
     /// The recorded step of the acquisition.
     pub step: Option<usize>,
+    /// Stack at the acquisition (only while recording).
+    pub stack: Vec<u64>,
 }
 
 /// How the process ended, as far as the program is concerned.

@@ -78,6 +78,7 @@ fn wait(address: usize, value: u32, deadline: Option<u64>, bits: u32) -> i64 {
         return fail(libc::EAGAIN);
     }
     state.step.footprint.touch(queue(address), Access::Enqueue);
+    rounds::progress();
     crate::objects::futex(address, "waits", &[]);
     let thread = state.thread();
     thread.woken = false;
@@ -109,7 +110,7 @@ fn wake(address: usize, most: u32) -> i64 {
     if !state().below_root {
         return 0;
     }
-    crate::waiting::leave_loop(SiteId(0));
+    crate::waiting::leave_reads(SiteId(0));
     let inside = std::mem::take(&mut state().thread().in_region);
     if !inside {
         stop(Pending::FutexWake { address }, SiteId(0));
@@ -126,8 +127,14 @@ fn wake(address: usize, most: u32) -> i64 {
         state().execution.threads[chosen as usize].woken = true;
         woken.push(chosen);
     }
+    let access = if woken.is_empty() {
+        state().thread().rounds.operation(address as u64, true);
+        Access::WakeNone
+    } else {
+        crate::waiting::leave_loop(SiteId(0));
+        Access::Wake
+    };
     let state = state();
-    let access = if woken.is_empty() { Access::WakeNone } else { Access::Wake };
     state.step.footprint.touch(queue(address), access);
     // A waiter with a timeout could have run before, too: by its timeout. So its wake-up depends on this wake as on any
     // other access, and is not ordered behind it by necessity.

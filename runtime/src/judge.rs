@@ -165,9 +165,7 @@ fn blocked_places(number: u32) -> Vec<Place> {
         if let Some(recorder) = &mut state.recorder {
             place.object = Some(recorder.object(held.address, "lock", None));
             place.step = held.step;
-            if let Some(step) = held.step.and_then(|step| recorder.steps.get(step)) {
-                place.stack = step.stack.clone();
-            }
+            place.stack.clone_from(&held.stack);
         }
         places.push(place);
     }

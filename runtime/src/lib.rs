@@ -29,6 +29,8 @@ mod objects;
 mod operation;
 mod plain;
 mod process;
+#[cfg(test)]
+mod programs;
 mod pthread;
 mod randomness;
 mod record;
@@ -37,6 +39,7 @@ mod rounds;
 mod session;
 mod signals;
 mod spin;
+mod start;
 mod state;
 mod thread;
 mod thread_locals;

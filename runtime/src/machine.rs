@@ -137,7 +137,7 @@ impl Machine for Native {
             let chooser: *mut (dyn Chooser + 'static) =
                 unsafe { std::mem::transmute(std::ptr::from_mut(chooser)) };
             state.step.chooser = Some(chooser);
-            state.step.begin();
+            state.step.begin(thread.0, state.execution.threads[thread.index()].site);
             state.step.signature = u64::from(thread.0);
             std::mem::swap(&mut state.step.footprint, &mut step.footprint);
             std::mem::swap(&mut state.step.failures, &mut step.failures);

@@ -30,13 +30,20 @@ pub fn keep_held(operation: &AtomicOperation, wrote: bool) {
     if !wrote {
         return;
     }
+    let stack = crate::unwind::recorded_stack();
     let state = state();
     let thread = state.thread_number();
     let held = &mut state.execution.held;
     match operation.how.class() {
         Class::Lock | Class::TryLock | Class::ReadLock | Class::TryReadLock => {
             let step = state.recorder.as_ref().map(|recorder| recorder.steps.len());
-            held.push(Held { address: operation.address, thread, site: operation.site, step });
+            held.push(Held {
+                address: operation.address,
+                thread,
+                site: operation.site,
+                step,
+                stack,
+            });
         }
         _ => {
             let lock = |held: &Held| held.address == operation.address;

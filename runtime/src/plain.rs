@@ -30,9 +30,14 @@ pub fn rest_if_alone() {
     let number = state.thread_number();
     if state.execution.live == 1 && state.detector.as_ref().is_some_and(|d| d.is_behind_all(number))
     {
-        // SAFETY: as in `begin`.
-        unsafe { __lr_watch = 0 };
+        rest();
     }
+}
+
+/// Accesses are not watched until a thread is created.
+pub fn rest() {
+    // SAFETY: as in `begin`.
+    unsafe { __lr_watch = 0 };
 }
 
 /// A thread was created: accesses may race again.

@@ -43,11 +43,10 @@ pub extern "C" fn __lr_libc_pthread_create(
     let parent = state.thread_number();
     let ordinal = state.thread().children;
     state.thread().children += 1;
-    let threads = &state.execution.threads;
-    let region = Region::of_child(threads[parent as usize].region, ordinal, |region| {
-        threads.iter().any(|thread| thread.region == region)
-    });
-    let child = threads.len() as u32;
+    let own = state.thread().region;
+    let region = state.regions.of_child(own, ordinal);
+    let region = region.unwrap_or_else(|| crate::host::unsupported("more than 512 nested threads"));
+    let child = state.execution.threads.len() as u32;
     state.mapped.ensure(region, stack);
     // SAFETY: the region belongs to the new thread, which has not run.
     unsafe { heap::reset(region) };
@@ -78,7 +77,8 @@ extern "C" fn bottom(number: usize) -> ! {
     let start = state().execution.threads[number].start;
     let start = start.unwrap_or_else(|| state::fatal("a thread without a start routine was run"));
     // SAFETY: the program's own start routine and argument; std's catches every panic.
-    unsafe { (start.routine)(start.argument) };
+    let result = unsafe { (start.routine)(start.argument) };
+    state().execution.threads[number].result = result;
     run_destructors();
     end();
 }
@@ -145,8 +145,8 @@ pub extern "C" fn __lr_libc_pthread_join(handle: usize, result: *mut *mut u8) ->
     crate::plain::rest_if_alone();
     crate::objects::joined(target);
     if !result.is_null() {
-        // SAFETY: the program passes a place for the result. Threads of Rust programs return null.
-        unsafe { *result = std::ptr::null_mut() };
+        // SAFETY: the program passes a place for the result.
+        unsafe { *result = state.execution.threads[target as usize].result };
     }
     0
 }

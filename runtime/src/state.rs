@@ -3,7 +3,7 @@
 //! There is one OS thread, so there is one state, reached through [`state`]. Explorer and coroutines take turns; no reference
 //! obtained from [`state`] may be held across a switch ([`stop`], [`run`], [`leave`]) or a call into the program.
 
-use crate::arena::Mapped;
+use crate::arena::{Mapped, Regions};
 use crate::context;
 use crate::detect::Detector;
 use crate::execution::Execution;
@@ -45,6 +45,10 @@ pub struct StepUnderWay {
     pub flow: Flow,
     /// Picks alternatives; set while a step is executed.
     pub chooser: Option<*mut (dyn Chooser + 'static)>,
+    /// Who runs.
+    pub thread: u32,
+    /// Its first operation.
+    pub site: SiteId,
     /// Operations that were executed without looking.
     pub unwatched: u32,
     /// The footprint's accesses, once it is too long to be searched.
@@ -55,8 +59,10 @@ pub struct StepUnderWay {
 const SHORT: usize = 64;
 
 impl StepUnderWay {
-    /// The step begins.
-    pub fn begin(&mut self) {
+    /// The step of a thread, stopped before an operation at `site`, begins.
+    pub fn begin(&mut self, thread: u32, site: SiteId) {
+        self.thread = thread;
+        self.site = site;
         self.flow = Flow::On;
         self.unwatched = 0;
         if !self.touched.is_empty() {
@@ -98,6 +104,8 @@ pub struct State {
     pub explorer: usize,
     /// The execution under way.
     pub execution: Execution,
+    /// Whose the arena's regions are.
+    pub regions: Regions,
     /// Regions of the arena that are mapped.
     pub mapped: Mapped,
     /// The race detector, from the root on.
@@ -133,6 +141,7 @@ impl State {
             running: None,
             explorer: 0,
             execution: Execution::default(),
+            regions: Regions::default(),
             mapped: Mapped::default(),
             detector: None,
             step: StepUnderWay::default(),

@@ -65,6 +65,8 @@ pub struct Thread {
     pub keys: Vec<*mut u8>,
     /// Its name.
     pub name: Option<String>,
+    /// What its start routine returned.
+    pub result: *mut u8,
     /// Nobody will join it, or somebody has.
     pub detached: bool,
     /// Somebody has joined it.
@@ -102,6 +104,7 @@ impl Thread {
             destructors: Vec::new(),
             keys: Vec::new(),
             name: None,
+            result: std::ptr::null_mut(),
             detached: false,
             joined: false,
             random_words: 0,

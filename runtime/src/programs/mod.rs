@@ -1,0 +1,181 @@
+//! Small programs as functions over the hooks, run by the real machine under the real search: what is explored and found.
+//!
+//! A program is a function of [`Words`], a block of zeroed words in the arena (the only state that a restore puts back besides
+//! stacks). It does everything by [`hooks`], as instrumented code does.
+
+mod ends;
+mod hooks;
+mod locks;
+mod loops;
+mod memory;
+mod shared;
+mod waits;
+
+use crate::machine::Native;
+use crate::state::{self, Mode, State, state};
+use crate::{answer, memory as heap, process, pthread, root, start};
+use hooks::Words;
+use lockred_search::machine::{Chooser, Flow, Machine, Status, Step, ThreadId};
+use lockred_trace::codes::{AssumptionKind, BugKind, WarningKind};
+use lockred_trace::message::{Exploration, Message, Replay, Stop};
+use lockred_trace::schedule::Schedule;
+use lockred_trace::session::{Limits, Order, Strategy, Task};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A program's main function; returns the exit status.
+type Program = fn(Words) -> i32;
+
+/// The process has one machine: tests take turns.
+static MACHINE: Mutex<Option<Program>> = Mutex::new(None);
+
+/// Words that a program has.
+const WORDS: usize = 64;
+
+extern "C" fn bottom(_argument: usize) -> ! {
+    // SAFETY: the test that runs this holds the lock and has set the program; nobody else writes it.
+    let program = unsafe { PROGRAM }.unwrap_or_else(|| state::fatal("a test without a program"));
+    let words = heap::__lr_libc_calloc(WORDS, 8);
+    let status = program(Words(words.cast()));
+    pthread::run_destructors();
+    process::run_at_exit();
+    process::exit(status, true)
+}
+
+/// What `bottom` runs; written only under [`MACHINE`].
+static mut PROGRAM: Option<Program> = None;
+
+/// A fresh machine, with its program at the root (`true`) or ended before it.
+fn prepare(program: Program, task: Task) -> (MutexGuard<'static, Option<Program>>, bool) {
+    let guard = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
+    // SAFETY: this thread holds the lock.
+    unsafe { PROGRAM = Some(program) };
+    let mode = match task {
+        Task::Explore { .. } => Mode::Explore,
+        Task::Replay { .. } => Mode::Replay,
+    };
+    let version = lockred_trace::FORMAT_VERSION;
+    let order = Order { version, task, libtest: false, random_seed: 0, writable: Vec::new() };
+    let mut fresh = State::new(mode, Some(order), None);
+    if let Some(old) = state::installed() {
+        // Address space that would else be lost with every test.
+        fresh.mapped = std::mem::take(&mut old.mapped);
+        fresh.detector = old.detector.take();
+    }
+    crate::plain::rest();
+    state::install(fresh);
+    start::main_thread(bottom);
+    state::run(0);
+    let rooted = !state().execution.threads[0].has_ended() && state().step.flow == Flow::On;
+    if rooted {
+        root::reached();
+    }
+    (guard, rooted)
+}
+
+fn search(program: Program, strategy: Strategy, keep_going: bool) -> Exploration {
+    let limits = Limits { executions: Some(10_000), seconds: None, operations: 30_000 };
+    let task = Task::Explore { strategy, limits, keep_going };
+    let (_guard, rooted) = prepare(program, task);
+    match answer::explore(strategy, limits, keep_going, rooted) {
+        Message::Explored(exploration) => exploration,
+        other => panic!("an exploration was answered by {other:?}"),
+    }
+}
+
+/// Explores everything.
+fn explore(program: Program) -> Exploration {
+    search(program, Strategy::Dpor, false)
+}
+
+/// The program is right, nothing is assumed, and so many executions show it.
+#[track_caller]
+fn right(program: Program, executions: u64) {
+    let found = explore(program);
+    assert_eq!(found.findings, []);
+    assert_eq!(found.assumptions, []);
+    assert_eq!((found.stop, found.counts.executions), (Stop::Complete, executions));
+}
+
+/// The program is right under sequential consistency, and so many executions show it.
+#[track_caller]
+fn right_but_weak(program: Program, executions: u64) {
+    let found = explore(program);
+    assert_eq!(found.findings, []);
+    assert_eq!(kinds(&found), [AssumptionKind::MemoryModelSc]);
+    assert_eq!((found.stop, found.counts.executions), (Stop::Complete, executions));
+}
+
+/// Everything was explored, and nothing was found.
+#[track_caller]
+fn complete(found: &Exploration) {
+    assert_eq!(found.findings, []);
+    assert_eq!(found.stop, Stop::Complete);
+}
+
+fn kinds(found: &Exploration) -> Vec<AssumptionKind> {
+    found.assumptions.iter().map(|assumption| assumption.kind).collect()
+}
+
+fn warnings(found: &Exploration) -> Vec<WarningKind> {
+    found.warnings.iter().map(|warning| warning.kind).collect()
+}
+
+/// The search finds a bug of this kind, and its replay shows the same one.
+#[track_caller]
+fn wrong(program: Program, kind: BugKind) -> Replay {
+    let found = explore(program);
+    let [finding] = &found.findings[..] else { panic!("{found:?}") };
+    assert_eq!((finding.kind, found.stop), (kind, Stop::Bug), "{}", finding.message);
+    let replay = replay(program, finding.schedule.clone());
+    let bug = replay.bug.as_ref().unwrap_or_else(|| panic!("not reproduced: {finding:?}"));
+    assert_eq!((bug.kind, &bug.key), (kind, &finding.key));
+    assert_eq!(replay.drift, None);
+    replay
+}
+
+fn replay(program: Program, schedule: Schedule) -> Replay {
+    let (_guard, rooted) = prepare(program, Task::Replay { schedule: schedule.clone() });
+    match answer::replay(&schedule, 100_000, rooted) {
+        Message::Replayed(replay) => replay,
+        other => panic!("a replay was answered by {other:?}"),
+    }
+}
+
+/// Runs the machine by hand: threads in the given order until each stops, each named once a step.
+fn by_hand(program: Program, order: &[u32]) -> Vec<Step<crate::failure::Failure>> {
+    struct First;
+    impl Chooser for First {
+        fn choose(&mut self, _of: u32) -> u32 {
+            0
+        }
+    }
+    let limits = Limits { executions: None, seconds: None, operations: 1 };
+    let task = Task::Explore { strategy: Strategy::Dpor, limits, keep_going: false };
+    let (_guard, _) = prepare(program, task);
+    Native.restore_root();
+    let steps = order.iter().map(|&number| {
+        let thread = ThreadId(number);
+        assert_eq!(Native.status(thread), Status::Enabled, "thread {number}");
+        let mut step = Step::default();
+        Native.step(thread, &mut First, &mut step);
+        step
+    });
+    steps.collect()
+}
+
+#[test]
+fn equal_schedules_give_equal_signatures() {
+    fn program(words: Words) -> i32 {
+        let thread = words.spawn(|words| {
+            words.add(0, 1);
+        });
+        words.add(0, 2);
+        words.join(thread);
+        0
+    }
+    let signatures = |order: &[u32]| -> Vec<u64> {
+        by_hand(program, order).iter().map(|step| step.signature).collect()
+    };
+    assert_eq!(signatures(&[0, 1, 1, 0, 0]), signatures(&[0, 1, 1, 0, 0]));
+    assert_ne!(signatures(&[0, 1, 1, 0, 0]), signatures(&[0, 0, 1, 1, 0]));
+}

@@ -1,0 +1,27 @@
+//! The program's main thread: made before anything of the program runs.
+
+use crate::arena::Region;
+use crate::context;
+use crate::heap;
+use crate::state::state;
+use crate::thread::Thread;
+use crate::thread_locals;
+
+/// Main's stack, in bytes.
+const MAIN_STACK: usize = 64 << 20;
+
+/// Makes the main thread, which will begin with `bottom(0)`.
+pub fn main_thread(bottom: extern "C" fn(usize) -> !) {
+    let state = state();
+    state.mapped.ensure(Region::MAIN, MAIN_STACK);
+    // SAFETY: main's region is mapped, and nothing has run.
+    unsafe { heap::reset(Region::MAIN) };
+    let mut main = Thread::new(Region::MAIN, None, None);
+    main.tls = thread_locals::create(Region::MAIN);
+    main.errno = thread_locals::create_errno(Region::MAIN);
+    thread_locals::switch_to(main.tls);
+    // SAFETY: the region's end is the top of main's unused stack, and page aligned.
+    main.stack_pointer = unsafe { context::prepare(Region::MAIN.end(), bottom, 0) };
+    state.execution.threads.push(main);
+    state.execution.live = 1;
+}
