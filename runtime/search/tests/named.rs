@@ -3,7 +3,7 @@
 #![expect(dead_code, reason = "not every test file uses all of `check`")]
 mod check;
 
-use check::{all_states, all_watched_states, by_transactions, parse, search};
+use check::{all_states, all_watched_states, by_transactions, leads_to, parse, search};
 use lockred_search::model::Failure;
 use lockred_search::{Limits, Stop, Strategy};
 
@@ -170,4 +170,29 @@ fn every_waiter_is_woken_in_some_execution() {
         .iter()
         .filter(|failure| matches!(failure, Failure::End(state) if state.values[1] == 1));
     assert_eq!(both_waited.count(), 2);
+}
+
+#[test]
+fn every_race_is_shown_by_its_schedule() {
+    let texts = [
+        // A section of the later access's thread has to come before one that the first access's thread makes later.
+        "plain x; atomic f g; mutex a; thread A { x = 1; r = f; lock a; r = x; unlock a }
+            thread B { x = 1; g = 1 }
+            thread C { lock a; f += 1; unlock a; r = g; if r == 1 { q = x } }",
+        "plain x; mutex a; thread A { x = 1; lock a; unlock a }
+            thread B { lock a; unlock a; r = x; if r == 1 { x = 2 } }",
+        "atomic g; thread A { relaxed g += 1; await g == 2 } thread B { free g; relaxed r = g += 1 }",
+        "plain x; mutex a; condvar c; thread A { lock a; wait c a; unlock a; r = x }
+            thread B { x = 1; notify_one c; lock a; unlock a; x = 2 }",
+    ];
+    for text in texts {
+        let program = parse(text);
+        let (seen, _) = by_transactions(&program, Limits::default());
+        let races =
+            seen.schedules.iter().filter(|(failure, _)| matches!(failure, Failure::Race { .. }));
+        assert!(races.clone().count() > 0, "{text}");
+        for (failure, schedule) in races {
+            assert!(leads_to(&program, schedule, failure), "{failure:?} of {text}");
+        }
+    }
 }

@@ -29,9 +29,14 @@ pub(super) fn order(trace: &Trace, weak: &Weak, pair: &Unordered) -> Vec<usize> 
         let thread = trace.event(at).thread;
         weak.begins_after(thread, at as Position, pair.earlier.0, pair.epoch)
     };
-    for &at in rest.iter().filter(|&&at| !knows(at)).chain(&rest) {
+    let comes_before = |before: usize, at: usize| covers(&trace.event(at).real, before);
+    let mut ignorant: Vec<usize> = rest.iter().copied().filter(|&at| !knows(at)).collect();
+    ignorant.sort_by_key(|&at| {
+        rest.iter().filter(|&&before| knows(before) && comes_before(before, at)).count()
+    });
+    for &at in ignorant.iter().chain(&rest) {
         for &before in rest.iter().filter(|&&before| before <= at) {
-            if covers(&trace.event(at).real, before) && !order.contains(&before) {
+            if comes_before(before, at) && !order.contains(&before) {
                 order.push(before);
             }
         }
