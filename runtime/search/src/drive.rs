@@ -158,6 +158,11 @@ impl<'a, M: Machine> Drive<'a, M> {
         self.schedule.len() as u64 >= self.limits.operations
     }
 
+    /// A bound left something out.
+    pub(crate) fn cut(&mut self) {
+        self.cut = true;
+    }
+
     /// The execution can only repeat others.
     pub(crate) fn block(&mut self) {
         self.counts.blocked += 1;

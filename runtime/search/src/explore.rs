@@ -1,6 +1,7 @@
 //! What every search takes and gives: choices, limits, the observer, counts and the outcome; [`explore`] picks the strategy.
 
 use crate::machine::{Machine, ThreadId};
+use crate::priorities::{self, Policy};
 use crate::{dpor, naive, random};
 
 /// One choice of a schedule. A schedule lists, in order, the thread of every run and, right behind it, the values that
@@ -62,7 +63,7 @@ pub enum Stop {
     Failure,
     /// The limit of executions was reached.
     Executions,
-    /// As `Complete`, but at least one execution was cut at the limit of operations.
+    /// As `Complete`, but at least one execution was cut at the limit of operations, or a branch at the bound.
     Operations,
     /// The observer wanted to stop, without a failure.
     Interrupted,
@@ -91,11 +92,29 @@ pub enum Strategy {
     Dpor,
     /// Every interleaving: see [`naive`].
     Naive,
+    /// Every interleaving with at most so many of something, the smallest numbers first: see [`naive::explore_bounded`].
+    Bounded(Bound),
+    /// Random interleavings by priorities, until a limit or the observer stops it: see [`priorities`].
+    Priorities {
+        /// How priorities change.
+        policy: Policy,
+        /// Equal seeds give equal searches.
+        seed: u64,
+    },
     /// Random interleavings, until a limit or the observer stops it: see [`random`].
     Random {
         /// Equal seeds give equal searches.
         seed: u64,
     },
+}
+
+/// What a bounded search counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bound {
+    /// Switches away from a thread that could have gone on.
+    Preemptions(u32),
+    /// Switches of any kind.
+    Switches(u32),
 }
 
 /// Limits of a search.
@@ -123,6 +142,10 @@ pub fn explore<M: Machine>(
     match strategy {
         Strategy::Dpor => dpor::explore(machine, limits, observer),
         Strategy::Naive => naive::explore(machine, limits, observer),
+        Strategy::Bounded(bound) => naive::explore_bounded(machine, bound, limits, observer),
+        Strategy::Priorities { policy, seed } => {
+            priorities::explore(machine, policy, seed, limits, observer)
+        }
         Strategy::Random { seed } => random::explore(machine, seed, limits, observer),
     }
 }

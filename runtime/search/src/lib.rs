@@ -19,6 +19,7 @@ pub mod machine;
 pub mod model;
 pub mod naive;
 mod picks;
+pub mod priorities;
 pub mod random;
 pub mod replay;
 mod sleep;
@@ -28,5 +29,5 @@ mod trace;
 pub mod transactional;
 pub mod transactions;
 
-pub use explore::{Choice, Counts, Limits, Observer, Outcome, Stop, Strategy, explore};
+pub use explore::{Bound, Choice, Counts, Limits, Observer, Outcome, Stop, Strategy, explore};
 pub use replay::{Replayed, replay};

@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use crate::drive::{After, Drive, Run};
-use crate::explore::{Limits, Observer, Outcome, Stop};
+use crate::explore::{Bound, Limits, Observer, Outcome, Stop};
 use crate::machine::{Machine, Status, ThreadId};
 use crate::picks::Picks;
 
@@ -34,6 +34,36 @@ pub fn explore_states<M: Fingerprint>(
     search(machine, limits, observer, |machine| visited.insert(machine.fingerprint()))
 }
 
+/// Explores every interleaving with at most so many preemptions or switches: first those with none, then those with at most one,
+/// and so on up to the bound, so that failures show with as few as they take (Musuvathi, Qadeer: Iterative context bounding
+/// for systematic testing of multithreaded programs, PLDI 2007). [`Stop::Complete`] if the bound cut nothing.
+pub fn explore_bounded<M: Machine>(
+    machine: &mut M,
+    bound: Bound,
+    limits: Limits,
+    observer: &mut dyn Observer<M::Failure>,
+) -> Outcome {
+    let (Bound::Preemptions(most) | Bound::Switches(most)) = bound;
+    let mut drive = Drive::new(machine, limits, observer);
+    for most in 0..=most {
+        let mut budget = Budget { bound: Some(bound), most, cut: false };
+        let result = all(&mut drive, &mut budget, &mut |_| true);
+        if result.is_err() || !budget.cut {
+            return drive.outcome(result);
+        }
+    }
+    drive.cut();
+    drive.outcome(Ok(()))
+}
+
+/// How many preemptions or switches are allowed.
+struct Budget {
+    bound: Option<Bound>,
+    most: u32,
+    /// Something was left out.
+    cut: bool,
+}
+
 /// A node of the search and the branch under way.
 #[derive(Default)]
 struct Level {
@@ -42,6 +72,10 @@ struct Level {
     thread: Option<ThreadId>,
     picks: Picks,
     signature: u64,
+    /// The thread that ran before, and whether it can go on.
+    last: Option<(ThreadId, bool)>,
+    /// What of the budget was spent on the way here.
+    spent: u32,
 }
 
 fn search<M: Machine>(
@@ -51,19 +85,21 @@ fn search<M: Machine>(
     mut is_new: impl FnMut(&mut M) -> bool,
 ) -> Outcome {
     let mut drive = Drive::new(machine, limits, observer);
-    let result = all(&mut drive, &mut is_new);
+    let mut budget = Budget { bound: None, most: 0, cut: false };
+    let result = all(&mut drive, &mut budget, &mut is_new);
     drive.outcome(result)
 }
 
 fn all<M: Machine>(
     drive: &mut Drive<'_, M>,
+    budget: &mut Budget,
     is_new: &mut dyn FnMut(&mut M) -> bool,
 ) -> Result<(), Stop> {
     let mut levels: Vec<Level> = Vec::new();
     loop {
         drive.restart()?;
         run_prefix(drive, &mut levels)?;
-        descend(drive, &mut levels, is_new)?;
+        descend(drive, &mut levels, budget, is_new)?;
         loop {
             let Some(level) = levels.last_mut() else { return Ok(()) };
             if level.picks.advance() {
@@ -101,9 +137,10 @@ fn run_prefix<M: Machine>(drive: &mut Drive<'_, M>, levels: &mut [Level]) -> Res
 fn descend<M: Machine>(
     drive: &mut Drive<'_, M>,
     levels: &mut Vec<Level>,
+    budget: &mut Budget,
     is_new: &mut dyn FnMut(&mut M) -> bool,
 ) -> Result<(), Stop> {
-    if levels.is_empty() && !open(drive, levels) {
+    if levels.is_empty() && !open(drive, levels, budget) {
         return drive.finish();
     }
     loop {
@@ -127,8 +164,13 @@ fn descend<M: Machine>(
                 return Ok(());
             }
             After::On => {
-                if !open(drive, levels) {
+                let depth = levels.len();
+                if !open(drive, levels, budget) {
                     return drive.finish();
+                }
+                if levels.len() == depth {
+                    drive.block();
+                    return Ok(());
                 }
             }
         }
@@ -136,13 +178,44 @@ fn descend<M: Machine>(
 }
 
 /// Adds a level for the present state. Returns whether any thread can run.
-fn open<M: Machine>(drive: &mut Drive<'_, M>, levels: &mut Vec<Level>) -> bool {
+fn open<M: Machine>(
+    drive: &mut Drive<'_, M>,
+    levels: &mut Vec<Level>,
+    budget: &mut Budget,
+) -> bool {
     let mut left = Vec::new();
     let threads = || (0..drive.machine.threads()).map(ThreadId).rev();
     let statuses: Vec<_> = threads().map(|thread| (thread, drive.machine.status(thread))).collect();
     left.extend(statuses.iter().filter(|(_, s)| *s == Status::Reluctant).map(|(t, _)| *t));
     left.extend(statuses.iter().filter(|(_, s)| *s == Status::Enabled).map(|(t, _)| *t));
-    let Some(thread) = left.pop() else { return false };
-    levels.push(Level { left, thread: Some(thread), ..Level::default() });
-    true
+    let mut level = Level::default();
+    if let Some(parent) = levels.last()
+        && let Some(thread) = parent.thread
+    {
+        let goes_on = statuses.contains(&(thread, Status::Enabled));
+        level.last = Some((thread, goes_on));
+        level.spent = parent.spent + cost(budget.bound, parent.last, thread);
+    }
+    let before = left.len();
+    left.retain(|&thread| level.spent + cost(budget.bound, level.last, thread) <= budget.most);
+    budget.cut |= left.len() < before;
+    level.thread = left.pop();
+    level.left = left;
+    // Nobody is left if a switch that has to be made exceeds the bound.
+    let runs = level.thread.is_some();
+    if runs {
+        levels.push(level);
+    }
+    runs || before > 0
+}
+
+/// What it takes of the budget to run `thread` after `last`, which can go on or not.
+fn cost(bound: Option<Bound>, last: Option<(ThreadId, bool)>, thread: ThreadId) -> u32 {
+    let Some((last, goes_on)) = last else { return 0 };
+    let counts = match bound {
+        None => false,
+        Some(Bound::Preemptions(_)) => goes_on,
+        Some(Bound::Switches(_)) => true,
+    };
+    u32::from(counts && last != thread)
 }

@@ -62,10 +62,10 @@ fn collect<M: Machine>(machine: &mut M, reluctant_too: bool, candidates: &mut Ve
 }
 
 /// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014).
-struct Generator(u64);
+pub(crate) struct Generator(pub(crate) u64);
 
 impl Generator {
-    fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -74,7 +74,7 @@ impl Generator {
     }
 
     /// One of `0..bound`; the bias for bounds far below 2^32 does not matter here.
-    fn below(&mut self, bound: u32) -> u32 {
+    pub(crate) fn below(&mut self, bound: u32) -> u32 {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u32
     }
 }
