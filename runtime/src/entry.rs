@@ -111,11 +111,10 @@ fn run_freely(rooted: bool) -> i32 {
         && state().step.flow == lockred_search::machine::Flow::On
     {
         let threads = machine.threads();
-        // Round robin from the thread that ran last, so that loops that wait for others end.
-        let order: Vec<ThreadId> =
-            (0..threads).map(|offset| ThreadId((last + offset) % threads)).collect();
+        // Everybody in turn, so that loops that wait for others end.
         let with = |machine: &mut crate::machine::Native, wanted: Status| {
-            order.iter().copied().find(|&thread| machine.status(thread) == wanted)
+            let mut order = (1..=threads).map(|offset| ThreadId((last + offset) % threads));
+            order.find(|&thread| machine.status(thread) == wanted)
         };
         let next =
             with(&mut machine, Status::Enabled).or_else(|| with(&mut machine, Status::Reluctant));

@@ -73,9 +73,9 @@ pub fn unsupported_at(what: &str, site: SiteId) -> ! {
     end_execution(Flow::Unsupported)
 }
 
-/// Whether the root was reached.
+/// Whether the root was reached, and executions are put back to it. Without a session they never are.
 pub fn below_root() -> bool {
-    installed().is_some_and(|state| state.below_root)
+    installed().is_some_and(|state| state.below_root && state.mode != Mode::Free)
 }
 
 /// Whether files below this path may be written without an assumption.
