@@ -50,7 +50,7 @@ impl Observer<Failure> for Wanted<'_> {
 }
 
 proptest! {
-    #![proptest_config(config(5000))]
+    #![proptest_config(config(if cfg!(feature = "deep") { 200_000 } else { 5_000 }))]
 
     #[test]
     fn dpor_sees_what_brute_force_sees(program in generate::program()) {

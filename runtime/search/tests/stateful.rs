@@ -15,7 +15,7 @@ fn config(default: u32) -> Config {
 }
 
 proptest! {
-    #![proptest_config(config(5000))]
+    #![proptest_config(config(if cfg!(feature = "deep") { 100_000 } else { 1_500 }))]
 
     #[test]
     fn the_stateful_search_sees_what_brute_force_sees(program in generate::program()) {

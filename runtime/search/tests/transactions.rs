@@ -58,7 +58,7 @@ fn races(seen: &Seen) -> BTreeSet<&Failure> {
 }
 
 proptest! {
-    #![proptest_config(config(5000))]
+    #![proptest_config(config(if cfg!(feature = "deep") { 50_000 } else { 1_500 }))]
 
     #[test]
     fn transactions_see_what_brute_force_sees(program in generate::program()) {
