@@ -196,3 +196,80 @@ fn every_race_is_shown_by_its_schedule() {
         }
     }
 }
+
+fn ends(seen: &check::Seen) -> usize {
+    seen.failures.iter().filter(|failure| matches!(failure, Failure::End(_))).count()
+}
+
+#[test]
+fn any_owner_may_drop_the_last_reference() {
+    let owner = "inc n; r = dec n; r = dec n; if r == 1 { free x }";
+    let text = format!(
+        "atomic n = 3; plain x; thread A {{ {owner} }} thread B {{ {owner} }} thread C {{ {owner} }}"
+    );
+    assert_eq!(ends(&agrees(&text)), 3);
+    let (_, outcome) = search(&parse(&text), Strategy::Dpor, Limits::default());
+    assert_eq!(outcome.counts.refinements, 1);
+}
+
+#[test]
+fn references_that_are_dropped_before_the_last_one_commute() {
+    let owner = "r = dec n";
+    let text = format!(
+        "atomic n = 4; thread A {{ {owner} }} thread B {{ {owner} }} thread C {{ {owner} }}
+        thread D {{ join A; join B; join C; r = dec n }}"
+    );
+    agrees(&text);
+    let (_, outcome) = search(&parse(&text), Strategy::Dpor, Limits::default());
+    assert_eq!((outcome.counts.executions, outcome.counts.refinements), (1, 0));
+    let (_, outcome) = by_transactions(&parse(&text), Limits::default());
+    assert_eq!((outcome.counts.executions, outcome.counts.refinements), (1, 0));
+}
+
+#[test]
+fn a_reference_is_used_after_the_last_one_was_dropped() {
+    let seen = agrees(
+        "atomic n = 1; plain x; thread A { r = dec n; if r == 1 { free x } } thread B { r = x }",
+    );
+    assert!(seen.failures.iter().any(|failure| matches!(failure, Failure::Freed { .. })));
+    assert!(seen.failures.iter().any(|failure| matches!(failure, Failure::Race { .. })));
+}
+
+#[test]
+fn readers_do_not_exclude_each_other() {
+    let text = "plain x; mutex a; thread A { read a; r = x; unread a }
+        thread B { read a; r = x; unread a }";
+    agrees(text);
+    assert_eq!(search(&parse(text), Strategy::Dpor, Limits::default()).1.counts.executions, 1);
+    let upgrade =
+        "plain x; mutex a; thread A { read a; r = x; lock a } thread B { read a; lock a }";
+    assert!(deadlocks(&agrees(upgrade)) > 0);
+    let writer = "plain x; mutex a; thread A { read a; r = x; unread a }
+        thread B { lock a; x = 1; unlock a } thread C { read a; r = x; unread a }";
+    let seen = agrees(writer);
+    assert_eq!(ends(&seen), 4);
+    assert!(!seen.failures.iter().any(|failure| matches!(failure, Failure::Race { .. })));
+}
+
+#[test]
+fn semaphores_and_channels_order_what_they_guard() {
+    let semaphore =
+        "atomic s; plain x; thread A { x = 1; release s += 1 } thread B { down s; r = x }";
+    assert_eq!((ends(&agrees(semaphore)), deadlocks(&agrees(semaphore))), (1, 0));
+    let channel = "channel q = 1; plain x; thread A { x = 1; send q 7; send q 8 }
+        thread B { r = recv q; r0 = x; r1 = recv q; assert r1 == 8 }";
+    let seen = agrees(channel);
+    assert_eq!((ends(&seen), deadlocks(&seen), assertions(&seen)), (1, 0, 0));
+    let full = "channel q = 1; thread A { send q 1; send q 2 } thread B { r = recv q }";
+    let seen = agrees(full);
+    assert_eq!(deadlocks(&seen), 0);
+    let empty = "channel q; thread A { send q 1 } thread B { r = recv q } thread C { r = recv q }";
+    assert_eq!(deadlocks(&agrees(empty)), 2);
+}
+
+#[test]
+fn every_value_is_chosen() {
+    let seen = agrees("mutex a; thread A { r = any 3; lock a; assert r != 2 } thread B { lock a }");
+    assert_eq!(assertions(&seen), 1);
+    assert_eq!(deadlocks(&seen), 2);
+}
