@@ -174,6 +174,7 @@ fn executed(operation: &AtomicOperation, arrival: Arrival, rmw: Option<RmwOp>, o
     let changed = wrote && new != old;
     let acted = changed || operation.kind == Atomic::Store;
     let thread = state.thread();
+    thread.last_site = operation.site;
     thread.rounds.operation(round_hash(operation, old, new), acted);
     let gave_up = if acted {
         thread.spin.acts()
@@ -189,6 +190,7 @@ fn executed(operation: &AtomicOperation, arrival: Arrival, rmw: Option<RmwOp>, o
     if gave_up {
         crate::waiting::gave_up(operation.site);
     }
+    rounds::catch_up();
     if changed && rounds::counts(operation.how.class(), access) {
         rounds::progress();
     }

@@ -117,7 +117,8 @@ fn stuck() -> Option<Failure> {
         .iter()
         .map(|&number| {
             let thread = &threads[number];
-            format!("{}{}", thread.site.0, waiting(thread.pending).0)
+            let site = if thread.site == SiteId(0) { thread.last_site } else { thread.site };
+            format!("{}{}", site.0, waiting(thread.pending).0)
         })
         .collect();
     sites.sort_unstable();

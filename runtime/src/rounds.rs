@@ -8,8 +8,8 @@
 //! can run, it has a turn, up to [`TURNS`]; leaving the loop in such a turn is a bounded loop giving up by itself (an assumption,
 //! as in [`crate::spin`]); without that it is a livelock.
 //!
-//! What a thread does in a repeat while it is idle changes nothing, and does not count as something done; until that is known at the
-//! round's end it is held back.
+//! What a thread does in a repeat while it is idle changes nothing, and does not count as something done. It is held back until the
+//! round turns out to be another one: by an operation or a place of a write that those before it did not have, or at its end.
 //!
 //! *Doing something* is a plain write beyond the own stack, an atomic operation that changes a word (lock words and reference counts
 //! excepted: whoever only acquires and releases changes nothing that another could wait for), and a thread's end.
@@ -22,7 +22,7 @@ use lockred_trace::hooks::Class;
 const REPEATS: u32 = 2;
 /// Plain writes of a round that are remembered; a longer round is taken as progress.
 const WRITES: usize = 32;
-/// Bytes of a plain write that are remembered.
+/// Bytes of a plain write, and operations of a round, that are remembered.
 const LONG: usize = 4096;
 /// Turns of an idle thread that nobody can help.
 pub const TURNS: u32 = 10_000;
@@ -53,12 +53,19 @@ pub struct Rounds {
     disturbed: bool,
     /// What an idle thread may have done in the round under way: not told yet.
     held_back: u64,
+    /// The round under way is none of those before it.
+    deviates: bool,
+    /// The operations of the round under way, each mixed with those before it (kept while it may be a repeat).
+    sequence: Vec<u64>,
+    /// The sequences of the two rounds before, and the places that the last one wrote.
+    sequences: [Vec<u64>; 2],
+    places: Vec<(usize, usize)>,
     /// Hashes of the rounds before.
     last: [u64; 2],
     repeats: u32,
     turns: u32,
     in_turn: bool,
-    /// What others had done when the thread became idle or its turn began.
+    /// What others had done when the round under way began; idle threads wait for that to change.
     before: u64,
 }
 
@@ -68,6 +75,12 @@ impl Rounds {
         self.hash = (self.hash.rotate_left(5) ^ hash).wrapping_mul(0x517c_c1b7_2722_0a95);
         self.any = true;
         self.writes |= wrote;
+        if self.repeats > 0 && self.sequence.len() < LONG {
+            let index = self.sequence.len();
+            let known = |sequence: &Vec<u64>| sequence.get(index) == Some(&self.hash);
+            self.deviates |= self.repeats >= REPEATS && !self.sequences.iter().any(known);
+            self.sequence.push(self.hash);
+        }
     }
 
     /// Plain memory beyond the thread's own stack is about to be written.
@@ -78,8 +91,10 @@ impl Rounds {
         }
         if self.written.len() == WRITES || size > LONG || !lasting(address) {
             self.disturbed = true;
+            self.deviates = true;
         } else {
             self.written.push((address, size));
+            self.deviates |= self.repeats >= REPEATS && !self.places.contains(&(address, size));
         }
     }
 
@@ -92,7 +107,12 @@ impl Rounds {
                     .wrapping_mul(0x517c_c1b7_2722_0a95);
             }
         }
+        std::mem::swap(&mut self.written, &mut self.places);
         self.written.clear();
+        let [last, before] = &mut self.sequences;
+        std::mem::swap(last, before);
+        std::mem::swap(last, &mut self.sequence);
+        self.sequence.clear();
     }
 
     /// A round ends (at a pause only if there was something in it that [`crate::spin`] does not handle). Whether the thread is
@@ -102,7 +122,8 @@ impl Rounds {
         let repeated = self.any && !self.disturbed && self.last.contains(&self.hash);
         let gave_up = !repeated && self.in_turn && !self.changed(others);
         if repeated {
-            self.repeats += 1;
+            // Where others have done something in the meantime, the round began too early to know of it.
+            self.repeats = if self.changed(others) { REPEATS - 1 } else { self.repeats + 1 };
             self.held_back = 0;
         } else {
             self.repeats = 0;
@@ -111,7 +132,7 @@ impl Rounds {
         }
         self.last = [self.hash, self.last[0]];
         (self.hash, self.any, self.writes, self.disturbed) = (0, false, false, false);
-        self.written.clear();
+        self.deviates = false;
         self.before = others;
         match self.is_idle() {
             true => End::Idle,
@@ -125,9 +146,9 @@ impl Rounds {
         if self.writes { self.end_round(others) } else { End::On }
     }
 
-    /// Whether another round would be a repeat like those before.
+    /// Whether another round would be a repeat like those before; in a round, whether it has been one so far.
     pub fn is_idle(&self) -> bool {
-        self.repeats >= REPEATS
+        self.repeats >= REPEATS && !self.deviates
     }
 
     /// Whether other threads have done something since the thread became idle.
@@ -165,9 +186,8 @@ impl Rounds {
     /// The thread does something that no such loop does. Whether it left a loop in a turn of its own.
     pub fn leave(&mut self, others: u64) -> bool {
         let gave_up = self.in_turn && !self.changed(others);
-        self.written.clear();
-        let (written, held_back) = (std::mem::take(&mut self.written), self.held_back);
-        *self = Self { written, held_back, ..Self::default() };
+        let held_back = self.held_back;
+        *self = Self { held_back, before: others, ..Self::default() };
         gave_up
     }
 }
@@ -256,6 +276,31 @@ mod tests {
         rounds.operation(8, true);
         assert_eq!(rounds.pause(1), End::On, "the loop is left because of others");
         assert!(!rounds.leave(1));
+    }
+
+    #[test]
+    fn what_others_did_during_a_round_is_looked_at_in_another() {
+        let mut rounds = Rounds::default();
+        let mut go = |others| {
+            rounds.operation(7, true);
+            rounds.pause(others)
+        };
+        assert_eq!([go(0), go(0), go(1)], [End::On; 3]);
+        assert_eq!(go(1), End::Idle);
+    }
+
+    #[test]
+    fn a_round_that_deviates_is_known_at_once() {
+        let mut rounds = Rounds::default();
+        while rounds.pause(0) != End::Idle {
+            rounds.operation(7, true);
+            rounds.operation(8, true);
+        }
+        rounds.release(1);
+        rounds.operation(7, true);
+        assert!(rounds.is_idle());
+        rounds.operation(9, true);
+        assert!(!rounds.is_idle());
     }
 
     #[test]

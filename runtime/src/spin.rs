@@ -138,7 +138,13 @@ impl Spin {
     /// The thread is about to do something else than read. Whether it thereby leaves a loop by itself.
     pub fn acts(&mut self) -> bool {
         let gave_up = self.gives_up() || self.left;
-        *self = Self::default();
+        // Not `default`: that would clear the whole history.
+        self.length = 0;
+        self.paused = false;
+        (self.paused_repeats, self.bare_repeats, self.pauses) = (0, 0, 0);
+        (self.skipped, self.left) = (false, false);
+        self.free = None;
+        self.turns = 0;
         gave_up
     }
 

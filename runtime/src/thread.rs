@@ -39,6 +39,8 @@ pub struct Thread {
     pub pending: Pending,
     /// Where its pending (or, queued, its last) operation is.
     pub site: SiteId,
+    /// Where its last operation was that has a site: tells apart what calls of libc, which have none, wait for.
+    pub last_site: SiteId,
     /// Set by `__lr_await` for the next atomic operation.
     pub guard: Option<Await>,
     /// Inside an atomic region: the next operations belong to the step under way.
@@ -91,6 +93,7 @@ impl Thread {
             children: 0,
             pending: Pending::Start,
             site: SiteId(0),
+            last_site: SiteId(0),
             guard: None,
             in_region: false,
             fenced: false,
