@@ -6,11 +6,13 @@
 //! | [`text`] | their text form |
 //! | `code` | the flat code that the machine runs |
 //! | [`state`] | its states |
+//! | `execute` | what operations do |
 //! | [`machine`] | the machine, one operation a step |
 //! | `transactional` | the machine by transactions |
 //! | [`watched`] | the machine watched by a race detector |
 
 mod code;
+mod execute;
 pub mod machine;
 mod print;
 pub mod program;

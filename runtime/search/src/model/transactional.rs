@@ -1,7 +1,8 @@
 //! The model machine run by transactions: its operations in the discipline's words.
 
 use super::code::Instruction;
-use super::machine::{Failure, ModelMachine, channel, condvar, decrement, mutex, variable};
+use super::execute::decrement;
+use super::machine::{Failure, ModelMachine, channel, condvar, mutex, variable};
 use super::program::{Body, Mutex, Order, Statement, Variable};
 use super::state::Phase;
 use crate::discipline::{Effect, Gate, Go, Kind, Mode, Operation, Ordering, Value};

@@ -9,9 +9,22 @@
 //!
 //! Every data race is reported with its witness: a schedule of the same trace in which nothing orders the two accesses,
 //! not even the order in which critical sections happened to run.
+//!
+//! Departures from ALGORITHM.md, each forced by a program that brute force judged differently:
+//! - An operation that waits for a value begins a transaction, holds its thread's locks for good, and its races hide no earlier
+//!   ones: whether it could have run there is not known.
+//! - An abort is a transaction of its own. Where one is explored all other threads are, those that it cuts off show their
+//!   races, and what was rolled back is judged as at the end of an execution (also where all others are asleep).
+//! - A transaction ends behind a choice of a value, which so is never rolled back.
+//! - A queue is entered before its lock is given back, so that the lock orders it.
+//! - Decrements of a reference count commute unless the last one is unordered with another one ([`Access::decrements`]).
+//! - An acquiring read happens after what it reads from when it is checked for races itself.
+//! - The witness leaves out what only the later access conflicts with, and is ordered otherwise (`witness`).
 
+mod judge;
 mod level;
 mod ownership;
+mod reverse;
 mod trace;
 mod weak;
 mod witness;
@@ -19,18 +32,19 @@ mod witness;
 use std::collections::HashSet;
 
 use crate::chains::Position;
-use crate::discipline::{Discipline, Mode, Run, Wanted, lock_access};
+use crate::discipline::{Discipline, Mode, Run, Wanted};
 use crate::drive::Drive;
-use crate::explore::{Choice, Limits, Observer, Outcome, Stop};
+use crate::explore::{Limits, Observer, Outcome, Stop};
 use crate::fault::{Fault, is_on};
 use crate::footprint::{Access, Footprint, ObjectId};
 use crate::machine::{Status, ThreadId};
 use crate::picks::Picks;
 use crate::sleep::dependent;
 use crate::thread_set::ThreadSet;
-use crate::transactional::{End, Racer, Transactional};
+use crate::transactional::{End, Transactional};
 use level::Level;
-use trace::{Touched, Trace};
+use reverse::Source;
+use trace::Trace;
 use weak::{Unordered, Weak};
 
 /// Explores every trace of transactions of the machine's program once. `discipline` is what is known in advance, and holds
@@ -275,69 +289,6 @@ impl<M: Transactional> Search<'_, '_, M> {
         }
     }
 
-    /// Appends the transaction that has just run (and was prepared) to the trace, after judging it.
-    fn append(&mut self, thread: ThreadId) -> Result<(), Break> {
-        let position = self.trace.len();
-        let schedule = (self.began, self.drive.schedule.len());
-        let mut unordered = std::mem::take(&mut self.unordered);
-        for &(object, access) in &self.run.footprint.accesses {
-            if access == Access::RefDecLast && self.trace.has_unordered_decrement(thread, object) {
-                // It matters who drops the last reference.
-                self.discipline.refute(object);
-            }
-        }
-        let deeds = &self.run.deeds;
-        self.weak.judge(&self.trace, thread, position as Position, deeds, &mut unordered);
-        let judged = unordered.iter().try_for_each(|pair| self.report(thread, pair));
-        let refuted = !unordered.is_empty();
-        self.unordered = unordered;
-        judged?;
-        if self.discipline.take_grown() && !is_on(Fault::NoRestart) {
-            return Err(Break::Refuted);
-        }
-        let footprint = &self.run.footprint;
-        let touched = Touched { real: &footprint.accesses, ghost: &self.ghost };
-        if refuted {
-            self.trace.prepare(thread, touched, &footprint.joins);
-        }
-        self.trace.push(thread, touched, &footprint.enables, &self.run.changes, schedule);
-        Ok(())
-    }
-
-    /// Weakens the discipline by an unordered pair, the later one of which `thread` has just made, and reports it if it is a
-    /// new race.
-    fn report(&mut self, thread: ThreadId, pair: &Unordered) -> Result<(), Stop> {
-        self.discipline.refute(pair.object);
-        let (earlier, site, _) = pair.earlier;
-        let sites = (pair.object, earlier, site, thread, pair.later.0);
-        if !pair.race || !self.reported.insert(sites) {
-            return Ok(());
-        }
-        let racer = |thread, site, access| Racer { thread, site, writes: access != Access::Read };
-        let failure = self.drive.machine.race(
-            pair.object,
-            racer(earlier, site, pair.earlier.2),
-            racer(thread, pair.later.0, pair.later.1),
-        );
-        let schedule = self.witness(thread, pair);
-        self.drive.fail(failure, &schedule)
-    }
-
-    /// A schedule of the same trace in which nothing orders two accesses that weak happens-before does not order (ALGORITHM.md
-    /// 5, witness), up to the later access. What only this access conflicts with is left out.
-    fn witness(&mut self, thread: ThreadId, pair: &Unordered) -> Vec<Choice> {
-        if is_on(Fault::NoWitness) {
-            return self.drive.schedule.clone();
-        }
-        let choices = self.run.cut_before(pair.deed, &mut self.pending);
-        let touched = Touched { real: &self.pending.accesses, ghost: &[] };
-        self.trace.prepare(thread, touched, &self.pending.joins);
-        let order = witness::order(&self.trace, &self.weak, pair);
-        let parts = order.into_iter().map(|at| self.trace.event(at).schedule);
-        let parts = parts.chain([(self.began, self.began + choices)]);
-        parts.flat_map(|(from, to)| &self.drive.schedule[from..to]).copied().collect()
-    }
-
     /// Keeps what a thread did that is to be rolled back.
     fn note_roll_back(&mut self, thread: ThreadId) {
         let level = &mut self.levels[self.depth];
@@ -439,143 +390,4 @@ impl<M: Transactional> Search<'_, '_, M> {
             }
         }
     }
-
-    /// Collects what `thread`'s next transaction carries from having been asleep (ALGORITHM.md 4.4).
-    fn collect_ghost(&mut self, thread: ThreadId) {
-        self.ghost.clear();
-        if is_on(Fault::NoGhosts) {
-            return;
-        }
-        for ghost in self.levels[self.depth].sleep.ghosts() {
-            if ghost.thread != thread {
-                continue;
-            }
-            let kept = self.levels[ghost.depth as usize].sleep.footprint(ghost.number);
-            for access in kept {
-                let life = matches!(access.1, Access::End | Access::LateJoin);
-                if !life && !self.ghost.contains(access) {
-                    self.ghost.push(*access);
-                }
-            }
-        }
-    }
-
-    /// Reverses the races of threads that wait here: they would have run elsewhere.
-    fn reverse_waiting(&mut self) {
-        if is_on(Fault::BlockedLeftOut) {
-            return;
-        }
-        for thread in (0..self.drive.machine.threads()).map(ThreadId) {
-            if matches!(self.drive.machine.status(thread), Status::Blocked { .. }) {
-                self.drive.machine.pending(thread, &mut self.pending);
-                self.run.need.clear();
-                self.run.awaits = false;
-                for (object, access) in &mut self.pending.accesses {
-                    let mode = match access {
-                        Access::Lock => Mode::Exclusive,
-                        Access::ReadLock => Mode::Shared,
-                        _ => {
-                            self.run.awaits = true;
-                            continue;
-                        }
-                    };
-                    *access = lock_access(mode, false);
-                    self.run.need.push((*object, mode));
-                }
-                self.collect_ghost(thread);
-                self.reverse_races(thread, Source::Pending);
-            }
-        }
-        for number in 0..self.levels[self.depth].rolled_back().len() {
-            self.reverse_rolled_back(number);
-        }
-    }
-
-    /// Reverses the races of a thread that was rolled back here.
-    fn reverse_rolled_back(&mut self, number: usize) {
-        let rolled = &self.levels[self.depth].rolled_back()[number];
-        let thread = rolled.thread;
-        self.pending.accesses.clone_from(&rolled.accesses);
-        self.pending.joins.clone_from(&rolled.joins);
-        self.run.need.clone_from(&rolled.need);
-        self.run.awaits = false;
-        self.collect_ghost(thread);
-        self.reverse_races(thread, Source::Pending);
-    }
-
-    /// Adds to the nodes above what reverses the races of `thread`'s transaction.
-    fn reverse_races(&mut self, thread: ThreadId, source: Source) {
-        let footprint = match source {
-            Source::Run => &self.run.footprint,
-            Source::Pending => &self.pending,
-        };
-        self.ghost.retain(|access| !footprint.accesses.contains(access));
-        let touched = Touched { real: &footprint.accesses, ghost: &self.ghost };
-        self.trace.prepare(thread, touched, &footprint.joins);
-        let awaits = self.run.awaits;
-        self.trace.races(thread, touched, &self.run.need, awaits, &mut self.positions);
-        for &position in &self.positions {
-            self.trace.initials(position, thread, &mut self.initials);
-            let level = &mut self.levels[position as usize];
-            level.reverse(thread, &self.initials);
-            if awaits {
-                // After other transactions that it depends on it may have to wait: so it is to run before them, too.
-                level.want(thread);
-            }
-        }
-    }
-
-    /// Nobody can run: brings the threads that were rolled back to where they wait, judges what they did on the way, and
-    /// lets the machine judge the state.
-    fn leaf(&mut self) -> Result<(), Break> {
-        match self.judge_partials() {
-            Err(Break::Refuted) if is_on(Fault::EndUnchecked) => {
-                self.drive.finish()?;
-                return Err(Break::Refuted);
-            }
-            result => result?,
-        }
-        let threads = (0..self.drive.machine.threads()).map(ThreadId);
-        let mut runs = threads.filter(|&thread| self.drive.machine.status(thread).can_run());
-        if runs.next().is_some() {
-            // Only under a discipline that is wrong, which other executions show.
-            self.drive.block();
-            return Ok(());
-        }
-        Ok(self.drive.finish()?)
-    }
-
-    /// Brings the threads that were rolled back here to where they wait, and judges what they did on the way.
-    fn judge_partials(&mut self) -> Result<(), Break> {
-        let result = self.finish_partials();
-        while self.trace.len() > self.depth {
-            self.trace.pop();
-        }
-        self.weak.truncate(self.depth as Position);
-        result
-    }
-
-    fn finish_partials(&mut self) -> Result<(), Break> {
-        for number in 0..self.levels[self.depth].rolled_back().len() {
-            let thread = self.levels[self.depth].rolled_back()[number].thread;
-            if self.levels[self.depth].rolled_back()[..number].iter().any(|r| r.thread == thread) {
-                continue;
-            }
-            self.advance(thread, &mut Picks::default())?;
-            self.ghost.clear();
-            let touched = Touched { real: &self.run.footprint.accesses, ghost: &self.ghost };
-            self.trace.prepare(thread, touched, &self.run.footprint.joins);
-            self.append(thread)?;
-        }
-        Ok(())
-    }
-}
-
-/// Whose races are reversed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Source {
-    /// The transaction that was just made.
-    Run,
-    /// What a waiting thread would do or did.
-    Pending,
 }

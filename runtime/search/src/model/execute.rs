@@ -1,0 +1,226 @@
+//! What the visible operations of model programs do.
+
+use super::machine::{Failure, ModelMachine, Next, channel, condvar, mutex, variable};
+use super::program::{Body, Condvar, Statement};
+use super::state::{Phase, State};
+use crate::footprint::{Access, Footprint};
+use crate::machine::{Chooser, Flow, Step, ThreadId};
+
+/// An addition whose result is unused; the model has no weaker orderings, so nothing is acquired or released.
+const ADDITION: Access = Access::Update { family: 0, acquires: false, releases: false };
+
+impl ModelMachine {
+    /// Executes the visible operation that `number` stands before; false if the thread ends by it.
+    pub(super) fn execute(
+        &mut self,
+        number: usize,
+        chooser: &mut dyn Chooser,
+        step: &mut Step<Failure>,
+    ) -> Next {
+        let me = Body(number as u8);
+        let Some(statement) = self.next(number).cloned() else { return Next::End };
+        let place = self.state.threads[number].place;
+        let free = |a, shared| self.state.is_free(a, shared);
+        let can_try = match statement {
+            Statement::TryLock(_, a) => free(a, false),
+            Statement::TryReadLock(_, a) => free(a, true),
+            _ => false,
+        };
+        let misused = match statement {
+            Statement::Unlock(a) | Statement::Wait(_, a) => !self.state.holds(me, a, false),
+            Statement::ReadUnlock(a) => !self.state.holds(me, a, true),
+            _ => false,
+        };
+        if misused {
+            // Only the thread itself sees it, since what it holds is its own affair.
+            step.failures.push(Failure::Misuse { thread: me, place });
+            return Next::End;
+        }
+        let State { threads, values, owners, readers, queues, freed } = &mut self.state;
+        let thread = &mut threads[number];
+        let footprint = &mut step.footprint;
+        match statement {
+            Statement::Load(register, x) => {
+                footprint.touch(variable(x), Access::Read);
+                thread.set(register, values[usize::from(x.0)]);
+            }
+            Statement::Await(x, _) => footprint.touch(variable(x), Access::Read),
+            Statement::Store(x, operand) => {
+                footprint.touch(variable(x), Access::Write);
+                values[usize::from(x.0)] = thread.compute(operand);
+            }
+            Statement::Add(x, by) => {
+                let access = if self.atomic[usize::from(x.0)] { ADDITION } else { Access::Write };
+                footprint.touch(variable(x), access);
+                let value = &mut values[usize::from(x.0)];
+                *value = value.wrapping_add(by);
+            }
+            Statement::FetchAdd(register, x, by) => {
+                footprint.touch(variable(x), Access::Write);
+                let value = &mut values[usize::from(x.0)];
+                thread.set(register, *value);
+                *value = value.wrapping_add(by);
+            }
+            Statement::Swap(register, x, operand) => {
+                footprint.touch(variable(x), Access::Write);
+                let new = thread.compute(operand);
+                let old = std::mem::replace(&mut values[usize::from(x.0)], new);
+                thread.set(register, old);
+            }
+            Statement::CompareExchange(register, x, expected, operand) => {
+                let success = values[usize::from(x.0)] == expected;
+                footprint.touch(variable(x), if success { Access::Write } else { Access::Read });
+                if success {
+                    values[usize::from(x.0)] = thread.compute(operand);
+                }
+                thread.set(register, i32::from(success));
+            }
+            Statement::Lock(a) => {
+                footprint.touch(mutex(a), Access::Lock);
+                owners[usize::from(a.0)] = Some(me);
+            }
+            // A try that fails changes nothing.
+            Statement::TryLock(register, a) => {
+                footprint.touch(mutex(a), if can_try { Access::TryLock } else { Access::Read });
+                thread.set(register, i32::from(can_try));
+                if can_try {
+                    owners[usize::from(a.0)] = Some(me);
+                }
+            }
+            Statement::TryReadLock(register, a) => {
+                footprint.touch(mutex(a), if can_try { Access::TryLock } else { Access::Read });
+                thread.set(register, i32::from(can_try));
+                if can_try {
+                    insert_sorted(&mut readers[usize::from(a.0)], me);
+                }
+            }
+            Statement::ReadLock(a) => {
+                footprint.touch(mutex(a), Access::ReadLock);
+                insert_sorted(&mut readers[usize::from(a.0)], me);
+            }
+            Statement::ReadUnlock(a) => {
+                footprint.touch(mutex(a), Access::ReadUnlock);
+                let readers = &mut readers[usize::from(a.0)];
+                if let Ok(at) = readers.binary_search(&me) {
+                    readers.remove(at);
+                }
+            }
+            Statement::Down(x) => {
+                footprint.touch(variable(x), Access::Write);
+                values[usize::from(x.0)] -= 1;
+            }
+            Statement::Increment(x) => {
+                footprint.touch(variable(x), Access::RefInc);
+                let value = &mut values[usize::from(x.0)];
+                *value = value.wrapping_add(1);
+            }
+            Statement::Decrement(register, x) => {
+                let value = &mut values[usize::from(x.0)];
+                footprint.touch(variable(x), decrement(*value));
+                thread.set(register, i32::from(*value == 1));
+                *value = value.wrapping_sub(1);
+            }
+            Statement::Free(x) => {
+                footprint.touch(variable(x), Access::Write);
+                freed[usize::from(x.0)] = true;
+            }
+            Statement::Send(q, operand) => {
+                footprint.touch(channel(q), Access::Write);
+                queues[usize::from(q.0)].push(thread.compute(operand));
+            }
+            Statement::Receive(register, q) => {
+                footprint.touch(channel(q), Access::Write);
+                thread.set(register, queues[usize::from(q.0)].remove(0));
+            }
+            Statement::Any(register, of) => {
+                let value = if of > 1 { chooser.choose(of) } else { 0 };
+                thread.set(register, value as i32);
+            }
+            Statement::Unlock(a) => {
+                footprint.touch(mutex(a), Access::Unlock);
+                owners[usize::from(a.0)] = None;
+            }
+            Statement::Wait(c, a) => {
+                footprint.touch(mutex(a), Access::Unlock);
+                footprint.touch(condvar(c), Access::Enqueue);
+                owners[usize::from(a.0)] = None;
+                thread.phase = Phase::Waiting(c, a);
+                return Next::Stop;
+            }
+            Statement::NotifyOne(c) => self.notify(c, false, chooser, footprint),
+            Statement::NotifyAll(c) => self.notify(c, true, chooser, footprint),
+            Statement::Spawn(body) => {
+                let spawned = usize::from(body.0);
+                if threads[spawned].phase != Phase::Unborn {
+                    step.failures.push(Failure::Misuse { thread: me, place });
+                    return Next::End;
+                }
+                footprint.enables.push(ThreadId(u32::from(body.0)));
+                self.settle(spawned, &mut step.failures);
+            }
+            Statement::Join(body) => footprint.joins.push(ThreadId(u32::from(body.0))),
+            Statement::Abort => {
+                step.failures.push(Failure::Abort { thread: me, place });
+                step.flow = Flow::Over;
+                self.over = true;
+                return Next::End;
+            }
+            Statement::Let(..)
+            | Statement::Assert(_)
+            | Statement::If(..)
+            | Statement::Ordered(..)
+            | Statement::While(..)
+            | Statement::Repeat(..) => {
+                unreachable!("local statements run in `settle`: this is a bug in lockred")
+            }
+        }
+        Next::On
+    }
+
+    pub(super) fn notify(
+        &mut self,
+        queue: Condvar,
+        all: bool,
+        chooser: &mut dyn Chooser,
+        footprint: &mut Footprint,
+    ) {
+        let number = self.state.waiters(queue).count();
+        if number == 0 {
+            footprint.touch(condvar(queue), Access::WakeNone);
+            return;
+        }
+        footprint.touch(condvar(queue), Access::Wake);
+        let picked = match number {
+            _ if all => None,
+            1 => Some(0),
+            _ => Some(chooser.choose(number as u32) as usize),
+        };
+        let mut waiter = 0;
+        for (number, thread) in self.state.threads.iter_mut().enumerate() {
+            let Phase::Waiting(waits, mutex) = thread.phase else { continue };
+            if waits != queue {
+                continue;
+            }
+            if picked.is_none_or(|picked| picked == waiter) {
+                thread.phase = Phase::Woken(mutex);
+                footprint.enables.push(ThreadId(number as u32));
+            }
+            waiter += 1;
+        }
+    }
+}
+
+fn insert_sorted(readers: &mut Vec<Body>, reader: Body) {
+    let (Ok(at) | Err(at)) = readers.binary_search(&reader);
+    readers.insert(at, reader);
+}
+
+/// How a decrement of a reference count with this value acts on it.
+pub(super) const fn decrement(value: i32) -> Access {
+    match value {
+        1 => Access::RefDecLast,
+        2 => Access::RefDecToOne,
+        3.. => Access::RefDec,
+        _ => Access::Write,
+    }
+}

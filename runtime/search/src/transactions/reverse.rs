@@ -1,0 +1,106 @@
+//! Race reversal: whose transactions race with earlier ones, and what that adds to the nodes above (ALGORITHM.md 4.3, 4.4).
+
+use crate::discipline::{Mode, lock_access};
+use crate::fault::{Fault, is_on};
+use crate::footprint::Access;
+use crate::machine::{Status, ThreadId};
+use crate::transactional::Transactional;
+
+use super::Search;
+use super::trace::Touched;
+
+/// Whose races are reversed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    /// The transaction that was just made.
+    Run,
+    /// What a waiting thread would do or did.
+    Pending,
+}
+
+impl<M: Transactional> Search<'_, '_, M> {
+    /// Collects what `thread`'s next transaction carries from having been asleep (ALGORITHM.md 4.4).
+    pub(super) fn collect_ghost(&mut self, thread: ThreadId) {
+        self.ghost.clear();
+        if is_on(Fault::NoGhosts) {
+            return;
+        }
+        for ghost in self.levels[self.depth].sleep.ghosts() {
+            if ghost.thread != thread {
+                continue;
+            }
+            let kept = self.levels[ghost.depth as usize].sleep.footprint(ghost.number);
+            for access in kept {
+                let life = matches!(access.1, Access::End | Access::LateJoin);
+                if !life && !self.ghost.contains(access) {
+                    self.ghost.push(*access);
+                }
+            }
+        }
+    }
+
+    /// Reverses the races of threads that wait here: they would have run elsewhere.
+    pub(super) fn reverse_waiting(&mut self) {
+        if is_on(Fault::BlockedLeftOut) {
+            return;
+        }
+        for thread in (0..self.drive.machine.threads()).map(ThreadId) {
+            if matches!(self.drive.machine.status(thread), Status::Blocked { .. }) {
+                self.drive.machine.pending(thread, &mut self.pending);
+                self.run.need.clear();
+                self.run.awaits = false;
+                for (object, access) in &mut self.pending.accesses {
+                    let mode = match access {
+                        Access::Lock => Mode::Exclusive,
+                        Access::ReadLock => Mode::Shared,
+                        _ => {
+                            self.run.awaits = true;
+                            continue;
+                        }
+                    };
+                    *access = lock_access(mode, false);
+                    self.run.need.push((*object, mode));
+                }
+                self.collect_ghost(thread);
+                self.reverse_races(thread, Source::Pending);
+            }
+        }
+        for number in 0..self.levels[self.depth].rolled_back().len() {
+            self.reverse_rolled_back(number);
+        }
+    }
+
+    /// Reverses the races of a thread that was rolled back here.
+    pub(super) fn reverse_rolled_back(&mut self, number: usize) {
+        let rolled = &self.levels[self.depth].rolled_back()[number];
+        let thread = rolled.thread;
+        self.pending.accesses.clone_from(&rolled.accesses);
+        self.pending.joins.clone_from(&rolled.joins);
+        self.run.need.clone_from(&rolled.need);
+        self.run.awaits = false;
+        self.collect_ghost(thread);
+        self.reverse_races(thread, Source::Pending);
+    }
+
+    /// Adds to the nodes above what reverses the races of `thread`'s transaction.
+    pub(super) fn reverse_races(&mut self, thread: ThreadId, source: Source) {
+        let footprint = match source {
+            Source::Run => &self.run.footprint,
+            Source::Pending => &self.pending,
+        };
+        self.ghost.retain(|access| !footprint.accesses.contains(access));
+        let touched = Touched { real: &footprint.accesses, ghost: &self.ghost };
+        self.trace.prepare(thread, touched, &footprint.joins);
+        let awaits = self.run.awaits;
+        self.trace.races(thread, touched, &self.run.need, awaits, &mut self.positions);
+        for &position in &self.positions {
+            self.trace.initials(position, thread, &mut self.initials);
+            let level = &mut self.levels[position as usize];
+            level.reverse(thread, &self.initials);
+            if awaits {
+                // After other transactions that it depends on it may have to wait: so it is to run before them, too.
+                level.want(thread);
+            }
+        }
+    }
+}
