@@ -184,7 +184,7 @@ fn reason(state: &mut State, outcome: &Outcome, watch: &Watch) -> Reason {
                 state.step.thread
             ),
             site: state.step.site,
-            stack: Vec::new(),
+            stack: crate::state::stack_of(state.step.thread),
         }),
     }
 }

@@ -173,10 +173,12 @@ fn blocked_places(number: u32) -> Vec<Place> {
     places
 }
 
-fn warn(kind: WarningKind, message: String, site: SiteId) {
-    let warnings = &mut state().warnings;
-    if !warnings.iter().any(|known| known.kind == kind && known.message == message) {
-        warnings.push(Warning { kind, message, site, stack: Vec::new() });
+/// Tells a warning once, with the stack of a thread.
+fn warn(kind: WarningKind, message: String, site: SiteId, thread: u32) {
+    let told = |known: &Warning| known.kind == kind && known.message == message;
+    if !state().warnings.iter().any(told) {
+        let stack = crate::state::stack_of(thread);
+        state().warnings.push(Warning { kind, message, site, stack });
     }
 }
 
@@ -185,7 +187,7 @@ fn warn_stuck() {
     for (number, thread) in state().execution.threads.iter().enumerate() {
         if !thread.has_ended() && machine::turns(thread).is_none() && !state().execution.cut {
             let message = format!("thread {number} is blocked for ever when the test has ended");
-            warn(WarningKind::ThreadStuck, message, thread.site);
+            warn(WarningKind::ThreadStuck, message, thread.site, number as u32);
         }
     }
 }
@@ -199,7 +201,7 @@ fn warn_panicked() {
                 "thread {} panicked at {}, and nobody joined it",
                 panic.thread, panic.location
             );
-            warn(WarningKind::ThreadPanicked, message, SiteId(0));
+            warn(WarningKind::ThreadPanicked, message, SiteId(0), panic.thread);
         }
     }
 }

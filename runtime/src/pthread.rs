@@ -55,8 +55,16 @@ pub extern "C" fn __lr_libc_pthread_create(
     thread.errno = crate::thread_locals::create_errno(region);
     // SAFETY: the region's end is the top of its unused stack, and page aligned.
     thread.stack_pointer = unsafe { crate::context::prepare(region.end(), bottom, child as usize) };
-    if state.mode == Mode::Replay {
-        thread.created = crate::unwind::stack();
+    let known = state.created.get(region.0 as usize).is_some_and(|stack| !stack.is_empty());
+    if state.mode == Mode::Replay || !known {
+        let stack = crate::unwind::stack();
+        if state.mode == Mode::Replay {
+            thread.created.clone_from(&stack);
+        }
+        if state.created.len() <= region.0 as usize {
+            state.created.resize(region.0 as usize + 1, Vec::new());
+        }
+        state.created[region.0 as usize] = stack;
     }
     state.execution.threads.push(thread);
     state.execution.live += 1;

@@ -104,6 +104,10 @@ pub struct State {
     pub explorer: usize,
     /// The execution under way.
     pub execution: Execution,
+    /// A thread that is run only tells its stack.
+    pub probing: bool,
+    /// Stacks at the first creations of threads, by region.
+    pub created: Vec<Vec<u64>>,
     /// Whose the arena's regions are.
     pub regions: Regions,
     /// Regions of the arena that are mapped.
@@ -141,6 +145,8 @@ impl State {
             running: None,
             explorer: 0,
             execution: Execution::default(),
+            probing: false,
+            created: Vec::new(),
             regions: Regions::default(),
             mapped: Mapped::default(),
             detector: None,
@@ -201,10 +207,40 @@ pub fn stop(pending: Pending, site: SiteId) {
     thread.stopped = stopped;
     thread.pending = pending;
     thread.site = site;
-    let save = &raw mut thread.stack_pointer;
+    switch_to_explorer();
+    while crate::state::state().probing {
+        let stack = crate::unwind::stack();
+        crate::state::state().thread().stopped = stack;
+        switch_to_explorer();
+    }
+}
+
+/// Suspends the running thread.
+fn switch_to_explorer() {
+    let state = state();
     let explorer = state.explorer;
+    let save = &raw mut state.thread().stack_pointer;
     // SAFETY: `explorer` was saved by `run`, whose stack waits there; `save` is written before anything else runs.
     unsafe { context::switch(save, explorer) }
+}
+
+/// Return addresses of a stopped thread's stack, and behind them those of its creation. Called by the explorer.
+pub fn stack_of(number: u32) -> Vec<u64> {
+    let state = state();
+    let thread = &state.execution.threads[number as usize];
+    let region = thread.region.0 as usize;
+    let mut stack = Vec::new();
+    // A thread that left its coroutine in the middle cannot be run, not even for this.
+    let over = state.step.flow != Flow::On;
+    if !over && !matches!(thread.pending, Pending::Start | Pending::Ended) {
+        state.probing = true;
+        run(number);
+        let state = crate::state::state();
+        state.probing = false;
+        stack.clone_from(&state.execution.threads[number as usize].stopped);
+    }
+    stack.extend(crate::state::state().created.get(region).into_iter().flatten());
+    stack
 }
 
 /// Leaves the running coroutine for good: its thread has ended, or the execution is over.
