@@ -3,10 +3,18 @@
 use super::descriptors::{self, must_not_block};
 use crate::host;
 use libc::{c_int, c_void, iovec, off_t};
+use lockred_trace::codes::AssumptionKind;
 
 /// Bytes of a result that is a length or -1.
 fn length(result: isize) -> usize {
     usize::try_from(result).unwrap_or(0)
+}
+
+/// The program changes a file through a descriptor.
+fn changes() {
+    if host::below_root() {
+        host::assume(AssumptionKind::FileChange, "");
+    }
 }
 
 /// read.
@@ -31,9 +39,15 @@ pub unsafe extern "C" fn __lr_libc_readv(fd: c_int, parts: *const iovec, count: 
     must_not_block(fd, "readv");
     // SAFETY: the program's own call, passed on.
     let result = unsafe { libc::readv(fd, parts, count) };
-    // SAFETY: the program passes `count` parts.
-    for part in unsafe { std::slice::from_raw_parts(parts, count as usize) } {
-        host::write(part.iov_base as usize, part.iov_len);
+    // Of the parts only what was read is written.
+    let mut left = length(result);
+    if left > 0 {
+        // SAFETY: the call has accepted the program's `count` parts.
+        for part in unsafe { std::slice::from_raw_parts(parts, count as usize) } {
+            let written = part.iov_len.min(left);
+            host::write(part.iov_base as usize, written);
+            left -= written;
+        }
     }
     result
 }
@@ -85,6 +99,7 @@ pub unsafe extern "C" fn __lr_libc_write(fd: c_int, buffer: *const c_void, n: us
         }
     }
     must_not_block(fd, "write");
+    changes();
     // SAFETY: the program's own call, passed on.
     unsafe { libc::write(fd, buffer, n) }
 }
@@ -96,6 +111,10 @@ pub unsafe extern "C" fn __lr_libc_write(fd: c_int, buffer: *const c_void, n: us
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __lr_libc_writev(fd: c_int, parts: *const iovec, count: c_int) -> isize {
     let mut total = 0;
+    if count < 0 {
+        crate::state::set_errno(libc::EINVAL);
+        return -1;
+    }
     // SAFETY: the program passes `count` parts.
     for part in unsafe { std::slice::from_raw_parts(parts, count as usize) } {
         // SAFETY: each part is a buffer of the program.
@@ -123,6 +142,7 @@ pub unsafe extern "C" fn __lr_libc_pwrite(
     at: off_t,
 ) -> isize {
     host::read(buffer as usize, n);
+    changes();
     // SAFETY: the program's own call, passed on.
     unsafe { libc::pwrite(fd, buffer, n, at) }
 }
@@ -201,6 +221,7 @@ pub unsafe extern "C" fn __lr_libc_fdatasync(fd: c_int) -> c_int {
 /// As for the C function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __lr_libc_ftruncate(fd: c_int, size: off_t) -> c_int {
+    changes();
     // SAFETY: the program's own call, passed on.
     unsafe { libc::ftruncate(fd, size) }
 }
@@ -211,6 +232,7 @@ pub unsafe extern "C" fn __lr_libc_ftruncate(fd: c_int, size: off_t) -> c_int {
 /// As for the C function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __lr_libc_ftruncate64(fd: c_int, size: off_t) -> c_int {
+    changes();
     // SAFETY: the program's own call, passed on.
     unsafe { libc::ftruncate(fd, size) }
 }

@@ -6,7 +6,7 @@ use libc::{c_char, c_int, c_uint};
 use lockred_trace::codes::AssumptionKind;
 use std::ffi::CStr;
 
-/// The program changes the file or directory at a path.
+/// The program changes the file or directory at a path. (To /dev/null, nothing changes.)
 fn changes(path: *const c_char) {
     if !host::below_root() || path.is_null() {
         return;
@@ -15,7 +15,11 @@ fn changes(path: *const c_char) {
     let given = unsafe { CStr::from_ptr(path) }.to_string_lossy();
     let path = std::path::absolute(&*given).unwrap_or_else(|_| given.as_ref().into());
     let path = path.to_string_lossy();
-    if path != "/dev/null" && !host::writable(&path) {
+    if path == "/dev/null" {
+        return;
+    }
+    host::assume(AssumptionKind::FileChange, "");
+    if !host::writable(&path) {
         host::assume(AssumptionKind::ExternalWrite, &path);
     }
 }
@@ -135,9 +139,10 @@ pub unsafe extern "C" fn __lr_libc_readlink(
     out: *mut c_char,
     n: usize,
 ) -> isize {
-    host::write(out as usize, n);
     // SAFETY: the program's own call, passed on.
-    unsafe { libc::readlink(path, out, n) }
+    let result = unsafe { libc::readlink(path, out, n) };
+    host::write(out as usize, usize::try_from(result).unwrap_or(0));
+    result
 }
 
 /// realpath; a result that the caller frees comes from the program's heap.
@@ -169,9 +174,14 @@ pub unsafe extern "C" fn __lr_libc_realpath(path: *const c_char, out: *mut c_cha
 /// As for the C function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __lr_libc_getcwd(out: *mut c_char, n: usize) -> *mut c_char {
-    host::write(out as usize, n);
-    // SAFETY: the program's own call, passed on.
-    unsafe { libc::getcwd(out, n) }
+    // SAFETY: the program's own call, passed on; a result that is not null is a C string in the buffer.
+    unsafe {
+        let result = libc::getcwd(out, n);
+        if !result.is_null() {
+            host::write(out as usize, libc::strlen(out) + 1);
+        }
+        result
+    }
 }
 
 /// mkdir.

@@ -140,9 +140,14 @@ pub unsafe extern "C" fn __lr_libc___xpg_strerror_r(
     buffer: *mut c_char,
     n: usize,
 ) -> c_int {
-    host::write(buffer as usize, n);
-    // SAFETY: the program's own call, passed on.
-    unsafe { __xpg_strerror_r(error, buffer, n) }
+    // SAFETY: the program's own call, passed on; what it leaves in a buffer is a C string.
+    unsafe {
+        let result = __xpg_strerror_r(error, buffer, n);
+        if n > 0 {
+            host::write(buffer as usize, libc::strlen(buffer) + 1);
+        }
+        result
+    }
 }
 
 /// strerror_r: Rust declares the POSIX one under this name, too.

@@ -86,3 +86,15 @@ fn opens_a_socket() {
 fn opens_a_socket_without_any_thread() {
     let _ = std::net::UdpSocket::bind("127.0.0.1:0");
 }
+
+/// One thread makes a file, the other looks for it: which comes first is not explored, and must be said.
+//@ passed file-change
+#[test]
+fn files_are_no_objects_of_the_search() {
+    let path = std::env::temp_dir().join(format!("lockred-corpus-{}", std::process::id()));
+    let made = path.clone();
+    let thread = spawn(move || std::fs::write(made, "made").unwrap());
+    let _seen = path.exists();
+    thread.join().unwrap();
+    std::fs::remove_file(path).unwrap();
+}
