@@ -30,11 +30,20 @@ pub struct Racer {
     pub writes: bool,
 }
 
+/// A machine that keeps states and goes back to them.
+pub trait Snapshots: Machine {
+    /// Keeps the present state under a number; states of higher numbers may be forgotten.
+    fn save(&mut self, slot: usize);
+
+    /// Goes back to the state kept under a number.
+    fn restore(&mut self, slot: usize);
+}
+
 /// A machine whose threads can run whole transactions.
 ///
 /// A schedule that a search by transactions reports names the thread of every operation, so that [`crate::replay::replay`] follows
 /// it with single steps.
-pub trait Transactional: Machine {
+pub trait Transactional: Snapshots {
     /// Runs `thread` until the gate stops it, it waits, or it ends. The gate is asked before each operation and told after it,
     /// and chooses at choice points; failures that show are appended.
     fn advance(
@@ -43,12 +52,6 @@ pub trait Transactional: Machine {
         gate: &mut Gate<'_>,
         failures: &mut Vec<Self::Failure>,
     ) -> End;
-
-    /// Keeps the present state under a number; states of higher numbers may be forgotten.
-    fn save(&mut self, slot: usize);
-
-    /// Goes back to the state kept under a number.
-    fn restore(&mut self, slot: usize);
 
     /// A data race as a failure; `later` ran after `earlier` in the execution in which the race showed.
     fn race(&self, object: ObjectId, earlier: Racer, later: Racer) -> Self::Failure;

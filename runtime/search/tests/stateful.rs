@@ -1,33 +1,10 @@
-//! The stateful search against brute force on random programs: the same failures and end states, none more.
+//! The stateful search on programs whose states converge or recur.
 
 #![expect(dead_code, reason = "not every test file uses all of `check`")]
 mod check;
-mod generate;
 
-use check::{all_states, by_states, leads_to, parse};
+use check::{all_states, by_states, parse};
 use lockred_search::{Limits, Stop};
-use proptest::prelude::*;
-use proptest::test_runner::Config;
-
-fn config(default: u32) -> Config {
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok());
-    Config { failure_persistence: None, cases: cases.unwrap_or(default), ..Config::default() }
-}
-
-proptest! {
-    #![proptest_config(config(if cfg!(feature = "deep") { 100_000 } else { 1_500 }))]
-
-    #[test]
-    fn the_stateful_search_sees_what_brute_force_sees(program in generate::program()) {
-        let (states, _) = all_states(&program);
-        let (seen, outcome) = by_states(&program, Limits::default());
-        prop_assert_eq!(outcome.stop, Stop::Complete);
-        prop_assert_eq!(&seen.failures, &states.failures, "{}", program);
-        for (failure, schedule) in &seen.schedules {
-            prop_assert!(leads_to(&program, schedule, failure), "{:?} in {}", failure, program);
-        }
-    }
-}
 
 /// Compares with all states, and gives back how many executions ended and how many transactions were run.
 fn counts(text: &str) -> (u64, u64) {

@@ -8,7 +8,7 @@ use super::state::Phase;
 use crate::discipline::{Effect, Gate, Go, Kind, Mode, Operation, Ordering, Value};
 use crate::footprint::{Access, ObjectId};
 use crate::machine::{Flow, Machine, ThreadId};
-use crate::transactional::{End, Racer, Transactional};
+use crate::transactional::{End, Racer, Snapshots, Transactional};
 
 impl Order {
     const fn ordering(self) -> Ordering {
@@ -139,6 +139,20 @@ impl ModelMachine {
     }
 }
 
+impl Snapshots for ModelMachine {
+    fn save(&mut self, slot: usize) {
+        if self.saved.len() <= slot {
+            self.saved.resize_with(slot + 1, || self.state.clone());
+        }
+        self.saved[slot].clone_from(&self.state);
+    }
+
+    fn restore(&mut self, slot: usize) {
+        self.state.clone_from(&self.saved[slot]);
+        self.over = false;
+    }
+}
+
 impl Transactional for ModelMachine {
     fn advance(
         &mut self,
@@ -172,18 +186,6 @@ impl Transactional for ModelMachine {
                 return End::Over;
             }
         }
-    }
-
-    fn save(&mut self, slot: usize) {
-        if self.saved.len() <= slot {
-            self.saved.resize_with(slot + 1, || self.state.clone());
-        }
-        self.saved[slot].clone_from(&self.state);
-    }
-
-    fn restore(&mut self, slot: usize) {
-        self.state.clone_from(&self.saved[slot]);
-        self.over = false;
     }
 
     fn race(&self, object: ObjectId, earlier: Racer, later: Racer) -> Failure {

@@ -13,7 +13,7 @@ use crate::discipline::{Kind, Mode, Operation, Value};
 use crate::footprint::{Access, Footprint, ObjectId};
 use crate::machine::{Chooser, Machine, Status, Step, ThreadId};
 use crate::naive::Fingerprint;
-use crate::transactional::{Racer, Transactional};
+use crate::transactional::{Racer, Snapshots, Transactional};
 
 /// An access to data.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -41,13 +41,14 @@ struct Watch {
 pub struct Watched {
     machine: ModelMachine,
     watch: Watch,
+    saved: Vec<Watch>,
 }
 
 impl Watched {
     /// Watches a machine, which stands at its root.
     #[must_use]
     pub fn new(machine: ModelMachine) -> Self {
-        Self { machine, watch: Watch::default() }
+        Self { machine, watch: Watch::default(), saved: Vec::new() }
     }
 
     fn see(&mut self, thread: ThreadId, operation: &Operation, step: &mut Step<Failure>) {
@@ -158,6 +159,19 @@ impl Machine for Watched {
 
     fn finish(&mut self, failures: &mut Vec<Failure>) {
         self.machine.finish(failures);
+    }
+}
+
+impl Snapshots for Watched {
+    fn save(&mut self, slot: usize) {
+        self.machine.save(slot);
+        self.saved.truncate(slot);
+        self.saved.push(self.watch.clone());
+    }
+
+    fn restore(&mut self, slot: usize) {
+        self.machine.restore(slot);
+        self.watch.clone_from(&self.saved[slot]);
     }
 }
 

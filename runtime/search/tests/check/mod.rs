@@ -1,5 +1,7 @@
 //! Runs a model program under a search and gives back everything that the search saw.
 
+pub mod brute;
+
 use std::collections::BTreeSet;
 
 use lockred_search::discipline::Discipline;

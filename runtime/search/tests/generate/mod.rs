@@ -12,14 +12,32 @@ use proptest::prelude::*;
 const SIZES: [(usize, usize); 3] = [(2, 14), (3, 9), (4, 6)];
 
 /// Any program.
-pub fn program() -> impl Strategy<Value = Program> {
-    (0..SIZES.len(), any::<bool>()).prop_flat_map(|(size, patterns)| {
-        let (threads, length) = SIZES[size];
-        let part =
-            if patterns { pattern().boxed() } else { statement().prop_map(|s| vec![s]).boxed() };
-        let body = vec(part, 1..=length).prop_map(move |parts| cut(parts, length));
-        (vec(body, threads), 0..8u8).prop_map(|(bodies, family)| assemble(bodies, family))
-    })
+pub fn any_program() -> impl Strategy<Value = Program> {
+    (0..SIZES.len()).prop_flat_map(|size| program(SIZES[size].0, SIZES[size].1))
+}
+
+/// A program of so many threads of at most `length` statements, built from single statements or from patterns.
+pub fn program(threads: usize, length: usize) -> impl Strategy<Value = Program> {
+    prop_oneof![single_statements(threads, length), patterns(threads, length)]
+}
+
+/// A program built from single statements.
+pub fn single_statements(threads: usize, length: usize) -> impl Strategy<Value = Program> {
+    of_parts(statement().prop_map(|s| vec![s]), threads, length)
+}
+
+/// A program built from patterns of real programs.
+pub fn patterns(threads: usize, length: usize) -> impl Strategy<Value = Program> {
+    of_parts(pattern(), threads, length)
+}
+
+fn of_parts(
+    part: impl Strategy<Value = Vec<Statement>>,
+    threads: usize,
+    length: usize,
+) -> impl Strategy<Value = Program> {
+    let body = vec(part, 1..=length).prop_map(move |parts| cut(parts, length));
+    (vec(body, threads), 0..8u8).prop_map(|(bodies, family)| assemble(bodies, family))
 }
 
 /// As many of the parts as fit.
