@@ -32,6 +32,11 @@ impl Clock {
         }
     }
 
+    /// Whether everything that is before by this clock is so by the other.
+    pub(crate) fn is_within(&self, other: &Self) -> bool {
+        (0..self.0.len() as u32).map(ThreadId).all(|thread| self.of(thread) <= other.of(thread))
+    }
+
     pub(crate) fn copy_from(&mut self, other: &Self) {
         self.0.clone_from(&other.0);
     }

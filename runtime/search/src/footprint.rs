@@ -19,9 +19,9 @@ pub enum Access {
     Update {
         /// Which operation (add, or, and, …): updates of different families do not commute.
         family: u8,
-        /// The operation acquires.
+        /// The operation acquires, or a later fence of its thread may make it.
         acquires: bool,
-        /// The operation releases.
+        /// The operation releases, or an earlier fence of its thread may make it.
         releases: bool,
     },
     /// Increments a reference count. Counts have to count references: who increments owns one.
@@ -72,6 +72,12 @@ impl Access {
     #[must_use]
     pub const fn decrements(self) -> bool {
         matches!(self, Self::RefDec | Self::RefDecToOne | Self::RefDecLast)
+    }
+
+    /// Whether it counts references, and is not the last decrement. Such operations commute, so no fence acquires what they read.
+    #[must_use]
+    pub const fn counts(self) -> bool {
+        matches!(self, Self::RefInc | Self::RefDec | Self::RefDecToOne)
     }
 
     /// Whether two accesses to the same object depend on each other: their order may matter.

@@ -144,6 +144,7 @@ impl Gate<'_> {
                 }
                 self.run.push(Deed::Join(thread));
             }
+            Operation::Fence(ordering) => self.run.push(Deed::Fence(ordering)),
             Operation::Abort | Operation::Local => {}
         }
         self.run.first = false;
@@ -179,7 +180,7 @@ impl Gate<'_> {
             Operation::Notify(queue) => unless(discipline.is_unprotected(queue), Mover::Both),
             Operation::Spawn(_) => Mover::Left,
             Operation::Join(_) => Mover::Right,
-            Operation::Local => Mover::Both,
+            Operation::Fence(_) | Operation::Local => Mover::Both,
             Operation::TryAcquire(..)
             | Operation::Data { .. }
             | Operation::Await { .. }

@@ -105,6 +105,8 @@ pub enum Operation {
     Spawn(ThreadId),
     /// Waits for the end of a thread.
     Join(ThreadId),
+    /// Orders atomic accesses of its thread (C11 29.8): what earlier ones read is acquired, what later ones write releases.
+    Fence(Ordering),
     /// Ends the execution for all threads.
     Abort,
     /// A step that nobody else can see.

@@ -4,7 +4,7 @@ use crate::fault::{Fault, is_on};
 use crate::footprint::{Access, Footprint, ObjectId, thread_object};
 use crate::machine::ThreadId;
 
-use super::operation::{Kind, Mode};
+use super::operation::{Kind, Mode, Ordering};
 
 /// An act that matters for weak happens-before (ALGORITHM.md section 5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,6 +26,7 @@ pub(crate) enum Deed {
     },
     Spawn(ThreadId),
     Join(ThreadId),
+    Fence(Ordering),
 }
 
 /// What a thread waits for.
@@ -140,7 +141,7 @@ impl Run {
                     footprint.touch(thread_object(thread), Access::LateJoin);
                 }
                 Deed::Join(thread) => footprint.joins.push(thread),
-                Deed::Spawn(_) => {}
+                Deed::Spawn(_) | Deed::Fence(_) => {}
             }
         }
         self.choices_at[last]

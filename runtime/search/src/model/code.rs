@@ -1,12 +1,44 @@
 //! Flat code: statements with branches turned into jumps and loops unrolled, so that a place in it is one number.
 
 use super::program::{Condition, Order, Statement};
+use crate::discipline::Ordering;
+
+/// The orderings that an access to an atomic names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Orders {
+    pub(super) order: Option<Order>,
+    /// Of a compare-exchange that fails.
+    pub(super) failure: Option<Order>,
+}
+
+impl Order {
+    pub(super) const fn ordering(self) -> Ordering {
+        match self {
+            Self::Relaxed => Ordering::RELAXED,
+            Self::Acquire => Ordering::ACQUIRE,
+            Self::Release => Ordering::RELEASE,
+            Self::AcqRel | Self::SeqCst => Ordering::ACQ_REL,
+        }
+    }
+}
+
+impl Orders {
+    /// The ordering that is named, or else this one.
+    pub(super) fn or(self, default: Ordering) -> Ordering {
+        self.order.map_or(default, Order::ordering)
+    }
+
+    /// The ordering of a compare-exchange that fails (a read, which releases nothing whatever it says).
+    pub(super) fn failing(self) -> Ordering {
+        self.failure.map_or(self.or(Ordering::ACQ_REL), Order::ordering)
+    }
+}
 
 /// One instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Instruction {
-    /// A statement that is neither a branch nor a loop, and the ordering that it names.
-    Do(Statement, Option<Order>),
+    /// A statement that is neither a branch nor a loop, and the orderings that it names.
+    Do(Statement, Orders),
     /// Goes on at the place unless the condition holds.
     Unless(Condition, usize),
     /// Goes on at the place.
@@ -44,11 +76,30 @@ pub(super) fn flatten(statements: &[Statement], code: &mut Vec<Instruction>) {
                 }
             }
             Statement::Ordered(order, access) => {
-                code.push(Instruction::Do((**access).clone(), Some(*order)));
+                let mut orders = Orders { order: Some(*order), failure: None };
+                let mut access = &**access;
+                while let Statement::Ordered(order, inner) = access {
+                    orders.failure = Some(*order);
+                    access = inner;
+                }
+                code.push(Instruction::Do(access.clone(), orders));
             }
-            other => code.push(Instruction::Do(other.clone(), None)),
+            other => code.push(Instruction::Do(other.clone(), Orders::default())),
         }
     }
+}
+
+/// Whether the code has fences that acquire, and that release.
+pub(super) fn fences(code: &[Vec<Instruction>]) -> Ordering {
+    let mut all = Ordering::RELAXED;
+    for instruction in code.iter().flatten() {
+        if let Instruction::Do(Statement::Fence(order), _) = instruction {
+            let ordering = order.ordering();
+            all.acquires |= ordering.acquires;
+            all.releases |= ordering.releases;
+        }
+    }
+    all
 }
 
 /// The threads that some `spawn` names.

@@ -75,6 +75,16 @@ impl ModelMachine {
                 }
                 thread.set(register, i32::from(success));
             }
+            Statement::CompareExchangeWeak(register, x, expected, operand) => {
+                let value = &mut values[usize::from(x.0)];
+                let success = *value == expected && chooser.choose(2) == 0;
+                footprint.touch(variable(x), if success { Access::Write } else { Access::Read });
+                if success {
+                    *value = thread.compute(operand);
+                }
+                thread.set(register, i32::from(success));
+            }
+            Statement::Fence(_) => {}
             Statement::Lock(a) => {
                 footprint.touch(mutex(a), Access::Lock);
                 owners[usize::from(a.0)] = Some(me);
@@ -123,6 +133,16 @@ impl ModelMachine {
             Statement::Free(x) => {
                 footprint.touch(variable(x), Access::Write);
                 freed[usize::from(x.0)] = true;
+            }
+            Statement::Allocate(x) => {
+                footprint.touch(variable(x), Access::Write);
+                let index = usize::from(x.0);
+                if !freed[index] {
+                    step.failures.push(Failure::Misuse { thread: me, place });
+                    return Next::End;
+                }
+                freed[index] = false;
+                values[index] = 0;
             }
             Statement::Send(q, operand) => {
                 footprint.touch(channel(q), Access::Write);

@@ -6,9 +6,10 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::code::{Instruction, flatten, spawned};
+use super::code::{Instruction, fences, flatten, spawned};
 use super::program::{Body, Channel, Condvar, Mutex, Program, Statement, Variable};
 use super::state::{Phase, State};
+use crate::discipline::Ordering;
 use crate::footprint::{Access, Footprint, ObjectId};
 use crate::machine::{Chooser, Machine, Status, Step, ThreadId};
 use crate::naive::Fingerprint;
@@ -23,14 +24,14 @@ pub enum Failure {
         /// The instruction.
         place: usize,
     },
-    /// The thread unlocks, or waits with, a mutex that it does not hold.
+    /// The thread unlocks, or waits with, a mutex that it does not hold; spawns a thread again; allocates what is allocated.
     Misuse {
         /// The thread.
         thread: Body,
         /// The instruction.
         place: usize,
     },
-    /// The thread accesses a variable that was freed.
+    /// The thread accesses a variable that is not allocated (any more).
     Freed {
         /// The thread.
         thread: Body,
@@ -68,6 +69,8 @@ pub struct ModelMachine {
     pub(super) code: Vec<Vec<Instruction>>,
     /// Which variables are atomic.
     pub(super) atomic: Vec<bool>,
+    /// Whether there are fences that acquire, and that release.
+    pub(super) fences: Ordering,
     /// Capacities of the channels.
     capacities: Vec<u8>,
     root: State,
@@ -114,6 +117,7 @@ impl ModelMachine {
         }
         let root = State::root(program, &names);
         let mut machine = Self {
+            fences: fences(&code),
             code,
             atomic: program.variables.iter().map(|variable| variable.atomic).collect(),
             capacities: program.channels.clone(),
@@ -259,6 +263,7 @@ impl ModelMachine {
             | Statement::FetchAdd(_, x, _)
             | Statement::Swap(_, x, _)
             | Statement::CompareExchange(_, x, ..)
+            | Statement::CompareExchangeWeak(_, x, ..)
             | Statement::Await(x, _)
             | Statement::Down(x)
             | Statement::Increment(x)

@@ -63,6 +63,7 @@ const fn keyword(order: Order) -> &'static str {
         Order::Acquire => "acquire",
         Order::Release => "release",
         Order::AcqRel => "acqrel",
+        Order::SeqCst => "seqcst",
     }
 }
 
@@ -77,6 +78,10 @@ impl Display for Statement {
             Self::CompareExchange(register, x, expected, operand) => {
                 write!(f, "{register} = cas {x} {expected} {operand}")
             }
+            Self::CompareExchangeWeak(register, x, expected, operand) => {
+                write!(f, "{register} = casweak {x} {expected} {operand}")
+            }
+            Self::Fence(order) => write!(f, "fence {}", keyword(*order)),
             Self::Await(x, value) => write!(f, "await {x} == {value}"),
             Self::Lock(a) => write!(f, "lock {a}"),
             Self::TryLock(register, a) => write!(f, "{register} = try {a}"),
@@ -88,6 +93,7 @@ impl Display for Statement {
             Self::Increment(x) => write!(f, "inc {x}"),
             Self::Decrement(register, x) => write!(f, "{register} = dec {x}"),
             Self::Free(x) => write!(f, "free {x}"),
+            Self::Allocate(x) => write!(f, "alloc {x}"),
             Self::Send(q, operand) => write!(f, "send {q} {operand}"),
             Self::Receive(register, q) => write!(f, "{register} = recv {q}"),
             Self::Any(register, of) => write!(f, "{register} = any {of}"),
@@ -116,7 +122,8 @@ impl Display for Program {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         for (number, declaration) in self.variables.iter().enumerate() {
             let kind = if declaration.atomic { "atomic" } else { "plain" };
-            write!(f, "{kind} {} = {}; ", Variable(number as u8), declaration.initial)?;
+            let heap = if declaration.heap { "heap " } else { "" };
+            write!(f, "{heap}{kind} {} = {}; ", Variable(number as u8), declaration.initial)?;
         }
         for number in 0..self.mutexes {
             write!(f, "mutex {}; ", Mutex(number))?;

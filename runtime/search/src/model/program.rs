@@ -66,6 +66,8 @@ pub enum Order {
     Release,
     /// `acqrel`
     AcqRel,
+    /// `seqcst`: orders as `acqrel` does, since values are sequentially consistent all the same.
+    SeqCst,
 }
 
 /// A statement. `Let`, `If`, `Repeat`, `While`, `Assert` are local to the thread; all others are visible operations.
@@ -83,6 +85,10 @@ pub enum Statement {
     Swap(Register, Variable, Operand),
     /// `r = cas x 0 1`: if the value is 0 it becomes 1; the register becomes 1 if so, else 0.
     CompareExchange(Register, Variable, i32, Operand),
+    /// `r = casweak x 0 1`: as `cas`, but it may fail (and then only reads) although the value is right.
+    CompareExchangeWeak(Register, Variable, i32, Operand),
+    /// `fence release`: orders atomic accesses of its thread, as C11 29.8 says.
+    Fence(Order),
     /// `await x == 1`: waits until the variable has the value, and reads it.
     Await(Variable, i32),
     /// `lock a`
@@ -103,8 +109,11 @@ pub enum Statement {
     Increment(Variable),
     /// `r = dec x`: decrements a reference count; the register becomes 1 if it was the last reference, else 0.
     Decrement(Register, Variable),
-    /// `free x`: accesses to the variable are failures from now on.
+    /// `free x`: accesses to the variable (another `free` included) are failures from now on.
     Free(Variable),
+    /// `alloc x`: makes a variable that is not allocated live again, with the value 0; a failure if it is live. Nothing but
+    /// the program's own synchronisation orders it after a `free` by another thread: unordered, the two are a race.
+    Allocate(Variable),
     /// `send q 1`: waits while the channel is full.
     Send(Channel, Operand),
     /// `r = recv q`: waits while the channel is empty.
@@ -134,7 +143,8 @@ pub enum Statement {
     /// `while r == 1 { .. }`; the body has to contain a visible operation.
     While(Condition, Vec<Self>),
     /// `relaxed r = x`, `acquire r = x`, `release x = 1`: an access to an atomic with a weaker ordering than sequential
-    /// consistency. Values are sequentially consistent all the same; only happens-before is weaker.
+    /// consistency. Values are sequentially consistent all the same; only happens-before is weaker. A compare-exchange may
+    /// have two: `acqrel relaxed r = cas x 0 1`, the second one when it fails; with one it fails without its release part.
     Ordered(Order, Box<Self>),
 }
 
@@ -145,6 +155,8 @@ pub struct Declaration {
     pub atomic: bool,
     /// Its value at the root.
     pub initial: i32,
+    /// Whether it is not allocated at the root (`heap plain x`).
+    pub heap: bool,
 }
 
 /// A program. Threads that some `spawn` names begin there, all others at the root.
@@ -165,7 +177,13 @@ pub struct Program {
 impl Program {
     /// Adds a variable that begins with 0.
     pub fn variable(&mut self, atomic: bool) -> Variable {
-        self.variables.push(Declaration { atomic, initial: 0 });
+        self.variables.push(Declaration { atomic, initial: 0, heap: false });
+        Variable(self.variables.len() as u8 - 1)
+    }
+
+    /// Adds a variable that is to be allocated.
+    pub fn heap_variable(&mut self, atomic: bool) -> Variable {
+        self.variables.push(Declaration { atomic, initial: 0, heap: true });
         Variable(self.variables.len() as u8 - 1)
     }
 

@@ -41,7 +41,7 @@ pub struct State {
     pub readers: Vec<Vec<Body>>,
     /// Values in the channels, the oldest first.
     pub queues: Vec<Vec<i32>>,
-    /// Which variables were freed.
+    /// Which variables are not allocated.
     pub freed: Vec<bool>,
 }
 
@@ -123,7 +123,7 @@ impl State {
             owners: vec![None; usize::from(program.mutexes)],
             readers: vec![Vec::new(); usize::from(program.mutexes)],
             queues: vec![Vec::new(); program.channels.len()],
-            freed: vec![false; program.variables.len()],
+            freed: program.variables.iter().map(|variable| variable.heap).collect(),
         }
     }
 

@@ -104,12 +104,14 @@ impl Parser {
         while let Some(word) = self.words.get(self.at).cloned() {
             self.at += 1;
             match word.as_str() {
-                "plain" | "atomic" => {
+                "plain" | "atomic" | "heap" => {
+                    let heap = word == "heap";
+                    let atomic = if heap { self.eat_kind()? } else { word == "atomic" };
                     while !self.eat(";") {
                         let name = self.word("a name")?;
                         self.variables.push(name);
                         let initial = if self.eat("=") { self.number()? } else { 0 };
-                        program.variables.push(Declaration { atomic: word == "atomic", initial });
+                        program.variables.push(Declaration { atomic, initial, heap });
                     }
                 }
                 "channel" => {
@@ -144,6 +146,15 @@ impl Parser {
         Ok(program)
     }
 
+    /// Whether an atomic variable is declared, not a plain one.
+    fn eat_kind(&mut self) -> Parsed<bool> {
+        match self.word("plain or atomic")?.as_str() {
+            "plain" => Ok(false),
+            "atomic" => Ok(true),
+            _ => self.back().error("plain or atomic"),
+        }
+    }
+
     fn block(&mut self) -> Parsed<Vec<Statement>> {
         self.expect("{", "{")?;
         let mut statements = Vec::new();
@@ -165,6 +176,8 @@ impl Parser {
             "down" => Statement::Down(self.variable()?),
             "inc" => Statement::Increment(self.variable()?),
             "free" => Statement::Free(self.variable()?),
+            "alloc" => Statement::Allocate(self.variable()?),
+            "fence" => Statement::Fence(self.order()?),
             "send" => Statement::Send(self.channel()?, self.operand()?),
             "wait" => Statement::Wait(self.condvar()?, self.mutex()?),
             "notify_one" => Statement::NotifyOne(self.condvar()?),
@@ -172,10 +185,10 @@ impl Parser {
             "spawn" => Statement::Spawn(self.body()?),
             "join" => Statement::Join(self.body()?),
             "abort" => Statement::Abort,
-            "relaxed" => self.ordered(Order::Relaxed)?,
-            "acquire" => self.ordered(Order::Acquire)?,
-            "release" => self.ordered(Order::Release)?,
-            "acqrel" => self.ordered(Order::AcqRel)?,
+            "relaxed" | "acquire" | "release" | "acqrel" | "seqcst" => {
+                let order = self.back().order()?;
+                Statement::Ordered(order, Box::new(self.statement()?))
+            }
             "await" => {
                 let variable = self.variable()?;
                 self.expect("==", "==")?;
@@ -194,8 +207,15 @@ impl Parser {
         })
     }
 
-    fn ordered(&mut self, order: Order) -> Parsed<Statement> {
-        Ok(Statement::Ordered(order, Box::new(self.statement()?)))
+    fn order(&mut self) -> Parsed<Order> {
+        Ok(match self.word("a memory ordering")?.as_str() {
+            "relaxed" => Order::Relaxed,
+            "acquire" => Order::Acquire,
+            "release" => Order::Release,
+            "acqrel" => Order::AcqRel,
+            "seqcst" => Order::SeqCst,
+            _ => return self.back().error("a memory ordering"),
+        })
     }
 
     fn assignment(&mut self, name: &str) -> Parsed<Statement> {
@@ -230,6 +250,11 @@ impl Parser {
             let variable = self.variable()?;
             let expected = self.number()?;
             return Ok(Statement::CompareExchange(register, variable, expected, self.operand()?));
+        }
+        if self.eat("casweak") {
+            let (variable, expected) = (self.variable()?, self.number()?);
+            let new = self.operand()?;
+            return Ok(Statement::CompareExchangeWeak(register, variable, expected, new));
         }
         let source = self.words.get(self.at).and_then(|word| index_in(&self.variables, word));
         if let Some(variable) = source.map(Variable) {

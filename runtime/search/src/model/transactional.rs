@@ -3,23 +3,12 @@
 use super::code::Instruction;
 use super::execute::decrement;
 use super::machine::{Failure, ModelMachine, channel, condvar, mutex, variable};
-use super::program::{Body, Mutex, Order, Statement, Variable};
+use super::program::{Body, Mutex, Statement, Variable};
 use super::state::Phase;
 use crate::discipline::{Effect, Gate, Go, Kind, Mode, Operation, Ordering, Value};
-use crate::footprint::{Access, ObjectId};
+use crate::footprint::{Access, Footprint, ObjectId};
 use crate::machine::{Flow, Machine, ThreadId};
 use crate::transactional::{End, Racer, Snapshots, Transactional};
-
-impl Order {
-    const fn ordering(self) -> Ordering {
-        match self {
-            Self::Relaxed => Ordering::RELAXED,
-            Self::Acquire => Ordering::ACQUIRE,
-            Self::Release => Ordering::RELEASE,
-            Self::AcqRel => Ordering::ACQ_REL,
-        }
-    }
-}
 
 impl ModelMachine {
     /// What the thread, which can run or waits for a lock, a value or an end, does next.
@@ -28,12 +17,12 @@ impl ModelMachine {
         if let Phase::Woken(a) = thread.phase {
             return Operation::Acquire(mutex(a), Mode::Exclusive);
         }
-        let Some(Instruction::Do(statement, order)) = self.code[number].get(thread.place) else {
+        let Some(Instruction::Do(statement, orders)) = self.code[number].get(thread.place) else {
             return Operation::Local;
         };
         let lacks = |a: &Mutex, shared| !self.state.holds(Body(number as u8), *a, shared);
         let site = thread.place as u64;
-        let ordering = order.map_or(Ordering::ACQ_REL, Order::ordering);
+        let ordering = orders.or(Ordering::ACQ_REL);
         let data = |x: Variable, access, value, ordering| {
             let atomic = self.atomic[usize::from(x.0)];
             let kind = if atomic { Kind::Atomic(value, ordering) } else { Kind::Plain };
@@ -44,19 +33,22 @@ impl ModelMachine {
             Statement::Load(_, x) => data(x, Access::Read, Value::Read, ordering),
             Statement::Store(x, _) => data(x, Access::Write, Value::Written, ordering),
             Statement::Add(x, _) => {
-                let ordering = order.map_or(Ordering::RELAXED, Order::ordering);
-                let Ordering { acquires, releases } = ordering;
+                let ordering = orders.or(Ordering::RELAXED);
+                // With fences around it, a relaxed one may order as much as another.
+                let acquires = ordering.acquires || self.fences.acquires;
+                let releases = ordering.releases || self.fences.releases;
                 let access = Access::Update { family: 0, acquires, releases };
                 data(x, access, Value::Updated, ordering)
             }
             Statement::FetchAdd(_, x, _) | Statement::Swap(_, x, _) => {
                 data(x, Access::Write, Value::Updated, ordering)
             }
-            Statement::CompareExchange(_, x, expected, _) => {
+            Statement::CompareExchange(_, x, expected, _)
+            | Statement::CompareExchangeWeak(_, x, expected, _) => {
                 if self.state.values[usize::from(x.0)] == expected {
                     data(x, Access::Write, Value::Updated, ordering)
                 } else {
-                    data(x, Access::Read, Value::Read, ordering)
+                    data(x, Access::Read, Value::Read, orders.failing())
                 }
             }
             Statement::Await(x, _) => {
@@ -64,7 +56,8 @@ impl ModelMachine {
                 Operation::Await { object: variable(x), access: Access::Read, kind, site }
             }
             Statement::Down(x) => {
-                let kind = Kind::Atomic(Value::Updated, Ordering::ACQ_REL);
+                // A semaphore's down orders what comes after it only.
+                let kind = Kind::Atomic(Value::Updated, orders.or(Ordering::ACQUIRE));
                 Operation::Await { object: variable(x), access: Access::Write, kind, site }
             }
             Statement::Send(q, _) | Statement::Receive(_, q) => {
@@ -78,12 +71,13 @@ impl ModelMachine {
                 let ordering = if last { Ordering::ACQ_REL } else { Ordering::RELEASE };
                 data(x, access, Value::Updated, ordering)
             }
-            Statement::Free(x) => Operation::Data {
+            Statement::Free(x) | Statement::Allocate(x) => Operation::Data {
                 object: variable(x),
                 access: Access::Write,
                 kind: Kind::Plain,
                 site,
             },
+            Statement::Fence(order) => Operation::Fence(order.ordering()),
             Statement::Any(..) => Operation::Local,
             Statement::Lock(a) => Operation::Acquire(mutex(a), Mode::Exclusive),
             Statement::TryLock(_, a) => Operation::TryAcquire(mutex(a), Mode::Exclusive),
@@ -107,6 +101,33 @@ impl ModelMachine {
             | Statement::While(..)
             | Statement::Repeat(..) => Operation::Local,
         }
+    }
+
+    /// What the operation turned out to be: a weak compare-exchange that was told as the write that it might have become, and
+    /// that stood at `place`, may have failed.
+    pub(super) fn turned_out(
+        &self,
+        number: usize,
+        place: usize,
+        operation: Operation,
+        footprint: &Footprint,
+    ) -> Operation {
+        let Operation::Data { object, access: Access::Write, kind, site } = operation else {
+            return operation;
+        };
+        let Some(Instruction::Do(Statement::CompareExchangeWeak(..), orders)) =
+            self.code[number].get(place)
+        else {
+            return operation;
+        };
+        if footprint.accesses.contains(&(object, Access::Write)) {
+            return operation;
+        }
+        let kind = match kind {
+            Kind::Plain => Kind::Plain,
+            Kind::Atomic(..) => Kind::Atomic(Value::Read, orders.failing()),
+        };
+        Operation::Data { object, access: Access::Read, kind, site }
     }
 
     fn tell(&self, number: usize, operation: &Operation, gate: &mut Gate<'_>) {
@@ -175,12 +196,15 @@ impl Transactional for ModelMachine {
                 Go::Boundary => return End::Boundary,
                 Go::Blocked => return End::Blocked,
             }
+            let place = self.state.threads[number].place;
             let mut step = std::mem::take(&mut self.scratch);
             step.clear();
             self.act(number, gate, &mut step);
             failures.append(&mut step.failures);
             let flow = step.flow;
             self.scratch = step;
+            let footprint = &self.scratch.footprint;
+            let operation = self.turned_out(number, place, operation, footprint);
             self.tell(number, &operation, gate);
             if flow == Flow::Over {
                 return End::Over;

@@ -33,6 +33,10 @@ struct Watch {
     /// What shared releases left.
     readers: BTreeMap<ObjectId, Clock>,
     messages: BTreeMap<ObjectId, Clock>,
+    /// Per thread, its clock at its last release fence.
+    released: BTreeMap<u32, Clock>,
+    /// Per thread, the messages that it has read: an acquire fence acquires them.
+    read: BTreeMap<u32, Clock>,
     accesses: BTreeMap<ObjectId, Vec<Seen>>,
 }
 
@@ -79,6 +83,16 @@ impl Watched {
                     now.join(last);
                 }
             }
+            Operation::Fence(ordering) => {
+                if ordering.acquires
+                    && let Some(read) = self.watch.read.get(&thread.0)
+                {
+                    now.join(read);
+                }
+                if ordering.releases {
+                    self.watch.released.insert(thread.0, now.clone());
+                }
+            }
             Operation::Notify(_) | Operation::Abort | Operation::Local => {}
         }
         self.watch.threads.insert(thread.0, now);
@@ -103,10 +117,14 @@ impl Watched {
         step: &mut Step<Failure>,
     ) {
         if let Kind::Atomic(Value::Read | Value::Updated, ordering) = kind
-            && ordering.acquires
             && let Some(message) = self.watch.messages.get(&object)
         {
-            now.join(message);
+            if ordering.acquires {
+                now.join(message);
+            }
+            if !access.counts() {
+                self.watch.read.entry(thread.0).or_default().join(message);
+            }
         }
         let writes = access != Access::Read;
         let racer = Racer { thread, site, writes };
@@ -125,8 +143,13 @@ impl Watched {
         if value == Value::Written {
             message.clear();
         }
-        if value != Value::Read && ordering.releases {
+        if value == Value::Read {
+            return;
+        }
+        if ordering.releases {
             message.join(now);
+        } else if let Some(released) = self.watch.released.get(&thread.0) {
+            message.join(released);
         }
     }
 }
@@ -152,8 +175,11 @@ impl Machine for Watched {
     }
 
     fn step(&mut self, thread: ThreadId, chooser: &mut dyn Chooser, step: &mut Step<Failure>) {
-        let operation = self.machine.operation(thread.index());
+        let number = thread.index();
+        let (operation, place) =
+            (self.machine.operation(number), self.machine.state().threads[number].place);
         self.machine.step(thread, chooser, step);
+        let operation = self.machine.turned_out(number, place, operation, &step.footprint);
         self.see(thread, &operation, step);
     }
 
@@ -182,6 +208,8 @@ impl Fingerprint for Watched {
         self.watch.locks.hash(&mut hasher);
         self.watch.readers.hash(&mut hasher);
         self.watch.messages.hash(&mut hasher);
+        self.watch.released.hash(&mut hasher);
+        self.watch.read.hash(&mut hasher);
         for accesses in self.watch.accesses.values() {
             let mut sorted: Vec<_> =
                 accesses.iter().map(|seen| (seen.racer.thread, seen.epoch)).collect();

@@ -21,6 +21,7 @@
 //! - An acquiring read happens after what it reads from when it is checked for races itself.
 //! - The witness leaves out what only the later access conflicts with, and is ordered otherwise (`witness`).
 
+mod fences;
 mod judge;
 mod level;
 mod ownership;

@@ -14,6 +14,7 @@ use crate::fault::{Fault, is_on};
 use crate::footprint::{Access, ObjectId};
 use crate::machine::ThreadId;
 
+use super::fences::Fences;
 use super::trace::Trace;
 
 /// What is noted about an access: when its thread made it, and where.
@@ -76,6 +77,7 @@ pub(super) struct Weak {
     releases: ByObject<Vec<Vec<Left>>>,
     /// Per atomic object, what an acquiring read would acquire.
     messages: ByObject<Times>,
+    fences: Fences,
     /// What to take back.
     log: Vec<(Position, Logged)>,
     now: Clock,
@@ -95,6 +97,7 @@ impl Weak {
     /// Takes back everything at `position` and behind it.
     pub(super) fn truncate(&mut self, position: Position) {
         self.accesses.truncate(position);
+        self.fences.truncate(position);
         while let Some((_, logged)) = self.log.pop_if(|(at, _)| *at >= position) {
             match logged {
                 Logged::Thread(thread) => {
@@ -127,6 +130,7 @@ impl Weak {
         unordered.clear();
         let index = trace.next_index(thread);
         self.start(thread);
+        self.fences.begin(thread);
         for (number, deed) in deeds.iter().enumerate() {
             self.number = number;
             self.tick(thread);
@@ -136,7 +140,7 @@ impl Weak {
                 Deed::Data { object, access, kind, site } => {
                     let note =
                         Note { epoch: self.now.of(thread), site, plain: kind == Kind::Plain };
-                    self.learn(object, kind);
+                    self.learn(object, access, kind);
                     self.check(thread, object, access, note, unordered);
                     self.accesses.push(object, access, note, thread, position);
                     self.pass(position, object, kind);
@@ -147,6 +151,7 @@ impl Weak {
                     self.accesses.push(object, access, note, thread, position);
                 }
                 Deed::Fail(..) => {}
+                Deed::Fence(ordering) => self.fences.fence(ordering, &mut self.now),
                 Deed::Spawn(started) => self.keep(started, position),
                 Deed::Join(ended) => {
                     if let Some(last) =
@@ -157,6 +162,7 @@ impl Weak {
                 }
             }
         }
+        self.fences.end(thread, position);
         self.keep(thread, position);
     }
 
@@ -275,12 +281,16 @@ impl Weak {
     }
 
     /// Takes over what an acquiring read sees.
-    fn learn(&mut self, object: ObjectId, kind: Kind) {
+    fn learn(&mut self, object: ObjectId, access: Access, kind: Kind) {
         if let Kind::Atomic(Value::Read | Value::Updated, ordering) = kind
-            && ordering.acquires
             && let Some(seen) = self.messages.get(&object).and_then(|times| times.0.last())
         {
-            self.now.join(&seen.clock);
+            if ordering.acquires {
+                self.now.join(&seen.clock);
+            }
+            if !access.counts() {
+                self.fences.read(&seen.clock);
+            }
         }
     }
 
@@ -300,6 +310,8 @@ impl Weak {
         }
         if ordering.releases {
             clock.join(&self.now);
+        } else {
+            clock.join(self.fences.released());
         }
         self.messages.entry(object).or_default().0.push(Dated { position, clock });
         self.log.push((position, Logged::Message(object)));

@@ -1,0 +1,249 @@
+//! Orders, fences, allocation: every search against brute force, on random programs that are full of them and on named ones.
+
+#![expect(dead_code, reason = "not every test file uses all of `check` and `generate`")]
+mod check;
+mod generate;
+
+use std::collections::BTreeSet;
+
+use check::{
+    Seen, all_states, all_watched_states, by_states, by_transactions, leads_to, parse, search,
+};
+use lockred_search::model::{Failure, Program};
+use lockred_search::{Limits, Stop, Strategy};
+use proptest::prelude::*;
+use proptest::test_runner::Config;
+
+fn config(default: u32) -> Config {
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok());
+    Config { failure_persistence: None, cases: cases.unwrap_or(default), ..Config::default() }
+}
+
+fn is_race(failure: &Failure) -> bool {
+    matches!(failure, Failure::Race { .. })
+}
+
+fn races(seen: &Seen) -> BTreeSet<&Failure> {
+    seen.failures.iter().filter(|failure| is_race(failure)).collect()
+}
+
+/// Compares DPOR, transactions and the stateful search with all states. Searches and oracles with more executions than
+/// these are only compared for seeing nothing that does not exist.
+fn compare(program: &Program, most: u64) -> Result<Seen, TestCaseError> {
+    let limits = Limits { executions: Some(most), ..Limits::default() };
+    let (states, _) = all_states(program);
+    let (watched, watching) = all_watched_states(program, limits);
+    let (by_transactions, transactions) = by_transactions(program, limits);
+    if transactions.stop == Stop::Complete && watching.stop == Stop::Complete {
+        prop_assert_eq!(races(&by_transactions), races(&watched), "races of {}", program);
+    }
+    let (by_dpor, dpor) = search(program, Strategy::Dpor, limits);
+    let (by_states, stateful) = by_states(program, limits);
+    let searches = [
+        ("transactions", by_transactions, transactions),
+        ("dpor", by_dpor, dpor),
+        ("stateful", by_states, stateful),
+    ];
+    for (name, mut seen, outcome) in searches {
+        for (failure, schedule) in &seen.schedules {
+            let leads = leads_to(program, schedule, failure);
+            prop_assert!(leads, "{}: {:?} {:?} {}", name, failure, schedule, program);
+        }
+        seen.failures.retain(|failure| !is_race(failure));
+        match outcome.stop {
+            Stop::Complete => {
+                prop_assert_eq!(&seen.failures, &states.failures, "{} {}", name, program)
+            }
+            Stop::Executions => {
+                prop_assert!(seen.failures.is_subset(&states.failures), "{} {}", name, program);
+            }
+            other => prop_assert!(false, "{}: {:?} in {}", name, other, program),
+        }
+    }
+    Ok(watched)
+}
+
+proptest! {
+    #![proptest_config(config(if cfg!(feature = "deep") { 100_000 } else { 1_500 }))]
+
+    #[test]
+    fn every_search_sees_what_brute_force_sees(program in generate::data::program()) {
+        compare(&program, 3000)?;
+        prop_assert_eq!(program.to_string().parse(), Ok(program));
+    }
+}
+
+/// What brute force sees of a program, and every search sees.
+fn agrees(text: &str) -> Seen {
+    let program = parse(text);
+    let (naive, outcome) = search(&program, Strategy::Naive, Limits::default());
+    assert_eq!(outcome.stop, Stop::Complete);
+    assert_eq!(naive.failures, all_states(&program).0.failures, "{text}");
+    compare(&program, 1_000_000).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn has_race(text: &str) -> bool {
+    let seen = agrees(text);
+    !races(&seen).is_empty()
+}
+
+fn count(seen: &Seen, which: impl Fn(&Failure) -> bool) -> usize {
+    seen.failures.iter().filter(|failure| which(failure)).count()
+}
+
+#[test]
+fn fences_order_what_relaxed_accesses_publish() {
+    let program = |before: &str, store: &str, load: &str, after: &str| {
+        format!(
+            "plain x; atomic f; thread A {{ x = 1; {before}; {store} f = 1 }}
+            thread B {{ {load} r = f; {after}; if r == 1 {{ q = x }} }}"
+        )
+    };
+    for (before, store) in
+        [("fence release", "relaxed"), ("fence seqcst", "relaxed"), ("", "release")]
+    {
+        for (load, after) in
+            [("relaxed", "fence acquire"), ("relaxed", "fence acqrel"), ("acquire", "")]
+        {
+            let text = program(before, store, load, after);
+            assert!(!has_race(&text), "{text}");
+            let text = program("fence acquire", "relaxed", load, after);
+            assert!(has_race(&text), "{text}");
+            let text = program(before, store, "relaxed", "fence release");
+            assert!(has_race(&text), "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_fence_in_the_wrong_place_orders_nothing() {
+    assert!(has_race(
+        "plain x; atomic f; thread A { fence release; x = 1; relaxed f = 1 }
+        thread B { relaxed r = f; fence acquire; if r == 1 { q = x } }"
+    ));
+    assert!(has_race(
+        "plain x; atomic f; thread A { x = 1; fence release; relaxed f = 1 }
+        thread B { fence acquire; relaxed r = f; if r == 1 { q = x } }"
+    ));
+    assert!(has_race(
+        "plain x; atomic f; thread A { x = 1; relaxed f = 1; fence release }
+        thread B { relaxed r = f; fence acquire; if r == 1 { q = x } }"
+    ));
+}
+
+#[test]
+fn release_sequences_go_on_through_updates_and_end_with_stores() {
+    let program = |middle: &str, value: i32| {
+        format!(
+            "plain x; atomic f; thread A {{ x = 1; release f = 1 }}
+            thread B {{ relaxed r = f; if r == 1 {{ {middle} }} }}
+            thread C {{ acquire r = f; if r == {value} {{ q = x }} }}"
+        )
+    };
+    assert!(!has_race(&program("relaxed s = f += 1", 2)));
+    assert!(!has_race(&program("relaxed relaxed s = cas f 1 2", 2)));
+    assert!(has_race(&program("relaxed f = 2", 2)));
+    // A fence after a relaxed read takes part in the store's own release.
+    assert!(!has_race(&program("fence acquire; fence release; relaxed f = 2", 2)));
+    assert!(has_race(&program("fence release; relaxed f = 2", 2)));
+}
+
+#[test]
+fn relaxed_additions_do_not_commute_between_fences() {
+    let text = "plain x; atomic f; thread A { x = 1; fence release; f += 1 }
+        thread B { f += 1; fence acquire; q = x }";
+    assert!(has_race(text));
+    let text = "plain x; atomic f; thread B { f += 1; fence acquire; q = x }
+        thread A { x = 1; fence release; f += 1 }";
+    assert!(has_race(text));
+}
+
+#[test]
+fn the_order_of_relaxed_additions_decides_what_a_fence_acquires() {
+    assert!(has_race(
+        "plain x; atomic f g; thread A { x = 1; relaxed g = 1; fence release; f += 1 }
+        thread B { f += 1; relaxed r = g; if r == 1 { fence acquire; q = x } }"
+    ));
+}
+
+#[test]
+fn a_failed_compare_exchange_has_an_order_of_its_own() {
+    let program = |orders: &str| {
+        format!(
+            "plain x; atomic f; thread A {{ x = 1; release f = 1 }}
+            thread B {{ relaxed r = f; if r == 1 {{ {orders} r = cas f 0 9; q = x }} }}"
+        )
+    };
+    for (orders, race) in [
+        ("", false),
+        ("acquire", false),
+        ("relaxed acquire", false),
+        ("release", true),
+        ("acqrel relaxed", true),
+    ] {
+        assert_eq!(has_race(&program(orders)), race, "{orders}");
+    }
+}
+
+#[test]
+fn a_weak_compare_exchange_may_fail_for_no_reason() {
+    let strong = agrees("atomic f; thread A { r = cas f 0 1; assert r == 1 }");
+    assert_eq!(count(&strong, |f| matches!(f, Failure::Assertion { .. })), 0);
+    let weak = agrees("atomic f; thread A { r = casweak f 0 1; assert r == 1 }");
+    assert_eq!(count(&weak, |f| matches!(f, Failure::Assertion { .. })), 1);
+    // When it fails it writes nothing, and a loop of it ends with the right value.
+    let text = "atomic f; plain x; thread A { while r == 0 { r = casweak f 0 1 } x = 1 }
+        thread B { acquire r = f; if r == 1 { release r = casweak f 1 2 } }";
+    let program = parse(text);
+    let (states, _) = all_states(&program);
+    let (seen, outcome) = by_states(&program, Limits::default());
+    assert_eq!((outcome.stop, seen.failures), (Stop::Complete, states.failures));
+    let read = "plain x; atomic f; thread A { x = 1; release f = 1 }
+        thread B { relaxed r = f; if r == 1 { acqrel relaxed r = casweak f 1 2;
+            if r == 0 { q = x } } }";
+    assert!(has_race(read));
+}
+
+#[test]
+fn memory_is_live_between_allocation_and_free() {
+    let freed = |f: &Failure| matches!(f, Failure::Freed { .. });
+    let misuse = |f: &Failure| matches!(f, Failure::Misuse { .. });
+    for text in ["x = 1", "alloc x; free x; r = x", "alloc x; free x; free x", "free x"] {
+        let text = format!("heap plain x; thread A {{ {text} }}");
+        assert_eq!(count(&agrees(&text), freed), 1, "{text}");
+    }
+    let twice = agrees("heap plain x; thread A { alloc x; alloc x }");
+    assert_eq!((count(&twice, freed), count(&twice, misuse)), (0, 1));
+    let again = "heap plain x; thread A { alloc x; x = 1; free x; alloc x; r = x; assert r == 0 }";
+    assert_eq!(agrees(again).failures.len(), 1);
+}
+
+#[test]
+fn a_pointer_that_comes_back_fools_a_compare_exchange() {
+    // A stack of two nodes, 1 and 2; `next` of the first leads to the second. A pops; B pops both, and pushes the first again.
+    let seen = agrees(
+        "atomic head = 1; heap atomic one; heap atomic two; atomic taken;
+        thread A { alloc one; alloc two; one = 2; spawn B;
+            h = head; if h == 1 { n = one; r = cas head 1 2;
+                if r == 1 { h = head; if h == 2 { n = two } } } }
+        thread B { r = cas head 1 2; if r == 1 { r = cas head 2 0;
+            if r == 1 { free two; free one; alloc one; head = 1 } } }",
+    );
+    // The second node is reached through the first one, after it was freed.
+    let freed = |f: &Failure| {
+        matches!(f, Failure::Freed { thread, place }
+        if thread.0 == 0 && *place == 11)
+    };
+    assert_eq!(count(&seen, freed), 1, "{:?}", seen.failures);
+}
+
+#[test]
+fn a_semaphores_down_releases_nothing() {
+    assert!(has_race(
+        "atomic s = 2; plain x; thread A { x = 1; down s } thread B { down s; q = x }"
+    ));
+    assert!(!has_race(
+        "atomic s = 1; plain x; thread A { down s; x = 1; release s += 1 }
+        thread B { down s; q = x; release s += 1 }"
+    ));
+}

@@ -1,0 +1,109 @@
+//! Random programs with fences, memory orderings, compare-exchanges that fail, and allocation.
+
+use super::*;
+
+/// A heap variable, plain and atomic (behind those of [`super::program`]).
+const HEAP: [Variable; 2] = [Variable(4), Variable(5)];
+
+/// Threads, and the most statements that each may have.
+const SIZES: [(usize, usize); 3] = [(2, 8), (2, 10), (3, 5)];
+
+/// A program with many of them.
+pub fn program() -> impl Strategy<Value = Program> {
+    (0..SIZES.len()).prop_flat_map(|size| {
+        let (threads, length) = SIZES[size];
+        let body = vec(part(), 1..=length).prop_map(move |parts| cut(parts, length));
+        vec(body, threads).prop_map(|bodies| {
+            let mut program = Program::default();
+            for atomic in [false, false, true, true] {
+                program.variable(atomic);
+            }
+            program.heap_variable(false);
+            program.heap_variable(true);
+            program.mutex();
+            program.mutex();
+            program.condvar();
+            program.channel(1);
+            for body in bodies {
+                program.thread(body);
+            }
+            program
+        })
+    })
+}
+
+fn part() -> impl Strategy<Value = Vec<Statement>> {
+    let one = |statement| vec![statement];
+    prop_oneof![
+        2 => fence().prop_map(one),
+        2 => exchange().prop_map(one),
+        2 => heap().prop_map(one),
+        4 => publication(),
+        2 => ordered().prop_map(one),
+        2 => statement().prop_map(one),
+        2 => pattern(),
+    ]
+}
+
+pub fn order() -> impl Strategy<Value = Order> {
+    let orders = [Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
+    (0..orders.len()).prop_map(move |i| orders[i])
+}
+
+fn fence() -> impl Strategy<Value = Statement> {
+    order().prop_map(Statement::Fence)
+}
+
+/// A compare-exchange of an atomic, strong or weak, with up to two orders.
+pub fn exchange() -> impl Strategy<Value = Statement> {
+    let parts = (register(), atomic(), 0..2, operand(), any::<bool>());
+    (parts, vec(order(), 0..3)).prop_map(|((r, x, from, to, weak), orders)| {
+        let exchange = if weak {
+            Statement::CompareExchangeWeak(r, x, from, to)
+        } else {
+            Statement::CompareExchange(r, x, from, to)
+        };
+        orders
+            .into_iter()
+            .fold(exchange, |access, order| Statement::Ordered(order, Box::new(access)))
+    })
+}
+
+/// Something that is done with a heap variable.
+pub fn heap() -> impl Strategy<Value = Statement> {
+    let x = || (0..2usize).prop_map(|i| HEAP[i]);
+    prop_oneof![
+        3 => x().prop_map(Statement::Allocate),
+        2 => x().prop_map(Statement::Free),
+        1 => (register(), x()).prop_map(|(r, x)| Statement::Load(r, x)),
+        2 => (x(), operand()).prop_map(|(x, value)| Statement::Store(x, value)),
+    ]
+}
+
+/// One side of data that is published through an atomic, by accesses or fences that order or do not.
+pub fn publication() -> impl Strategy<Value = Vec<Statement>> {
+    let data = (0..3usize).prop_map(|i| [Variable(0), Variable(1), HEAP[0]][i]);
+    (data, atomic(), order(), order(), any::<bool>(), 0..3).prop_map(
+        |(x, f, fence, order, publishes, how)| {
+            let (r, q) = (Register(0), Register(1));
+            let one = Operand::Constant(1);
+            let ordered = |access| Statement::Ordered(order, Box::new(access));
+            if publishes {
+                let publish = match how {
+                    0 => Statement::Store(f, one),
+                    1 => Statement::Add(f, 1),
+                    _ => Statement::FetchAdd(r, f, 1),
+                };
+                return vec![Statement::Store(x, one), Statement::Fence(fence), ordered(publish)];
+            }
+            let read = Statement::If(is(r, 1), vec![Statement::Load(q, x)], vec![]);
+            let look = match how {
+                0 => Statement::Load(r, f),
+                1 => Statement::Await(f, 1),
+                _ => Statement::CompareExchange(r, f, 1, Operand::Constant(2)),
+            };
+            let read = if how == 1 { Statement::Load(q, x) } else { read };
+            vec![ordered(look), Statement::Fence(fence), read]
+        },
+    )
+}
