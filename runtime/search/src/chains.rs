@@ -5,7 +5,7 @@
 //! one step. Entries are removed in the opposite order of their arrival; the memory is kept and bounded by the longest
 //! execution.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::footprint::{Access, ObjectId};
@@ -40,6 +40,9 @@ struct Slot {
 
 /// Tables by object.
 pub(crate) type ByObject<T> = HashMap<ObjectId, T, BuildHasherDefault<ObjectHasher>>;
+
+/// Sets of objects.
+pub(crate) type Objects = HashSet<ObjectId, BuildHasherDefault<ObjectHasher>>;
 
 /// The chains of all objects and threads.
 pub(crate) struct Chains<N> {

@@ -2,42 +2,76 @@
 
 use crate::machine::ThreadId;
 
-/// A vector clock. Threads beyond its length count as 0. Keeps its memory when it is cleared.
+/// Threads whose counts need no memory of their own. Most programs have no more, and clocks are copied and joined all the time.
+const NEAR: usize = 8;
+
+/// A vector clock. Threads that it does not mention count as 0. Keeps its memory when it is cleared.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub(crate) struct Clock(Vec<u32>);
+pub(crate) struct Clock {
+    near: [u32; NEAR],
+    /// The counts of threads from `NEAR` on.
+    far: Vec<u32>,
+}
 
 impl Clock {
     pub(crate) fn clear(&mut self) {
-        self.0.clear();
+        self.near = [0; NEAR];
+        self.far.clear();
     }
 
     /// The number of runs of `thread` that are before.
+    #[inline]
     pub(crate) fn of(&self, thread: ThreadId) -> u32 {
-        self.0.get(thread.index()).copied().unwrap_or(0)
+        match self.near.get(thread.index()) {
+            Some(&runs) => runs,
+            None => self.far.get(thread.index() - NEAR).copied().unwrap_or(0),
+        }
     }
 
+    #[inline]
     pub(crate) fn set(&mut self, thread: ThreadId, runs: u32) {
-        if self.0.len() <= thread.index() {
-            self.0.resize(thread.index() + 1, 0);
+        if let Some(slot) = self.near.get_mut(thread.index()) {
+            *slot = runs;
+            return;
         }
-        self.0[thread.index()] = runs;
+        let far = thread.index() - NEAR;
+        if self.far.len() <= far {
+            self.far.resize(far + 1, 0);
+        }
+        self.far[far] = runs;
     }
 
+    #[inline]
     pub(crate) fn join(&mut self, other: &Self) {
-        if self.0.len() < other.0.len() {
-            self.0.resize(other.0.len(), 0);
+        for (mine, theirs) in self.near.iter_mut().zip(&other.near) {
+            *mine = (*mine).max(*theirs);
         }
-        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
+        if !other.far.is_empty() {
+            self.join_far(other);
+        }
+    }
+
+    fn join_far(&mut self, other: &Self) {
+        if self.far.len() < other.far.len() {
+            self.far.resize(other.far.len(), 0);
+        }
+        for (mine, theirs) in self.far.iter_mut().zip(&other.far) {
             *mine = (*mine).max(*theirs);
         }
     }
 
     /// Whether everything that is before by this clock is so by the other.
     pub(crate) fn is_within(&self, other: &Self) -> bool {
-        (0..self.0.len() as u32).map(ThreadId).all(|thread| self.of(thread) <= other.of(thread))
+        let near = self.near.iter().zip(&other.near).all(|(mine, theirs)| mine <= theirs);
+        let far = (NEAR..NEAR + self.far.len()).map(|number| ThreadId(number as u32));
+        near && far.into_iter().all(|thread| self.of(thread) <= other.of(thread))
     }
 
+    #[inline]
     pub(crate) fn copy_from(&mut self, other: &Self) {
-        self.0.clone_from(&other.0);
+        self.near = other.near;
+        if !(self.far.is_empty() && other.far.is_empty()) {
+            self.far.clone_from(&other.far);
+        }
     }
 }

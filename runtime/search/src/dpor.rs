@@ -16,9 +16,7 @@
 //! Going back is restoring the root and running the prefix again, so memory is bounded by the longest execution: O(depth *
 //! (threads + footprint)).
 
-use std::collections::HashSet;
-
-use crate::chains::Position;
+use crate::chains::{Objects, Position};
 use crate::drive::{After, Drive, Run};
 use crate::explore::{Limits, Observer, Outcome, Stop};
 use crate::footprint::{Access, Footprint, ObjectId};
@@ -43,7 +41,7 @@ pub fn explore<M: Machine>(
         pending: Footprint::default(),
         positions: Vec::new(),
         initials: ThreadSet::default(),
-        shared_counts: HashSet::new(),
+        shared_counts: Objects::default(),
     };
     let result = search.run();
     search.drive.outcome(result)
@@ -80,7 +78,7 @@ struct Search<'a, M: Machine> {
     positions: Vec<Position>,
     initials: ThreadSet,
     /// Reference counts of which it may matter who drops the last reference.
-    shared_counts: HashSet<ObjectId>,
+    shared_counts: Objects,
 }
 
 /// Why a search from the root ends early.

@@ -19,6 +19,7 @@ pub mod dpor;
 mod drive;
 pub mod explore;
 pub mod fault;
+mod fingerprint;
 pub mod footprint;
 pub mod machine;
 pub mod model;

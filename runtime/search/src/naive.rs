@@ -2,10 +2,9 @@
 //!
 //! For machines that can tell their state ([`Fingerprint`]), [`explore_states`] visits each state once.
 
-use std::collections::HashSet;
-
 use crate::drive::{After, Drive, Run};
 use crate::explore::{Bound, Limits, Observer, Outcome, Stop};
+use crate::fingerprint::Fingerprints;
 use crate::machine::{Machine, Status, ThreadId};
 use crate::picks::Picks;
 
@@ -30,7 +29,7 @@ pub fn explore_states<M: Fingerprint>(
     limits: Limits,
     observer: &mut dyn Observer<M::Failure>,
 ) -> Outcome {
-    let mut visited = HashSet::new();
+    let mut visited = Fingerprints::default();
     search(machine, limits, observer, |machine| visited.insert(machine.fingerprint()))
 }
 

@@ -11,11 +11,10 @@
 //! Departure: the time before other threads were started is not told apart, so that data written without a lock there counts
 //! as unprotected.
 
-use std::collections::HashMap;
-
 use crate::discipline::{Discipline, Mode, Run};
 use crate::drive::Drive;
 use crate::explore::{Limits, Observer, Outcome, Stop};
+use crate::fingerprint::ByFingerprint;
 use crate::footprint::{Access, ObjectId};
 use crate::machine::ThreadId;
 use crate::naive::Fingerprint;
@@ -37,7 +36,7 @@ pub fn explore<M: Transactional + Fingerprint>(
         discipline,
         levels: Vec::new(),
         depth: 0,
-        visited: HashMap::new(),
+        visited: ByFingerprint::default(),
         run: Run::default(),
     };
     search.discipline.take_grown();
@@ -87,7 +86,7 @@ struct Search<'a, 'd, M: Transactional> {
     levels: Vec<Level>,
     depth: usize,
     /// Per state, the threads that were asleep at all visits.
-    visited: HashMap<u128, ThreadSet>,
+    visited: ByFingerprint<ThreadSet>,
     run: Run,
 }
 

@@ -4,55 +4,74 @@ use crate::machine::ThreadId;
 
 /// A set of threads. Keeps its memory when it is cleared.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct ThreadSet(Vec<u64>);
+pub(crate) struct ThreadSet {
+    /// The threads below 64. Most programs have no others.
+    near: u64,
+    /// The others, 64 a word.
+    far: Vec<u64>,
+}
 
 impl ThreadSet {
     pub(crate) fn clear(&mut self) {
-        self.0.clear();
+        self.near = 0;
+        self.far.clear();
     }
 
+    #[inline]
     pub(crate) fn insert(&mut self, thread: ThreadId) {
         let (word, bit) = place(thread);
-        if self.0.len() <= word {
-            self.0.resize(word + 1, 0);
+        if word == 0 {
+            self.near |= bit;
+            return;
         }
-        self.0[word] |= bit;
+        if self.far.len() < word {
+            self.far.resize(word, 0);
+        }
+        self.far[word - 1] |= bit;
     }
 
+    #[inline]
     pub(crate) fn remove(&mut self, thread: ThreadId) {
         let (word, bit) = place(thread);
-        if let Some(w) = self.0.get_mut(word) {
+        if let Some(w) = self.word_mut(word) {
             *w &= !bit;
         }
     }
 
     pub(crate) fn retain(&mut self, keeps: impl Fn(ThreadId) -> bool) {
-        for word in 0..self.0.len() {
-            for bit in (0..64).filter(|bit| self.0[word] >> bit & 1 == 1).collect::<Vec<u32>>() {
-                if !keeps(ThreadId(word as u32 * 64 + bit)) {
-                    self.0[word] &= !(1 << bit);
+        for word in 0..=self.far.len() {
+            let mut rest = self.word(word);
+            while rest != 0 {
+                let bit = rest.trailing_zeros();
+                rest &= rest - 1;
+                let thread = ThreadId(word as u32 * 64 + bit);
+                if !keeps(thread) {
+                    self.remove(thread);
                 }
             }
         }
     }
 
+    #[inline]
     pub(crate) fn contains(&self, thread: ThreadId) -> bool {
         let (word, bit) = place(thread);
-        self.0.get(word).is_some_and(|w| w & bit != 0)
+        self.word(word) & bit != 0
     }
 
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.iter().all(|&w| w == 0)
+        self.near == 0 && self.far.iter().all(|&w| w == 0)
     }
 
+    #[inline]
     pub(crate) fn intersects(&self, other: &Self) -> bool {
-        self.0.iter().zip(&other.0).any(|(a, b)| a & b != 0)
+        self.near & other.near != 0 || self.far.iter().zip(&other.far).any(|(a, b)| a & b != 0)
     }
 
     /// The members, lowest first.
     pub(crate) fn iter(&self) -> impl Iterator<Item = ThreadId> + '_ {
-        self.0.iter().enumerate().flat_map(|(word, &bits)| {
-            let mut rest = bits;
+        (0..=self.far.len()).flat_map(|word| {
+            let mut rest = self.word(word);
             std::iter::from_fn(move || {
                 if rest == 0 {
                     return None;
@@ -62,6 +81,22 @@ impl ThreadSet {
                 Some(ThreadId(word as u32 * 64 + bit))
             })
         })
+    }
+
+    #[inline]
+    fn word(&self, word: usize) -> u64 {
+        match word {
+            0 => self.near,
+            _ => self.far.get(word - 1).copied().unwrap_or(0),
+        }
+    }
+
+    #[inline]
+    fn word_mut(&mut self, word: usize) -> Option<&mut u64> {
+        match word {
+            0 => Some(&mut self.near),
+            _ => self.far.get_mut(word - 1),
+        }
     }
 }
 

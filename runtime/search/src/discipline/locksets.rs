@@ -1,8 +1,7 @@
 //! Which locks protect which data: candidate locksets that every access intersects (Savage and others: Eraser, TOCS 1997;
 //! Flanagan and Qadeer: Transactions for software model checking, SoftMC 2003).
 
-use std::collections::HashMap;
-
+use crate::chains::ByObject;
 use crate::footprint::ObjectId;
 
 use super::operation::Mode;
@@ -19,7 +18,7 @@ struct Candidates {
 
 /// The candidate locksets of all data.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Locksets(HashMap<ObjectId, Candidates>);
+pub struct Locksets(ByObject<Candidates>);
 
 impl Locksets {
     /// Notes an access under these locks. Returns whether the data may still be protected: it was never written, or some

@@ -17,13 +17,12 @@ mod locksets;
 pub mod operation;
 mod run;
 
-use std::collections::HashSet;
-
 pub use gate::{Gate, Go};
 pub use locksets::Locksets;
 pub use operation::{Effect, Kind, Mode, Operation, Ordering, Value};
 pub(crate) use run::{Deed, Run, Wanted, lock_access};
 
+use crate::chains::Objects;
 use crate::footprint::ObjectId;
 use crate::machine::ThreadId;
 use lock_order::LockOrder;
@@ -32,9 +31,9 @@ use lock_order::LockOrder;
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Discipline {
     /// Data and queues with conflicting operations that nothing orders.
-    unprotected: HashSet<ObjectId>,
+    unprotected: Objects,
     /// Locks whose state is seen by a try.
-    observed: HashSet<ObjectId>,
+    observed: Objects,
     order: LockOrder,
     /// Whether data and queues are protected by a common lock only, which every access checks; else by happens-before.
     by_locks: bool,

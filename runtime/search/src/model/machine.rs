@@ -4,12 +4,11 @@
 //! consistency, with mutexes that any waiting thread may get next, and condition variables that wake any waiter and never
 //! wake by themselves.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use super::code::{Instruction, fences, flatten, spawned};
 use super::program::{Body, Channel, Condvar, Mutex, Program, Statement, Variable};
 use super::state::{Phase, State};
 use crate::discipline::Ordering;
+use crate::fingerprint;
 use crate::footprint::{Access, Footprint, ObjectId};
 use crate::machine::{Chooser, Machine, Status, Step, ThreadId};
 use crate::naive::Fingerprint;
@@ -345,10 +344,7 @@ impl Machine for ModelMachine {
         let number = thread.index();
         let place = self.state.threads[number].place;
         self.act(number, chooser, step);
-        let mut hasher = DefaultHasher::new();
-        (number, place, self.state.threads[number].place, &self.state.threads[number].registers)
-            .hash(&mut hasher);
-        step.signature = hasher.finish();
+        step.signature = fingerprint::of(&(number, place, &self.state.threads[number])) as u64;
     }
 
     fn finish(&mut self, failures: &mut Vec<Failure>) {
@@ -373,11 +369,6 @@ impl Machine for ModelMachine {
 
 impl Fingerprint for ModelMachine {
     fn fingerprint(&self) -> u128 {
-        let half = |salt: u8| {
-            let mut hasher = DefaultHasher::new();
-            (salt, self.over, &self.state).hash(&mut hasher);
-            u128::from(hasher.finish())
-        };
-        half(0) << 64 | half(1)
+        fingerprint::of(&(self.over, &self.state))
     }
 }

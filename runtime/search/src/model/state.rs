@@ -24,8 +24,19 @@ pub struct Thread {
     pub phase: Phase,
     /// The next instruction.
     pub place: usize,
-    /// Registers; those beyond the end are 0.
-    pub registers: Vec<i32>,
+    /// Registers.
+    pub registers: Registers,
+}
+
+/// Registers that need no memory of their own: states are saved and restored all the time.
+const NEAR: usize = 6;
+
+/// The registers of a thread. They begin with 0.
+#[derive(PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
+pub struct Registers {
+    near: [i32; NEAR],
+    /// Registers from `NEAR` on; those beyond the end are 0.
+    far: Vec<i32>,
 }
 
 /// Everything that can differ between two moments of a program.
@@ -46,6 +57,19 @@ pub struct State {
 }
 
 // Written out for `clone_from`, which searches call all the time, to keep the memory.
+impl Clone for Registers {
+    fn clone(&self) -> Self {
+        Self { near: self.near, far: self.far.clone() }
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        self.near = other.near;
+        if !(self.far.is_empty() && other.far.is_empty()) {
+            self.far.clone_from(&other.far);
+        }
+    }
+}
+
 impl Clone for Thread {
     fn clone(&self) -> Self {
         Self { phase: self.phase, place: self.place, registers: self.registers.clone() }
@@ -82,15 +106,26 @@ impl Clone for State {
 
 impl Thread {
     pub(super) fn get(&self, register: Register) -> i32 {
-        self.registers.get(usize::from(register.0)).copied().unwrap_or(0)
+        let Registers { near, far } = &self.registers;
+        let index = usize::from(register.0);
+        match near.get(index) {
+            Some(&value) => value,
+            None => far.get(index - NEAR).copied().unwrap_or(0),
+        }
     }
 
     pub(super) fn set(&mut self, register: Register, value: i32) {
+        let Registers { near, far } = &mut self.registers;
         let index = usize::from(register.0);
-        if self.registers.len() <= index {
-            self.registers.resize(index + 1, 0);
+        if let Some(slot) = near.get_mut(index) {
+            *slot = value;
+            return;
         }
-        self.registers[index] = value;
+        let index = index - NEAR;
+        if far.len() <= index {
+            far.resize(index + 1, 0);
+        }
+        far[index] = value;
     }
 
     pub(super) fn compute(&self, operand: Operand) -> i32 {
@@ -115,7 +150,7 @@ impl State {
         let thread = |number: usize| Thread {
             phase: if spawned.contains(&(number as u8)) { Phase::Unborn } else { Phase::Ready },
             place: 0,
-            registers: Vec::new(),
+            registers: Registers::default(),
         };
         Self {
             threads: (0..program.threads.len()).map(thread).collect(),

@@ -5,11 +5,12 @@
 //! states shows every race.
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::Hash;
 
 use super::machine::{Failure, ModelMachine};
 use crate::clock::Clock;
 use crate::discipline::{Kind, Mode, Operation, Value};
+use crate::fingerprint::Lanes;
 use crate::footprint::{Access, Footprint, ObjectId};
 use crate::machine::{Chooser, Machine, Status, Step, ThreadId};
 use crate::naive::Fingerprint;
@@ -203,7 +204,7 @@ impl Snapshots for Watched {
 
 impl Fingerprint for Watched {
     fn fingerprint(&self) -> u128 {
-        let mut hasher = DefaultHasher::new();
+        let mut hasher = Lanes::default();
         self.watch.threads.hash(&mut hasher);
         self.watch.locks.hash(&mut hasher);
         self.watch.readers.hash(&mut hasher);
@@ -216,6 +217,6 @@ impl Fingerprint for Watched {
             sorted.sort_unstable();
             sorted.hash(&mut hasher);
         }
-        self.machine.fingerprint() ^ (u128::from(hasher.finish()) << 32)
+        self.machine.fingerprint() ^ hasher.fingerprint().rotate_left(32)
     }
 }

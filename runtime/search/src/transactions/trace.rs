@@ -250,16 +250,17 @@ impl Trace {
         candidates.clear();
         for (object, access, _) in touched.iter() {
             for (other, walk) in self.chains.threads(object) {
-                if other != thread {
-                    candidates.extend(self.candidate(walk.number(), access));
+                if other != thread
+                    && let Some(candidate) = self.candidate(other, walk.number(), access)
+                {
+                    candidates.push(candidate);
                 }
             }
         }
         while let Some(candidate) = candidates.pop() {
             let event = &self.events[candidate.position as usize];
-            let covers = |clock: &Clock| clock.of(event.thread) >= event.index;
             // What covers it covers all earlier ones of its thread.
-            if covers(&self.base) || covers(&self.covered) {
+            if self.covered.of(event.thread) >= event.index {
                 continue;
             }
             let locked_out = self.is_locked_out(need, candidate.position);
@@ -268,7 +269,9 @@ impl Trace {
             }
             if awaits || (locked_out && !is_on(Fault::ReleaseShadows)) {
                 let earlier = self.chains.previous(candidate.entry);
-                candidates.extend(self.candidate(earlier, candidate.access));
+                if let Some(earlier) = self.candidate(event.thread, earlier, candidate.access) {
+                    candidates.push(earlier);
+                }
             } else {
                 self.covered.join(&event.order);
             }
@@ -276,10 +279,14 @@ impl Trace {
         self.candidates = candidates;
     }
 
-    /// The latest entry from `entry` back that `access` depends on.
-    fn candidate(&self, entry: u32, access: Access) -> Option<Candidate> {
+    /// The latest of `other`'s entries from `entry` back that `access` depends on, unless it comes before in any case.
+    fn candidate(&self, other: ThreadId, entry: u32, access: Access) -> Option<Candidate> {
+        let before = self.base.of(other);
         let mut walk = self.chains.walk(entry);
         while let Some(earlier) = walk.entry() {
+            if self.events[earlier.position as usize].index <= before {
+                return None;
+            }
             if access.depends_on(earlier.access) {
                 let position = earlier.position;
                 return Some(Candidate { position, entry: walk.number(), access });
