@@ -122,6 +122,7 @@ oracle! {
     programs_of_three_threads: 2, generate::program(3, 9);
     programs_of_four_threads: 3, generate::program(4, 6);
     programs_of_any_size: 4, generate::any_program();
+    programs_over_the_lock_family: 6, generate::locks::program();
 }
 
 proptest! {

@@ -36,7 +36,7 @@ impl ModelMachine {
             step.failures.push(Failure::Misuse { thread: me, place });
             return Next::End;
         }
-        let State { threads, values, owners, readers, queues, freed } = &mut self.state;
+        let State { threads, values, owners, readers, queues, freed, rarer } = &mut self.state;
         let thread = &mut threads[number];
         let footprint = &mut step.footprint;
         match statement {
@@ -164,6 +164,7 @@ impl ModelMachine {
                 footprint.touch(mutex(a), Access::Unlock);
                 footprint.touch(condvar(c), Access::Enqueue);
                 owners[usize::from(a.0)] = None;
+                thread.depth = rarer.set_depth(a, 0);
                 thread.phase = Phase::Waiting(c, a);
                 return Next::Stop;
             }

@@ -70,6 +70,8 @@ pub struct ModelMachine {
     pub(super) atomic: Vec<bool>,
     /// Whether there are fences that acquire, and that release.
     pub(super) fences: Ordering,
+    /// Which mutexes are re-entrant.
+    pub(super) reentrant: Vec<bool>,
     /// Capacities of the channels.
     capacities: Vec<u8>,
     root: State,
@@ -119,6 +121,9 @@ impl ModelMachine {
             fences: fences(&code),
             code,
             atomic: program.variables.iter().map(|variable| variable.atomic).collect(),
+            reentrant: (0..program.mutexes)
+                .map(|a| program.reentrant.contains(&Mutex(a)))
+                .collect(),
             capacities: program.channels.clone(),
             saved: Vec::new(),
             scratch: Step::default(),
@@ -206,6 +211,12 @@ impl ModelMachine {
             Phase::Woken(a) => {
                 step.footprint.touch(mutex(a), Access::Lock);
                 self.state.owners[usize::from(a.0)] = Some(Body(number as u8));
+                let depth = std::mem::take(&mut self.state.threads[number].depth);
+                self.state.rarer.set_depth(a, depth);
+                Next::On
+            }
+            _ if self.is_inner(number) => {
+                self.enter_or_leave_again(number);
                 Next::On
             }
             _ => {
@@ -312,6 +323,7 @@ impl Machine for ModelMachine {
             Phase::Waiting(c, _) => blocked_on(condvar(c)),
             Phase::Woken(a) if !self.state.is_free(a, false) => blocked_on(mutex(a)),
             Phase::Woken(_) => Status::Enabled,
+            Phase::Ready if self.is_inner(number) => Status::Enabled,
             Phase::Ready => match self.next(number).and_then(|next| self.awaited(next)) {
                 Some(object) => blocked_on(object),
                 None => Status::Enabled,
@@ -325,6 +337,7 @@ impl Machine for ModelMachine {
         match self.state.threads[number].phase {
             Phase::Ended | Phase::Unborn | Phase::Waiting(..) => {}
             Phase::Woken(a) => footprint.touch(mutex(a), Access::Lock),
+            Phase::Ready if self.is_inner(number) => {}
             Phase::Ready => match self.next(number) {
                 Some(&Statement::Lock(a)) => footprint.touch(mutex(a), Access::Lock),
                 Some(&Statement::ReadLock(a)) => footprint.touch(mutex(a), Access::ReadLock),

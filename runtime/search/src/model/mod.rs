@@ -7,6 +7,8 @@
 //! | `code` | the flat code that the machine runs |
 //! | [`state`] | its states |
 //! | `execute` | what operations do |
+//! | [`rarer`] | what only programs over rarer locks have in their states |
+//! | `reentrant` | locks that their owner takes again |
 //! | [`machine`] | the machine, one operation a step |
 //! | `transactional` | the machine by transactions |
 //! | [`watched`] | the machine watched by a race detector |
@@ -16,6 +18,8 @@ mod execute;
 pub mod machine;
 mod print;
 pub mod program;
+pub mod rarer;
+mod reentrant;
 pub mod state;
 pub mod text;
 mod transactional;

@@ -126,7 +126,8 @@ impl Display for Program {
             write!(f, "{heap}{kind} {} = {}; ", Variable(number as u8), declaration.initial)?;
         }
         for number in 0..self.mutexes {
-            write!(f, "mutex {}; ", Mutex(number))?;
+            let kind = if self.reentrant.contains(&Mutex(number)) { "reentrant" } else { "mutex" };
+            write!(f, "{kind} {}; ", Mutex(number))?;
         }
         for number in 0..self.condvars {
             write!(f, "condvar {}; ", Condvar(number))?;

@@ -166,6 +166,8 @@ pub struct Program {
     pub variables: Vec<Declaration>,
     /// Number of mutexes.
     pub mutexes: u8,
+    /// The re-entrant ones among them: their owner may lock them again.
+    pub reentrant: Vec<Mutex>,
     /// Number of condition variables.
     pub condvars: u8,
     /// Capacities of the channels, at least 1.
@@ -191,6 +193,13 @@ impl Program {
     pub fn mutex(&mut self) -> Mutex {
         self.mutexes += 1;
         Mutex(self.mutexes - 1)
+    }
+
+    /// Adds a re-entrant mutex. Waiting with it gives it back wholly, and takes it again as deep as it was.
+    pub fn reentrant_mutex(&mut self) -> Mutex {
+        let mutex = self.mutex();
+        self.reentrant.push(mutex);
+        mutex
     }
 
     /// Adds a condition variable.

@@ -1,5 +1,6 @@
 //! A state of the model machine.
 
+use super::rarer::Rarer;
 use super::program::{Body, Comparison, Condition, Condvar, Mutex, Operand, Program, Register};
 
 /// How a thread stands.
@@ -26,6 +27,8 @@ pub struct Thread {
     pub place: usize,
     /// Registers.
     pub registers: Registers,
+    /// While it waits: how often it had locked its re-entrant mutex again.
+    pub depth: u8,
 }
 
 /// Registers that need no memory of their own: states are saved and restored all the time.
@@ -54,6 +57,8 @@ pub struct State {
     pub queues: Vec<Vec<i32>>,
     /// Which variables are not allocated.
     pub freed: Vec<bool>,
+    /// The rarer locks.
+    pub rarer: Rarer,
 }
 
 // Written out for `clone_from`, which searches call all the time, to keep the memory.
@@ -72,13 +77,19 @@ impl Clone for Registers {
 
 impl Clone for Thread {
     fn clone(&self) -> Self {
-        Self { phase: self.phase, place: self.place, registers: self.registers.clone() }
+        Self {
+            phase: self.phase,
+            place: self.place,
+            registers: self.registers.clone(),
+            depth: self.depth,
+        }
     }
 
     fn clone_from(&mut self, other: &Self) {
         self.phase = other.phase;
         self.place = other.place;
         self.registers.clone_from(&other.registers);
+        self.depth = other.depth;
     }
 }
 
@@ -91,6 +102,7 @@ impl Clone for State {
             readers: self.readers.clone(),
             queues: self.queues.clone(),
             freed: self.freed.clone(),
+            rarer: self.rarer.clone(),
         }
     }
 
@@ -101,6 +113,7 @@ impl Clone for State {
         self.readers.clone_from(&other.readers);
         self.queues.clone_from(&other.queues);
         self.freed.clone_from(&other.freed);
+        self.rarer.clone_from(&other.rarer);
     }
 }
 
@@ -150,7 +163,12 @@ impl State {
         let thread = |number: usize| Thread {
             phase: if spawned.contains(&(number as u8)) { Phase::Unborn } else { Phase::Ready },
             place: 0,
+<<<<<<< HEAD
             registers: Registers::default(),
+=======
+            registers: Vec::new(),
+            depth: 0,
+>>>>>>> d06b769 (Model machine: re-entrant mutexes, whose inner sections nobody else can see)
         };
         Self {
             threads: (0..program.threads.len()).map(thread).collect(),
@@ -159,6 +177,7 @@ impl State {
             readers: vec![Vec::new(); usize::from(program.mutexes)],
             queues: vec![Vec::new(); program.channels.len()],
             freed: program.variables.iter().map(|variable| variable.heap).collect(),
+            rarer: Rarer::root(program),
         }
     }
 

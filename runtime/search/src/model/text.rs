@@ -1,7 +1,7 @@
 //! The text form of model programs.
 //!
 //! ```text
-//! plain x; atomic f = 1; mutex a; condvar c;
+//! plain x; atomic f = 1; mutex a; reentrant b; condvar c;
 //! thread T0 { lock a; x = 1; unlock a; spawn T1; join T1 }
 //! thread T1 { r = x; if r == 0 { f += 1 } else { repeat 2 { q = f += 1 } } }
 //! ```
@@ -122,15 +122,19 @@ impl Parser {
                         program.channel(capacity.clamp(1, 255) as u8);
                     }
                 }
-                "mutex" | "condvar" => {
+                "mutex" | "reentrant" | "condvar" => {
                     while !self.eat(";") {
                         let name = self.word("a name")?;
-                        if word == "mutex" {
-                            self.mutexes.push(name);
-                            program.mutexes += 1;
-                        } else {
+                        if word == "condvar" {
                             self.condvars.push(name);
                             program.condvars += 1;
+                            continue;
+                        }
+                        self.mutexes.push(name);
+                        if word == "mutex" {
+                            program.mutex();
+                        } else {
+                            program.reentrant_mutex();
                         }
                     }
                 }

@@ -17,6 +17,9 @@ impl ModelMachine {
         if let Phase::Woken(a) = thread.phase {
             return Operation::Acquire(mutex(a), Mode::Exclusive);
         }
+        if self.is_inner(number) {
+            return Operation::Local;
+        }
         let Some(Instruction::Do(statement, orders)) = self.code[number].get(thread.place) else {
             return Operation::Local;
         };
