@@ -1,7 +1,7 @@
 //! A state of the model machine.
 
-use super::rarer::Rarer;
 use super::program::{Body, Comparison, Condition, Condvar, Mutex, Operand, Program, Register};
+use super::rarer::Rarer;
 
 /// How a thread stands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -163,12 +163,8 @@ impl State {
         let thread = |number: usize| Thread {
             phase: if spawned.contains(&(number as u8)) { Phase::Unborn } else { Phase::Ready },
             place: 0,
-<<<<<<< HEAD
             registers: Registers::default(),
-=======
-            registers: Vec::new(),
             depth: 0,
->>>>>>> d06b769 (Model machine: re-entrant mutexes, whose inner sections nobody else can see)
         };
         Self {
             threads: (0..program.threads.len()).map(thread).collect(),
