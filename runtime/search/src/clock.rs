@@ -63,8 +63,8 @@ impl Clock {
     /// Whether everything that is before by this clock is so by the other.
     pub(crate) fn is_within(&self, other: &Self) -> bool {
         let near = self.near.iter().zip(&other.near).all(|(mine, theirs)| mine <= theirs);
-        let far = (NEAR..NEAR + self.far.len()).map(|number| ThreadId(number as u32));
-        near && far.into_iter().all(|thread| self.of(thread) <= other.of(thread))
+        let mut far = (NEAR..NEAR + self.far.len()).map(|number| ThreadId(number as u32));
+        near && far.all(|thread| self.of(thread) <= other.of(thread))
     }
 
     #[inline]

@@ -134,6 +134,20 @@ impl Footprint {
         }
     }
 
+    /// Records an access to data once. A write stands for a read as well, since it depends on all that the read depends on.
+    pub fn touch_data(&mut self, object: ObjectId, access: Access) {
+        let stands = |&(o, a): &(ObjectId, Access)| o == object && a == Access::Write;
+        match access {
+            Access::Read if self.accesses.iter().any(stands) => {}
+            Access::Write => match self.accesses.iter_mut().find(|a| **a == (object, Access::Read))
+            {
+                Some((_, read)) => *read = Access::Write,
+                None => self.touch(object, Access::Write),
+            },
+            _ => self.touch(object, access),
+        }
+    }
+
     /// Whether the object parts depend on each other.
     #[must_use]
     pub fn depends_on(&self, other: &Self) -> bool {

@@ -106,7 +106,7 @@ impl Gate<'_> {
                 self.discipline.check_locks(object, writes, plain, self.held);
                 let access = self.seen(object, access);
                 if mover == Mover::Non || !is_on(Fault::ProtectedDropped) {
-                    self.run.footprint.touch(object, access);
+                    self.run.footprint.touch_data(object, access);
                 }
                 self.run.push(Deed::Data { object, access, kind, site });
             }

@@ -8,7 +8,7 @@ use super::program::{Body, Mutex, Statement, Variable};
 use super::state::Phase;
 use crate::discipline::{Effect, Gate, Go, Kind, Mode, Operation, Ordering, Value};
 use crate::footprint::{Access, Footprint, ObjectId};
-use crate::machine::{Flow, Machine, ThreadId};
+use crate::machine::{Flow, Machine, Step, ThreadId};
 use crate::transactional::{End, Racer, Snapshots, Transactional};
 
 impl ModelMachine {
@@ -136,8 +136,46 @@ impl ModelMachine {
         Operation::Data { object, access: Access::Read, kind, site }
     }
 
-    fn tell(&self, number: usize, operation: &Operation, gate: &mut Gate<'_>) {
-        let footprint = &self.scratch.footprint;
+    /// As `advance`; `step` is for each operation.
+    fn advance_with(
+        &mut self,
+        number: usize,
+        gate: &mut Gate<'_>,
+        failures: &mut Vec<Failure>,
+        step: &mut Step<Failure>,
+    ) -> End {
+        loop {
+            match self.state.threads[number].phase {
+                Phase::Ended => return End::Ended,
+                Phase::Unborn | Phase::Waiting(..) => return End::Boundary,
+                Phase::Ready | Phase::Woken(_) => {}
+            }
+            let operation = self.operation(number);
+            let can_proceed = self.status(ThreadId(number as u32)).can_run();
+            match gate.before(&operation, can_proceed) {
+                Go::On => {}
+                Go::Boundary => return End::Boundary,
+                Go::Blocked => return End::Blocked,
+            }
+            let place = self.state.threads[number].place;
+            step.clear();
+            self.act(number, gate, step);
+            failures.append(&mut step.failures);
+            let operation = self.turned_out(number, place, operation, &step.footprint);
+            self.tell(number, &operation, &step.footprint, gate);
+            if step.flow == Flow::Over {
+                return End::Over;
+            }
+        }
+    }
+
+    fn tell(
+        &self,
+        number: usize,
+        operation: &Operation,
+        footprint: &Footprint,
+        gate: &mut Gate<'_>,
+    ) {
         match *operation {
             Operation::TryAcquire(..) => {
                 let taken = footprint.accesses.iter().any(|&(_, a)| a == Access::TryLock);
@@ -188,34 +226,10 @@ impl Transactional for ModelMachine {
         failures: &mut Vec<Failure>,
     ) -> End {
         failures.append(&mut self.early);
-        let number = thread.index();
-        loop {
-            match self.state.threads[number].phase {
-                Phase::Ended => return End::Ended,
-                Phase::Unborn | Phase::Waiting(..) => return End::Boundary,
-                Phase::Ready | Phase::Woken(_) => {}
-            }
-            let operation = self.operation(number);
-            let can_proceed = self.status(thread).can_run();
-            match gate.before(&operation, can_proceed) {
-                Go::On => {}
-                Go::Boundary => return End::Boundary,
-                Go::Blocked => return End::Blocked,
-            }
-            let place = self.state.threads[number].place;
-            let mut step = std::mem::take(&mut self.scratch);
-            step.clear();
-            self.act(number, gate, &mut step);
-            failures.append(&mut step.failures);
-            let flow = step.flow;
-            self.scratch = step;
-            let footprint = &self.scratch.footprint;
-            let operation = self.turned_out(number, place, operation, footprint);
-            self.tell(number, &operation, gate);
-            if flow == Flow::Over {
-                return End::Over;
-            }
-        }
+        let mut step = std::mem::take(&mut self.scratch);
+        let end = self.advance_with(thread.index(), gate, failures, &mut step);
+        self.scratch = step;
+        end
     }
 
     fn race(&self, object: ObjectId, earlier: Racer, later: Racer) -> Failure {

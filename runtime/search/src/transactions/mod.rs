@@ -380,7 +380,6 @@ impl<M: Transactional> Search<'_, '_, M> {
     fn arrive(&mut self) {
         let level = &mut self.levels[self.depth];
         level.schedule = self.drive.schedule.len();
-        self.drive.machine.save(self.depth);
         for thread in (0..self.drive.machine.threads()).map(ThreadId) {
             let status = self.drive.machine.status(thread);
             if status.can_run() {
@@ -389,6 +388,10 @@ impl<M: Transactional> Search<'_, '_, M> {
             if status == Status::Reluctant {
                 level.reluctant.insert(thread);
             }
+        }
+        // Nothing runs from where nobody can, and so nothing goes back there.
+        if !level.enabled.is_empty() {
+            self.drive.machine.save(self.depth);
         }
     }
 }

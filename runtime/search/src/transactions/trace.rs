@@ -68,6 +68,7 @@ pub(super) struct Trace {
     real: Clock,
     covered: Clock,
     candidates: BinaryHeap<Candidate>,
+    firsts: Vec<Position>,
 }
 
 /// An earlier access that a new one depends on: where it was made, and by which chain of entries it was found.
@@ -309,33 +310,45 @@ impl Trace {
 
     /// Fills `initials` with the threads that can begin what is to be explored instead of the transaction at `position`: the
     /// ones behind it that do not come after it, and then the one of `thread` that was `prepare`d.
-    pub(super) fn initials(&self, position: Position, thread: ThreadId, initials: &mut ThreadSet) {
+    pub(super) fn initials(
+        &mut self,
+        position: Position,
+        thread: ThreadId,
+        initials: &mut ThreadSet,
+    ) {
         initials.clear();
+        let mut firsts = std::mem::take(&mut self.firsts);
+        firsts.clear();
         for number in (0..self.threads.len() as u32).map(ThreadId) {
-            let clock = match self.first_independent(position, number) {
-                Some(event) => &event.order,
-                // `thread` itself has not run since: its new transaction is its first.
-                None if number == thread && !self.ran_after(position, thread) => &self.order,
-                None => continue,
-            };
-            let preceded = (0..self.threads.len() as u32).map(ThreadId).any(|other| {
-                other != number
-                    && self
-                        .first_independent(position, other)
-                        .is_some_and(|first| clock.of(other) >= first.index)
-            });
-            if !preceded {
-                initials.insert(number);
+            if let Some(first) = self.first_independent(position, number) {
+                firsts.push(first);
             }
         }
+        let precedes = |clock: &Clock, of: ThreadId| {
+            firsts.iter().any(|&first| {
+                let Event { thread: other, index, .. } = self.events[first as usize];
+                other != of && clock.of(other) >= index
+            })
+        };
+        for &first in &firsts {
+            let Event { thread: number, order, .. } = &self.events[first as usize];
+            if !precedes(order, *number) {
+                initials.insert(*number);
+            }
+        }
+        // If `thread` itself has not run since, its new transaction is its first.
+        if !self.ran_after(position, thread) && !precedes(&self.order, thread) {
+            initials.insert(thread);
+        }
+        self.firsts = firsts;
     }
 
     /// The first transaction of `thread` behind `position`, if it does not come after the one there.
-    fn first_independent(&self, position: Position, thread: ThreadId) -> Option<&Event> {
+    fn first_independent(&self, position: Position, thread: ThreadId) -> Option<Position> {
         let runs = &self.threads[thread.index()].runs;
         let next = runs.partition_point(|&run| run <= position);
-        let first = &self.events[*runs.get(next)? as usize];
-        (!self.is_after(&first.order, position)).then_some(first)
+        let first = *runs.get(next)?;
+        (!self.is_after(&self.events[first as usize].order, position)).then_some(first)
     }
 
     fn ran_after(&self, position: Position, thread: ThreadId) -> bool {
