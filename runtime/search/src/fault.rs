@@ -39,8 +39,47 @@ pub enum Fault {
     NoClosure,
     /// A join after taking a lock is never reversed with the end it waits for.
     JoinNeverReversed,
-    /// Races are reported with the schedule that was explored.
+    /// Races are reported with the schedules that were explored.
     NoWitness,
+    /// Threads that are blocked where all others are asleep take no part in race reversal.
+    BlockedBehindSleep,
+    /// Ghost footprints include which threads were enabled.
+    GhostsEnable,
+    /// A transaction goes on with a non-mover after it has committed.
+    TwoNonMovers,
+    /// Blocked transactions park wherever they took a lock: needless executions.
+    EagerPark,
+    /// Cycles of the lock order count although a gate lock makes them harmless: needless refinements.
+    NoGuards,
+}
+
+impl Fault {
+    /// All faults.
+    pub const ALL: [Self; 23] = [
+        Self::NoGhosts,
+        Self::AllLockEdges,
+        Self::NoLockEdges,
+        Self::NeverPark,
+        Self::BlockedLeftOut,
+        Self::ReleaseShadows,
+        Self::ProtectedDropped,
+        Self::NoRestart,
+        Self::SleepTooLong,
+        Self::CyclesIgnored,
+        Self::TryUnobserved,
+        Self::ChangeAsSection,
+        Self::NotifyBoth,
+        Self::RolledBackPassedOver,
+        Self::EndUnchecked,
+        Self::NoClosure,
+        Self::JoinNeverReversed,
+        Self::NoWitness,
+        Self::BlockedBehindSleep,
+        Self::GhostsEnable,
+        Self::TwoNonMovers,
+        Self::EagerPark,
+        Self::NoGuards,
+    ];
 }
 
 #[cfg(feature = "faults")]

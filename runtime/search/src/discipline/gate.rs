@@ -62,7 +62,12 @@ impl Gate<'_> {
             Operation::Await { .. } | Operation::Abort => true,
             _ => false,
         };
-        let late = self.run.post && matches!(self.mover(operation), Mover::Right | Mover::Non);
+        let late = self.run.post
+            && match self.mover(operation) {
+                Mover::Right => true,
+                Mover::Non => !is_on(Fault::TwoNonMovers),
+                Mover::Left | Mover::Both => false,
+            };
         let boundary = cut || late || self.run.closed || self.run.length >= LONGEST;
         if boundary && !self.run.first {
             return Go::Boundary;

@@ -23,6 +23,7 @@ pub use operation::{Effect, Kind, Mode, Operation, Ordering, Value};
 pub(crate) use run::{Deed, Run, Wanted, lock_access};
 
 use crate::chains::Objects;
+use crate::fault::{Fault, is_on};
 use crate::footprint::ObjectId;
 use crate::machine::ThreadId;
 use lock_order::LockOrder;
@@ -58,7 +59,7 @@ impl Discipline {
     /// Whether the lock may be held by a thread that is blocked for good.
     #[must_use]
     pub fn is_held_for_good(&self, lock: ObjectId) -> bool {
-        self.order.is_held_for_good(lock)
+        is_on(Fault::EagerPark) || self.order.is_held_for_good(lock)
     }
 
     /// Whether wanting `wanted` while holding `held` is part of a cycle of the lock order.

@@ -48,7 +48,8 @@ impl<M: Transactional> Search<'_, '_, M> {
         self.discipline.refute(pair.object);
         let (earlier, site, _) = pair.earlier;
         let sites = (pair.object, earlier, site, thread, pair.later.0);
-        if !pair.race || !self.reported.insert(sites) {
+        let new = self.reported.insert(sites) || is_on(Fault::NoWitness);
+        if !pair.race || !new {
             return Ok(());
         }
         let racer = |thread, site, access| Racer { thread, site, writes: access != Access::Read };

@@ -16,6 +16,7 @@
 //! - An abort is a transaction of its own. Where one is explored all other threads are, those that it cuts off show their
 //!   races, and what was rolled back is judged as at the end of an execution (also where all others are asleep).
 //! - A transaction ends behind a choice of a value, which so is never rolled back.
+//! - Ghosts hold all accesses of a sleeper, ends of threads and late joins among them, and nothing of what it enabled.
 //! - A queue is entered before its lock is given back, so that the lock orders it.
 //! - Decrements of a reference count commute unless the last one is unordered with another one ([`Access::decrements`]).
 //! - An acquiring read happens after what it reads from when it is checked for races itself.
@@ -37,7 +38,7 @@ use crate::discipline::{Discipline, Mode, Run, Wanted};
 use crate::drive::Drive;
 use crate::explore::{Limits, Observer, Outcome, Stop};
 use crate::fault::{Fault, is_on};
-use crate::footprint::{Access, Footprint, ObjectId};
+use crate::footprint::{Access, Footprint, ObjectId, thread_object};
 use crate::machine::{Status, ThreadId};
 use crate::picks::Picks;
 use crate::sleep::dependent;
@@ -214,7 +215,9 @@ impl<M: Transactional> Search<'_, '_, M> {
         }
         let Some(thread) = level.first(self.trace.last_thread()) else {
             let ended = level.enabled.is_empty();
-            self.reverse_waiting();
+            if ended || !is_on(Fault::BlockedBehindSleep) {
+                self.reverse_waiting();
+            }
             if ended {
                 self.leaf()?;
             } else {
@@ -243,6 +246,13 @@ impl<M: Transactional> Search<'_, '_, M> {
         level.ran = true;
         level.back.insert(thread);
         self.collect_ghost(thread);
+        if is_on(Fault::GhostsEnable) {
+            for thread in (0..self.drive.machine.threads()).map(ThreadId) {
+                if self.ghost.contains(&(thread_object(thread), Access::Enqueue)) {
+                    self.run.footprint.enables.push(thread);
+                }
+            }
+        }
         self.reverse_races(thread, Source::Run);
         self.append(thread)?;
         let level = &mut self.levels[self.depth];
@@ -250,6 +260,10 @@ impl<M: Transactional> Search<'_, '_, M> {
             if !level.union.contains(access) {
                 level.union.push(*access);
             }
+        }
+        if is_on(Fault::GhostsEnable) {
+            let enabled = self.run.footprint.enables.iter();
+            level.union.extend(enabled.map(|&thread| (thread_object(thread), Access::Enqueue)));
         }
         Ok(if end == End::Over { Ran::Over } else { Ran::On })
     }

@@ -31,8 +31,7 @@ impl<M: Transactional> Search<'_, '_, M> {
             }
             let kept = self.levels[ghost.depth as usize].sleep.footprint(ghost.number);
             for access in kept {
-                let life = matches!(access.1, Access::End | Access::LateJoin);
-                if !life && !self.ghost.contains(access) {
+                if !self.ghost.contains(access) {
                     self.ghost.push(*access);
                 }
             }
