@@ -112,3 +112,66 @@ fn the_order_of_reentrant_locks_may_be_cyclic() {
     );
     assert_eq!((deadlocks(&seen), ends(&seen)), (1, 2));
 }
+
+/// `declarations`, and `number` threads that all have `body`.
+fn same(declarations: &str, number: usize, body: &str) -> String {
+    let threads = (0..number).map(|i| format!("thread T{i} {{ {body} }}\n"));
+    format!("{declarations}\n{}", threads.collect::<String>())
+}
+
+fn has_race(seen: &BTreeSet<Failure>) -> bool {
+    seen.iter().any(is_race)
+}
+
+#[test]
+fn the_first_that_comes_runs_the_body_of_a_once() {
+    for (number, traces) in [(2, 2), (3, 3), (4, 4)] {
+        let text = same("once o; plain x;", number, "once o { x = 1 } r = x; assert r == 1");
+        let seen = agrees(&text);
+        assert_eq!((ends(&seen), seen.len()), (1, 1));
+        // Only who comes first makes a difference; those that pass commute.
+        assert_eq!(executions(&text), (traces, traces, 0));
+    }
+    let twice =
+        agrees("once o; plain x; thread A { repeat 2 { once o { x += 1 } } r = x; assert r == 1 }");
+    assert_eq!(twice.len(), 1);
+}
+
+#[test]
+fn what_a_once_does_happens_before_all_that_pass_and_nothing_else() {
+    let seen = agrees(
+        "once o; plain x; thread A { once o { x = 1 } } thread B { once o { x = 2 } r = x }",
+    );
+    assert!(!has_race(&seen));
+    // Passing tells nobody anything.
+    let seen = agrees(
+        "once o; plain x; thread A { once o { } x = 1; once o { } } thread B { once o { } r = x }",
+    );
+    assert!(has_race(&seen));
+    let seen =
+        agrees("once o; plain x; thread A { x = 1; once o { } } thread B { once o { } r = x }");
+    assert!(has_race(&seen));
+}
+
+#[test]
+fn a_once_whose_body_fails_is_never_done() {
+    let seen = agrees(
+        "once o; thread A { once o { assert r == 1 } } thread B { once o { assert r == 1 } }",
+    );
+    assert_eq!((deadlocks(&seen), seen.len()), (2, 6));
+}
+
+#[test]
+fn a_once_within_itself_deadlocks() {
+    assert_eq!(deadlocks(&agrees("once o; thread A { once o { once o { } } }")), 1);
+    let crossed = "once o p; thread A { once o { once p { } } } thread B { once p { once o { } } }";
+    assert_eq!(deadlocks(&agrees(crossed)), 1);
+}
+
+#[test]
+fn a_once_may_wait_for_a_lock_that_its_waiters_hold() {
+    let seen = agrees(
+        "once o; mutex a; thread A { once o { lock a; unlock a } } thread B { lock a; once o { } unlock a }",
+    );
+    assert_eq!(deadlocks(&seen), 1);
+}

@@ -70,6 +70,15 @@ pub(super) fn flatten(statements: &[Statement], code: &mut Vec<Instruction>) {
                 code.push(Instruction::Jump(start));
                 code[start] = Instruction::Unless(*condition, code.len());
             }
+            Statement::Once(once, body) => {
+                code.push(Instruction::Do(Statement::Once(*once, Vec::new()), Orders::default()));
+                // Who runs the body goes on behind the jump.
+                let pass = code.len();
+                code.push(Instruction::Jump(0));
+                flatten(body, code);
+                code.push(Instruction::Do(Statement::OnceDone(*once), Orders::default()));
+                code[pass] = Instruction::Jump(code.len());
+            }
             Statement::Repeat(times, body) => {
                 for _ in 0..*times {
                     flatten(body, code);
@@ -111,7 +120,9 @@ pub(super) fn spawned(statements: &[Statement], names: &mut Vec<u8>) {
                 spawned(yes, names);
                 spawned(no, names);
             }
-            Statement::Repeat(_, body) | Statement::While(_, body) => spawned(body, names),
+            Statement::Repeat(_, body) | Statement::While(_, body) | Statement::Once(_, body) => {
+                spawned(body, names)
+            }
             _ => {}
         }
     }

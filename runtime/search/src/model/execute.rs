@@ -1,7 +1,8 @@
 //! What the visible operations of model programs do.
 
-use super::machine::{Failure, ModelMachine, Next, channel, condvar, mutex, variable};
+use super::machine::{Failure, ModelMachine, Next, channel, condvar, mutex, once, variable};
 use super::program::{Body, Condvar, Statement};
+use super::rarer::Running;
 use super::state::{Phase, State};
 use crate::footprint::{Access, Footprint};
 use crate::machine::{Chooser, Flow, Step, ThreadId};
@@ -178,6 +179,15 @@ impl ModelMachine {
                 }
                 footprint.enables.push(ThreadId(u32::from(body.0)));
                 self.settle(spawned, &mut step.failures);
+            }
+            Statement::Once(o, _) => {
+                footprint.touch(once(o), rarer.enter(o, me));
+                // Behind the jump around the body.
+                thread.place += usize::from(rarer.onces[usize::from(o.0)] == Running::By(me));
+            }
+            Statement::OnceDone(o) => {
+                footprint.touch(once(o), Access::Write);
+                rarer.onces[usize::from(o.0)] = Running::Done;
             }
             Statement::Join(body) => footprint.joins.push(ThreadId(u32::from(body.0))),
             Statement::Abort => {

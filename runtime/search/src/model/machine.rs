@@ -5,7 +5,7 @@
 //! wake by themselves.
 
 use super::code::{Instruction, fences, flatten, spawned};
-use super::program::{Body, Channel, Condvar, Mutex, Program, Statement, Variable};
+use super::program::{Body, Channel, Condvar, Mutex, Once, Program, Statement, Variable};
 use super::state::{Phase, State};
 use crate::discipline::Ordering;
 use crate::fingerprint;
@@ -87,6 +87,7 @@ pub struct ModelMachine {
 const MUTEXES: u64 = 1 << 32;
 const CONDVARS: u64 = 2 << 32;
 const CHANNELS: u64 = 3 << 32;
+const ONCES: u64 = 4 << 32;
 
 pub(super) fn variable(variable: Variable) -> ObjectId {
     ObjectId(u64::from(variable.0))
@@ -98,6 +99,10 @@ pub(super) fn mutex(mutex: Mutex) -> ObjectId {
 
 pub(super) fn channel(channel: Channel) -> ObjectId {
     ObjectId(CHANNELS + u64::from(channel.0))
+}
+
+pub(super) fn once(once: Once) -> ObjectId {
+    ObjectId(ONCES + u64::from(once.0))
 }
 
 pub(super) fn condvar(condvar: Condvar) -> ObjectId {
@@ -252,6 +257,7 @@ impl ModelMachine {
             Statement::Down(x) => value(x) <= 0,
             Statement::Send(q, _) => length(q) >= usize::from(self.capacities[usize::from(q.0)]),
             Statement::Receive(_, q) => length(q) == 0,
+            Statement::Once(o, _) => self.runs(o),
             Statement::Join(body) => self.state.threads[usize::from(body.0)].phase != Phase::Ended,
             _ => false,
         };
@@ -259,6 +265,7 @@ impl ModelMachine {
             Statement::Lock(a) | Statement::ReadLock(a) => mutex(a),
             Statement::Await(x, _) | Statement::Down(x) => variable(x),
             Statement::Send(q, _) | Statement::Receive(_, q) => channel(q),
+            Statement::Once(o, _) => once(o),
             Statement::Join(body) => ObjectId(u64::MAX - 1 - u64::from(body.0)),
             _ => ObjectId(u64::MAX),
         })
@@ -342,6 +349,7 @@ impl Machine for ModelMachine {
                 Some(&Statement::Lock(a)) => footprint.touch(mutex(a), Access::Lock),
                 Some(&Statement::ReadLock(a)) => footprint.touch(mutex(a), Access::ReadLock),
                 Some(&Statement::Await(x, _)) => footprint.touch(variable(x), Access::Read),
+                Some(&Statement::Once(o, _)) => footprint.touch(once(o), Access::Write),
                 Some(&Statement::Down(x)) => footprint.touch(variable(x), Access::Write),
                 Some(&Statement::Send(q, _) | &Statement::Receive(_, q)) => {
                     footprint.touch(channel(q), Access::Write);

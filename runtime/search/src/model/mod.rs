@@ -7,6 +7,7 @@
 //! | `code` | the flat code that the machine runs |
 //! | [`state`] | its states |
 //! | `execute` | what operations do |
+//! | `once` | code that runs once |
 //! | [`rarer`] | what only programs over rarer locks have in their states |
 //! | `reentrant` | locks that their owner takes again |
 //! | [`machine`] | the machine, one operation a step |
@@ -16,6 +17,7 @@
 mod code;
 mod execute;
 pub mod machine;
+mod once;
 mod print;
 pub mod program;
 pub mod rarer;

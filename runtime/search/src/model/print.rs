@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::program::{
-    Body, Channel, Comparison, Condition, Condvar, Mutex, Operand, Order, Program, Register,
+    Body, Channel, Comparison, Condition, Condvar, Mutex, Once, Operand, Order, Program, Register,
     Statement, Variable,
 };
 
@@ -20,6 +20,7 @@ macro_rules! name {
 name!(Variable, "x");
 name!(Mutex, "a");
 name!(Condvar, "c");
+name!(Once, "o");
 name!(Channel, "q");
 name!(Register, "r");
 name!(Body, "T");
@@ -100,6 +101,8 @@ impl Display for Statement {
             Self::Wait(c, a) => write!(f, "wait {c} {a}"),
             Self::NotifyOne(c) => write!(f, "notify_one {c}"),
             Self::NotifyAll(c) => write!(f, "notify_all {c}"),
+            Self::Once(o, body) => write!(f, "once {o} {}", Block(body)),
+            Self::OnceDone(o) => write!(f, "done {o}"),
             Self::Spawn(body) => write!(f, "spawn {body}"),
             Self::Join(body) => write!(f, "join {body}"),
             Self::Abort => f.write_str("abort"),
@@ -131,6 +134,9 @@ impl Display for Program {
         }
         for number in 0..self.condvars {
             write!(f, "condvar {}; ", Condvar(number))?;
+        }
+        for number in 0..self.onces {
+            write!(f, "once {}; ", Once(number))?;
         }
         for (number, capacity) in self.channels.iter().enumerate() {
             write!(f, "channel {} = {capacity}; ", Channel(number as u8))?;

@@ -12,6 +12,10 @@ pub struct Mutex(pub u8);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Condvar(pub u8);
 
+/// A piece of code that runs once.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Once(pub u8);
+
 /// A first-in first-out channel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Channel(pub u8);
@@ -126,6 +130,11 @@ pub enum Statement {
     NotifyOne(Condvar),
     /// `notify_all c`
     NotifyAll(Condvar),
+    /// `once o { .. }`: the first thread that comes runs the body; those that come while it runs wait until it is done; later
+    /// ones pass. A thread that comes again from the body waits for good; so do all if the body fails.
+    Once(Once, Vec<Self>),
+    /// The end of such a body, which flat code has behind it. Programs have no use for it.
+    OnceDone(Once),
     /// `spawn T`
     Spawn(Body),
     /// `join T`
@@ -170,6 +179,8 @@ pub struct Program {
     pub reentrant: Vec<Mutex>,
     /// Number of condition variables.
     pub condvars: u8,
+    /// Number of onces.
+    pub onces: u8,
     /// Capacities of the channels, at least 1.
     pub channels: Vec<u8>,
     /// Threads.
@@ -206,6 +217,12 @@ impl Program {
     pub fn condvar(&mut self) -> Condvar {
         self.condvars += 1;
         Condvar(self.condvars - 1)
+    }
+
+    /// Adds a once.
+    pub fn once(&mut self) -> Once {
+        self.onces += 1;
+        Once(self.onces - 1)
     }
 
     /// Adds a channel for `capacity` values.

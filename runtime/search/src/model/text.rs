@@ -1,7 +1,7 @@
 //! The text form of model programs.
 //!
 //! ```text
-//! plain x; atomic f = 1; mutex a; reentrant b; condvar c;
+//! plain x; atomic f = 1; mutex a; reentrant b; condvar c; once o;
 //! thread T0 { lock a; x = 1; unlock a; spawn T1; join T1 }
 //! thread T1 { r = x; if r == 0 { f += 1 } else { repeat 2 { q = f += 1 } } }
 //! ```
@@ -11,8 +11,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::program::{
-    Body, Channel, Comparison, Condition, Condvar, Declaration, Mutex, Operand, Order, Program,
-    Register, Statement, Variable,
+    Body, Channel, Comparison, Condition, Condvar, Declaration, Mutex, Once, Operand, Order,
+    Program, Register, Statement, Variable,
 };
 
 /// Why a text is no program.
@@ -72,6 +72,7 @@ struct Parser {
     variables: Vec<String>,
     mutexes: Vec<String>,
     condvars: Vec<String>,
+    onces: Vec<String>,
     channels: Vec<String>,
     threads: Vec<String>,
     registers: Vec<String>,
@@ -112,6 +113,13 @@ impl Parser {
                         self.variables.push(name);
                         let initial = if self.eat("=") { self.number()? } else { 0 };
                         program.variables.push(Declaration { atomic, initial, heap });
+                    }
+                }
+                "once" => {
+                    while !self.eat(";") {
+                        let name = self.word("a name")?;
+                        self.onces.push(name);
+                        program.once();
                     }
                 }
                 "channel" => {
@@ -186,6 +194,7 @@ impl Parser {
             "wait" => Statement::Wait(self.condvar()?, self.mutex()?),
             "notify_one" => Statement::NotifyOne(self.condvar()?),
             "notify_all" => Statement::NotifyAll(self.condvar()?),
+            "once" => Statement::Once(self.once()?, self.block()?),
             "spawn" => Statement::Spawn(self.body()?),
             "join" => Statement::Join(self.body()?),
             "abort" => Statement::Abort,
@@ -333,6 +342,14 @@ impl Parser {
         match index_in(&self.condvars, &name) {
             Some(index) => Ok(Condvar(index)),
             None => self.back().error("a condition variable"),
+        }
+    }
+
+    fn once(&mut self) -> Parsed<Once> {
+        let name = self.word("a once")?;
+        match index_in(&self.onces, &name) {
+            Some(index) => Ok(Once(index)),
+            None => self.back().error("a once"),
         }
     }
 

@@ -3,6 +3,7 @@
 use super::code::Instruction;
 use super::execute::decrement;
 use super::machine::{Failure, ModelMachine, channel, condvar, mutex, variable};
+use super::once::leaves;
 use super::program::{Body, Mutex, Statement, Variable};
 use super::state::Phase;
 use crate::discipline::{Effect, Gate, Go, Kind, Mode, Operation, Ordering, Value};
@@ -94,6 +95,8 @@ impl ModelMachine {
             Statement::Unlock(a) => Operation::Release(mutex(a), Mode::Exclusive),
             Statement::Wait(c, a) => Operation::Wait { queue: condvar(c), lock: mutex(a) },
             Statement::NotifyOne(c) | Statement::NotifyAll(c) => Operation::Notify(condvar(c)),
+            Statement::Once(o, _) => self.enters(o, site),
+            Statement::OnceDone(o) => leaves(o, site),
             Statement::Spawn(body) => Operation::Spawn(ThreadId(u32::from(body.0))),
             Statement::Join(body) => Operation::Join(ThreadId(u32::from(body.0))),
             Statement::Abort => Operation::Abort,

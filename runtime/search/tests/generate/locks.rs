@@ -1,11 +1,11 @@
 //! Random programs that use the rarer members of the lock family: any program, with declarations changed and statements added.
 
 use lockred_search::model::Program;
-use lockred_search::model::program::{Mutex, Statement};
+use lockred_search::model::program::{Mutex, Once, Statement};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::{access, around};
+use super::{access, around, flat};
 
 /// The mutex that is re-entrant in half of the programs.
 const REENTRANT: Mutex = Mutex(1);
@@ -18,6 +18,7 @@ pub fn program() -> impl Strategy<Value = Program> {
             if reentrant {
                 program.reentrant.push(REENTRANT);
             }
+            program.once();
             for (thread, place, statements) in additions {
                 let number = program.threads.len();
                 let body = &mut program.threads[thread % number];
@@ -31,5 +32,8 @@ pub fn program() -> impl Strategy<Value = Program> {
 
 fn addition() -> impl Strategy<Value = Vec<Statement>> {
     let again = access().prop_map(|inner| around(REENTRANT, around(REENTRANT, vec![inner])));
-    prop_oneof![again]
+    let once = vec(flat(), 1..3).prop_map(|body| vec![Statement::Once(Once(0), body)]);
+    let then = (access(), access())
+        .prop_map(|(inside, behind)| vec![Statement::Once(Once(0), vec![inside]), behind]);
+    prop_oneof![again, once, then]
 }
