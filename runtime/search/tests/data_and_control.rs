@@ -1,4 +1,4 @@
-//! Orders, fences, allocation: every search against brute force, on random programs that are full of them and on named ones.
+//! Channels, orders, fences, allocation: every search against brute force, on random programs that are full of them and on named ones.
 
 #![expect(dead_code, reason = "not every test file uses all of `check` and `generate`")]
 mod check;
@@ -246,4 +246,134 @@ fn a_semaphores_down_releases_nothing() {
         "atomic s = 1; plain x; thread A { down s; x = 1; release s += 1 }
         thread B { down s; q = x; release s += 1 }"
     ));
+}
+
+fn deadlocks(text: &str) -> usize {
+    count(&agrees(text), |failure| matches!(failure, Failure::Deadlock { .. }))
+}
+
+#[test]
+fn a_rendezvous_needs_both() {
+    assert_eq!(deadlocks("channel q = 0; thread A { send q 1 }"), 1);
+    assert_eq!(deadlocks("channel q = 0; thread A { r = recv q }"), 1);
+    let text = "channel q = 0; thread A { send q 7 } thread B { r = recv q; assert r == 7 }";
+    assert_eq!(agrees(text).failures.len(), 1);
+    // Either sender may be left over.
+    let text = "channel q = 0; thread A { send q 1 } thread B { send q 2 } thread C { r = recv q }";
+    assert_eq!(deadlocks(text), 2);
+    // A lock is held while its owner offers.
+    let text = "channel q = 0; mutex a; thread A { lock a; send q 1; unlock a }
+        thread B { lock a; unlock a; r = recv q }";
+    assert_eq!(deadlocks(text), 1);
+    let text = "channel q = 0; mutex a; thread A { lock a; r = recv q; unlock a }
+        thread B { lock a; unlock a; send q 1 }";
+    assert_eq!(deadlocks(text), 1);
+}
+
+#[test]
+fn a_rendezvous_orders_both_ways() {
+    assert!(!has_race(
+        "channel q = 0; plain x y; thread A { x = 1; send q 1; r = y }
+        thread B { y = 1; r = recv q; r = x }"
+    ));
+    assert!(has_race(
+        "channel q = 0; plain x; thread A { send q 1; x = 1 } thread B { r = recv q; r = x }"
+    ));
+    // A bounded channel orders only what has gone through it.
+    assert!(has_race(
+        "channel q = 1; plain y; thread A { send q 1; r = y } thread B { y = 1; r = recv q }"
+    ));
+}
+
+#[test]
+fn a_message_orders_only_its_own_sender_and_receiver() {
+    for capacity in 0..3 {
+        let declared = format!("channel q = {capacity}; plain x;");
+        // Another sender's message.
+        assert!(has_race(&format!(
+            "{declared} thread A {{ x = 1; send q 1 }} thread B {{ send q 2 }}
+            thread C {{ r = recv q; if r == 2 {{ r = x }} else {{ r = recv q }} }}"
+        )));
+        // Two senders, and two receivers, do not order each other.
+        assert!(
+            has_race(&format!(
+                "{declared} thread A {{ x = 1; send q 1 }} thread B {{ send q 2; x = 2 }}
+            thread C {{ r = recv q; r = recv q }}"
+            )) || capacity == 1
+        );
+        assert!(has_race(&format!(
+            "{declared} thread A {{ r = recv q; x = 1 }} thread B {{ r = recv q; x = 2 }}
+            thread C {{ send q 1; send q 2 }}"
+        )));
+    }
+}
+
+#[test]
+fn a_receive_orders_the_send_that_fills_its_place() {
+    let program = |capacity: u32, sends: usize| {
+        let sends = "send q 1; ".repeat(sends);
+        format!(
+            "channel q = {capacity}; plain x; thread A {{ {sends} x = 1 }}
+            thread B {{ x = 2; r = recv q; r = recv q; r = recv q }}"
+        )
+    };
+    for capacity in 0..3 {
+        for sends in 1..=3 {
+            let ordered = sends > capacity as usize;
+            assert_eq!(has_race(&program(capacity, sends)), !ordered, "{capacity} {sends}");
+        }
+    }
+    // The second send waits for the first receive, which is not the one behind the write.
+    assert!(has_race(
+        "channel q = 1; plain x; thread A { send q 1; send q 2; x = 1 }
+        thread B { r = recv q; x = 2; r = recv q }"
+    ));
+}
+
+#[test]
+fn a_closed_channel_gives_what_is_in_it_and_then_says_so() {
+    let text = "channel q = 2; thread A { send q 1; close q; r = send q 2; assert r == 0 }
+        thread B { r = recv q; assert r == 1; r = recv q; assert r == closed }";
+    assert_eq!(agrees(text).failures.len(), 1);
+    let text = "channel q = 0; thread A { r = send q 1; assert r == 1 } thread B { close q }";
+    let seen = agrees(text);
+    assert_eq!(count(&seen, |failure| matches!(failure, Failure::Assertion { .. })), 1);
+    assert_eq!(seen.failures.len(), 2);
+    let text =
+        "channel q = 1; thread A { send q 1; r = send q 2; assert r == 1 } thread B { close q }";
+    let seen = agrees(text);
+    assert_eq!(count(&seen, |failure| matches!(failure, Failure::Assertion { .. })), 1);
+    assert_eq!(
+        deadlocks("channel q = 0; thread A { r = recv q } thread B { close q; close q }"),
+        0
+    );
+}
+
+#[test]
+fn closing_orders_what_finds_the_channel_closed() {
+    for capacity in 0..2 {
+        let program = |find: &str| {
+            format!(
+                "channel q = {capacity}; plain x; thread A {{ x = 1; close q }} thread B {{ {find} }}"
+            )
+        };
+        for find in ["r = recv q; r = x", "r = send q 1; if r == 0 { r = x }"] {
+            assert!(!has_race(&program(find)), "{capacity} {find}");
+        }
+        let late = "r = x; r = recv q";
+        assert!(has_race(&program(late)), "{capacity}");
+        // Who closes again orders nothing.
+        assert!(has_race(&format!(
+            "channel q = {capacity}; plain x; thread A {{ close q }} thread B {{ x = 1; close q }}
+            thread C {{ r = recv q; r = x }}"
+        )));
+    }
+}
+
+#[test]
+fn receivers_of_a_closed_channel_commute() {
+    let text = "channel q; thread A { close q; spawn B; spawn C } thread B { r = recv q }
+        thread C { r = recv q }";
+    let (_, outcome) = search(&parse(text), Strategy::Dpor, Limits::default());
+    assert_eq!(outcome.counts.executions, 1);
 }

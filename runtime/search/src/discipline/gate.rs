@@ -59,7 +59,7 @@ impl Gate<'_> {
                     && self.held.iter().any(|&(held, _)| self.discipline.is_cyclic(held, lock))
             }
             // What comes before an abort is seen by others, who never come after it.
-            Operation::Await { .. } | Operation::Abort => true,
+            Operation::Await { .. } | Operation::Pass(..) | Operation::Abort => true,
             _ => false,
         };
         let late = self.run.post
@@ -77,6 +77,7 @@ impl Gate<'_> {
                 Operation::Acquire(lock, mode) => Wanted::Lock(lock, mode),
                 Operation::Join(thread) => Wanted::End(thread),
                 Operation::Await { object, access, .. } => Wanted::Value(object, access),
+                Operation::Pass(channel, passing) => Wanted::Value(channel, passing.access()),
                 _ => return Go::Boundary,
             });
             return Go::Blocked;
@@ -121,6 +122,15 @@ impl Gate<'_> {
                 self.run.footprint.touch(object, access);
                 self.run.push(Deed::Data { object, access, kind, site });
             }
+            Operation::Pass(channel, passing) => {
+                let access = passing.access();
+                self.discipline.check_locks(channel, access != Access::Read, false, self.held);
+                self.run.awaits = true;
+                self.run.footprint.touch(channel, access);
+                self.run.footprint.enables.extend(passing.wakes());
+                self.run.push(Deed::Pass(channel, passing));
+            }
+            Operation::Resume { channel, taken } => self.run.push(Deed::Resume(channel, taken)),
             Operation::Wait { queue, lock } => {
                 // First, so that the lock orders it.
                 self.touch_queue(queue, Access::Enqueue);
@@ -185,10 +195,11 @@ impl Gate<'_> {
             Operation::Notify(queue) => unless(discipline.is_unprotected(queue), Mover::Both),
             Operation::Spawn(_) => Mover::Left,
             Operation::Join(_) => Mover::Right,
-            Operation::Fence(_) | Operation::Local => Mover::Both,
+            Operation::Resume { .. } | Operation::Fence(_) | Operation::Local => Mover::Both,
             Operation::TryAcquire(..)
             | Operation::Data { .. }
             | Operation::Await { .. }
+            | Operation::Pass(..)
             | Operation::Abort => Mover::Non,
         }
     }
@@ -203,7 +214,7 @@ impl Gate<'_> {
                 }
                 return self.discipline.nest(self.thread, self.held, lock);
             }
-            Operation::Join(_) | Operation::Await { .. } => None,
+            Operation::Join(_) | Operation::Await { .. } | Operation::Pass(..) => None,
             Operation::Wait { lock, .. } => Some(lock),
             _ => return,
         };

@@ -19,7 +19,7 @@ mod run;
 
 pub use gate::{Gate, Go};
 pub use locksets::Locksets;
-pub use operation::{Effect, Kind, Mode, Operation, Ordering, Value};
+pub use operation::{Effect, Kind, Mode, Operation, Ordering, Passing, Value};
 pub(crate) use run::{Deed, Run, Wanted, lock_access};
 
 use crate::chains::Objects;

@@ -60,6 +60,47 @@ pub enum Kind {
     Atomic(Value, Ordering),
 }
 
+/// What an operation does to a channel. A message happens before its receive, and if there is room for `capacity` messages,
+/// each receive happens before the send that is so many messages behind (The Go memory model, channel communication).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Passing {
+    /// Puts a message in.
+    Send {
+        /// For how many messages there is room. If for none, the message is offered: the thread stands still behind this
+        /// operation until another one wakes it, and then does [`Operation::Resume`].
+        capacity: u32,
+    },
+    /// Takes the first message out.
+    Receive {
+        /// The thread that had offered it.
+        wakes: Option<ThreadId>,
+    },
+    /// Closes the channel.
+    Close {
+        /// The thread whose offer this withdraws.
+        wakes: Option<ThreadId>,
+    },
+    /// Finds the channel closed, and empty if a message is wanted. It can be found so from then on.
+    Closed,
+}
+
+impl Passing {
+    /// How it acts on the channel.
+    #[must_use]
+    pub const fn access(self) -> Access {
+        if matches!(self, Self::Closed) { Access::Read } else { Access::Write }
+    }
+
+    /// The thread that it wakes.
+    #[must_use]
+    pub const fn wakes(self) -> Option<ThreadId> {
+        match self {
+            Self::Receive { wakes } | Self::Close { wakes } => wakes,
+            Self::Send { .. } | Self::Closed => None,
+        }
+    }
+}
+
 /// One operation of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Operation {
@@ -90,6 +131,15 @@ pub enum Operation {
         kind: Kind,
         /// Where in the program.
         site: u64,
+    },
+    /// Acts on a channel, whose messages come out in the order in which they went in; waits for room or a message if need be.
+    Pass(ObjectId, Passing),
+    /// Goes on behind a [`Passing::Send`] to a rendezvous channel: the message was taken, or the channel was closed.
+    Resume {
+        /// The channel.
+        channel: ObjectId,
+        /// The message was taken.
+        taken: bool,
     },
     /// Gives back the exclusively held lock and enters the queue of waiters; the thread stands still behind it, until it is
     /// notified and acquires the lock ([`Operation::Acquire`]).

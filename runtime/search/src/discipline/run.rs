@@ -4,7 +4,7 @@ use crate::fault::{Fault, is_on};
 use crate::footprint::{Access, Footprint, ObjectId, thread_object};
 use crate::machine::ThreadId;
 
-use super::operation::{Kind, Mode, Ordering};
+use super::operation::{Kind, Mode, Ordering, Passing};
 
 /// An act that matters for weak happens-before (ALGORITHM.md section 5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,6 +27,9 @@ pub(crate) enum Deed {
     Spawn(ThreadId),
     Join(ThreadId),
     Fence(Ordering),
+    Pass(ObjectId, Passing),
+    /// Goes on behind a message that was taken, or else that the channel was closed for.
+    Resume(ObjectId, bool),
 }
 
 /// What a thread waits for.
@@ -141,7 +144,8 @@ impl Run {
                     footprint.touch(thread_object(thread), Access::LateJoin);
                 }
                 Deed::Join(thread) => footprint.joins.push(thread),
-                Deed::Spawn(_) | Deed::Fence(_) => {}
+                Deed::Pass(channel, passing) => footprint.touch(channel, passing.access()),
+                Deed::Spawn(_) | Deed::Fence(_) | Deed::Resume(..) => {}
             }
         }
         self.choices_at[last]

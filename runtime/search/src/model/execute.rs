@@ -1,6 +1,6 @@
 //! What the visible operations of model programs do.
 
-use super::machine::{Failure, ModelMachine, Next, channel, condvar, mutex, once, variable};
+use super::machine::{Failure, ModelMachine, Next, condvar, mutex, once, variable};
 use super::program::{Body, Condvar, Statement};
 use super::rarer::Running;
 use super::state::{Phase, State};
@@ -37,7 +37,7 @@ impl ModelMachine {
             step.failures.push(Failure::Misuse { thread: me, place });
             return Next::End;
         }
-        let State { threads, values, owners, readers, queues, freed, rarer } = &mut self.state;
+        let State { threads, values, owners, readers, freed, rarer, .. } = &mut self.state;
         let thread = &mut threads[number];
         let footprint = &mut step.footprint;
         match statement {
@@ -145,14 +145,12 @@ impl ModelMachine {
                 freed[index] = false;
                 values[index] = 0;
             }
-            Statement::Send(q, operand) => {
-                footprint.touch(channel(q), Access::Write);
-                queues[usize::from(q.0)].push(thread.compute(operand));
+            Statement::Send(q, operand) => return self.send(number, None, q, operand, footprint),
+            Statement::SendChecked(register, q, operand) => {
+                return self.send(number, Some(register), q, operand, footprint);
             }
-            Statement::Receive(register, q) => {
-                footprint.touch(channel(q), Access::Write);
-                thread.set(register, queues[usize::from(q.0)].remove(0));
-            }
+            Statement::Receive(register, q) => self.receive(number, register, q, footprint),
+            Statement::Close(q) => self.close(q, footprint),
             Statement::Any(register, of) => {
                 let value = if of > 1 { chooser.choose(of) } else { 0 };
                 thread.set(register, value as i32);

@@ -73,7 +73,7 @@ pub struct ModelMachine {
     /// Which mutexes are re-entrant.
     pub(super) reentrant: Vec<bool>,
     /// Capacities of the channels.
-    capacities: Vec<u8>,
+    pub(super) capacities: Vec<u8>,
     root: State,
     pub(super) state: State,
     pub(super) saved: Vec<State>,
@@ -224,6 +224,10 @@ impl ModelMachine {
                 self.enter_or_leave_again(number);
                 Next::On
             }
+            Phase::Answered(_, taken) => {
+                self.answer(number, taken);
+                Next::On
+            }
             _ => {
                 let accessed = self.next(number).and_then(Self::accessed);
                 let is_freed = accessed.is_some_and(|x| self.state.freed[usize::from(x.0)]);
@@ -249,14 +253,13 @@ impl ModelMachine {
     /// What the operation has to wait for now.
     fn awaited(&self, statement: &Statement) -> Option<ObjectId> {
         let value = |x: Variable| self.state.values[usize::from(x.0)];
-        let length = |q: Channel| self.state.queues[usize::from(q.0)].len();
         let waits = match *statement {
             Statement::Lock(a) => !self.state.is_free(a, false),
             Statement::ReadLock(a) => !self.state.is_free(a, true),
             Statement::Await(x, wanted) => value(x) != wanted,
             Statement::Down(x) => value(x) <= 0,
-            Statement::Send(q, _) => length(q) >= usize::from(self.capacities[usize::from(q.0)]),
-            Statement::Receive(_, q) => length(q) == 0,
+            Statement::Send(q, _) | Statement::SendChecked(_, q, _) => self.is_full(q),
+            Statement::Receive(_, q) => self.is_empty(q),
             Statement::Once(o, _) => self.runs(o),
             Statement::Join(body) => self.state.threads[usize::from(body.0)].phase != Phase::Ended,
             _ => false,
@@ -264,7 +267,9 @@ impl ModelMachine {
         waits.then(|| match *statement {
             Statement::Lock(a) | Statement::ReadLock(a) => mutex(a),
             Statement::Await(x, _) | Statement::Down(x) => variable(x),
-            Statement::Send(q, _) | Statement::Receive(_, q) => channel(q),
+            Statement::Send(q, _) | Statement::SendChecked(_, q, _) | Statement::Receive(_, q) => {
+                channel(q)
+            }
             Statement::Once(o, _) => once(o),
             Statement::Join(body) => ObjectId(u64::MAX - 1 - u64::from(body.0)),
             _ => ObjectId(u64::MAX),
@@ -328,6 +333,8 @@ impl Machine for ModelMachine {
             Phase::Ended => Status::Ended,
             Phase::Unborn => blocked_on(ObjectId(u64::MAX)),
             Phase::Waiting(c, _) => blocked_on(condvar(c)),
+            Phase::Offering(q) => blocked_on(channel(q)),
+            Phase::Answered(..) => Status::Enabled,
             Phase::Woken(a) if !self.state.is_free(a, false) => blocked_on(mutex(a)),
             Phase::Woken(_) => Status::Enabled,
             Phase::Ready if self.is_inner(number) => Status::Enabled,
@@ -343,6 +350,7 @@ impl Machine for ModelMachine {
         let number = thread.index();
         match self.state.threads[number].phase {
             Phase::Ended | Phase::Unborn | Phase::Waiting(..) => {}
+            Phase::Offering(_) | Phase::Answered(..) => {}
             Phase::Woken(a) => footprint.touch(mutex(a), Access::Lock),
             Phase::Ready if self.is_inner(number) => {}
             Phase::Ready => match self.next(number) {
@@ -351,9 +359,11 @@ impl Machine for ModelMachine {
                 Some(&Statement::Await(x, _)) => footprint.touch(variable(x), Access::Read),
                 Some(&Statement::Once(o, _)) => footprint.touch(once(o), Access::Write),
                 Some(&Statement::Down(x)) => footprint.touch(variable(x), Access::Write),
-                Some(&Statement::Send(q, _) | &Statement::Receive(_, q)) => {
-                    footprint.touch(channel(q), Access::Write);
-                }
+                Some(
+                    &Statement::Send(q, _)
+                    | &Statement::SendChecked(_, q, _)
+                    | &Statement::Receive(_, q),
+                ) => footprint.touch(channel(q), Access::Write),
                 _ => {}
             },
         }

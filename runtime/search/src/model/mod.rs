@@ -7,6 +7,7 @@
 //! | `code` | the flat code that the machine runs |
 //! | [`state`] | its states |
 //! | `execute` | what operations do |
+//! | `channels` | what those on channels do |
 //! | `once` | code that runs once |
 //! | [`rarer`] | what only programs over rarer locks have in their states |
 //! | `reentrant` | locks that their owner takes again |
@@ -14,6 +15,7 @@
 //! | `transactional` | the machine by transactions |
 //! | [`watched`] | the machine watched by a race detector |
 
+mod channels;
 mod code;
 mod execute;
 pub mod machine;

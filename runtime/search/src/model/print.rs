@@ -96,6 +96,8 @@ impl Display for Statement {
             Self::Free(x) => write!(f, "free {x}"),
             Self::Allocate(x) => write!(f, "alloc {x}"),
             Self::Send(q, operand) => write!(f, "send {q} {operand}"),
+            Self::SendChecked(register, q, operand) => write!(f, "{register} = send {q} {operand}"),
+            Self::Close(q) => write!(f, "close {q}"),
             Self::Receive(register, q) => write!(f, "{register} = recv {q}"),
             Self::Any(register, of) => write!(f, "{register} = any {of}"),
             Self::Wait(c, a) => write!(f, "wait {c} {a}"),

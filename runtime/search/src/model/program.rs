@@ -16,6 +16,9 @@ pub struct Condvar(pub u8);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Once(pub u8);
 
+/// What is received from a channel that is empty and closed; `closed` in the text form.
+pub const CLOSED: i32 = i32::MIN;
+
 /// A first-in first-out channel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Channel(pub u8);
@@ -118,10 +121,15 @@ pub enum Statement {
     /// `alloc x`: makes a variable that is not allocated live again, with the value 0; a failure if it is live. Nothing but
     /// the program's own synchronisation orders it after a `free` by another thread: unordered, the two are a race.
     Allocate(Variable),
-    /// `send q 1`: waits while the channel is full.
+    /// `send q 1`: waits while the channel is full. If the capacity is 0 it offers the value, which waits while another
+    /// sender offers one, and then waits until a receiver has taken it. Nothing is sent if the channel is closed.
     Send(Channel, Operand),
-    /// `r = recv q`: waits while the channel is empty.
+    /// `r = send q 1`: the register becomes 1 if the value was sent (and taken, if the capacity is 0), 0 if the channel is closed.
+    SendChecked(Register, Channel, Operand),
+    /// `r = recv q`: waits while the channel is empty and not closed; [`CLOSED`] if it is empty and closed.
     Receive(Register, Channel),
+    /// `close q`: nothing is sent any more, and offers are withdrawn. Closing again changes nothing.
+    Close(Channel),
     /// `r = any 3`: some value below 3.
     Any(Register, u32),
     /// `wait c a`: releases the mutex, waits for a notification, takes the mutex.
@@ -181,7 +189,7 @@ pub struct Program {
     pub condvars: u8,
     /// Number of onces.
     pub onces: u8,
-    /// Capacities of the channels, at least 1.
+    /// Capacities of the channels; 0 for rendezvous.
     pub channels: Vec<u8>,
     /// Threads.
     pub threads: Vec<Vec<Statement>>,
@@ -225,9 +233,9 @@ impl Program {
         Once(self.onces - 1)
     }
 
-    /// Adds a channel for `capacity` values.
+    /// Adds a channel for `capacity` values; one of capacity 0 passes values from hand to hand.
     pub fn channel(&mut self, capacity: u8) -> Channel {
-        self.channels.push(capacity.max(1));
+        self.channels.push(capacity);
         Channel(self.channels.len() as u8 - 1)
     }
 

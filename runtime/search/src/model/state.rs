@@ -1,6 +1,8 @@
 //! A state of the model machine.
 
-use super::program::{Body, Comparison, Condition, Condvar, Mutex, Operand, Program, Register};
+use super::program::{
+    Body, Channel, Comparison, Condition, Condvar, Mutex, Operand, Program, Register,
+};
 use super::rarer::Rarer;
 
 /// How a thread stands.
@@ -12,6 +14,10 @@ pub enum Phase {
     Ready,
     /// In the queue of a condition variable.
     Waiting(Condvar, Mutex),
+    /// Offers its value to a rendezvous channel.
+    Offering(Channel),
+    /// Its offer was taken, or else withdrawn: goes on next.
+    Answered(Channel, bool),
     /// Woken from a wait: takes the mutex next.
     Woken(Mutex),
     /// Ended.
@@ -55,6 +61,8 @@ pub struct State {
     pub readers: Vec<Vec<Body>>,
     /// Values in the channels, the oldest first.
     pub queues: Vec<Vec<i32>>,
+    /// Which channels are closed.
+    pub closed: Vec<bool>,
     /// Which variables are not allocated.
     pub freed: Vec<bool>,
     /// The rarer locks.
@@ -101,6 +109,7 @@ impl Clone for State {
             owners: self.owners.clone(),
             readers: self.readers.clone(),
             queues: self.queues.clone(),
+            closed: self.closed.clone(),
             freed: self.freed.clone(),
             rarer: self.rarer.clone(),
         }
@@ -112,6 +121,7 @@ impl Clone for State {
         self.owners.clone_from(&other.owners);
         self.readers.clone_from(&other.readers);
         self.queues.clone_from(&other.queues);
+        self.closed.clone_from(&other.closed);
         self.freed.clone_from(&other.freed);
         self.rarer.clone_from(&other.rarer);
     }
@@ -172,6 +182,7 @@ impl State {
             owners: vec![None; usize::from(program.mutexes)],
             readers: vec![Vec::new(); usize::from(program.mutexes)],
             queues: vec![Vec::new(); program.channels.len()],
+            closed: vec![false; program.channels.len()],
             freed: program.variables.iter().map(|variable| variable.heap).collect(),
             rarer: Rarer::root(program),
         }

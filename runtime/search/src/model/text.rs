@@ -11,8 +11,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::program::{
-    Body, Channel, Comparison, Condition, Condvar, Declaration, Mutex, Once, Operand, Order,
-    Program, Register, Statement, Variable,
+    Body, CLOSED, Channel, Comparison, Condition, Condvar, Declaration, Mutex, Once, Operand,
+    Order, Program, Register, Statement, Variable,
 };
 
 /// Why a text is no program.
@@ -127,7 +127,7 @@ impl Parser {
                         let name = self.word("a name")?;
                         self.channels.push(name);
                         let capacity = if self.eat("=") { self.number()? } else { 1 };
-                        program.channel(capacity.clamp(1, 255) as u8);
+                        program.channel(capacity.clamp(0, 255) as u8);
                     }
                 }
                 "mutex" | "reentrant" | "condvar" => {
@@ -191,6 +191,7 @@ impl Parser {
             "alloc" => Statement::Allocate(self.variable()?),
             "fence" => Statement::Fence(self.order()?),
             "send" => Statement::Send(self.channel()?, self.operand()?),
+            "close" => Statement::Close(self.channel()?),
             "wait" => Statement::Wait(self.condvar()?, self.mutex()?),
             "notify_one" => Statement::NotifyOne(self.condvar()?),
             "notify_all" => Statement::NotifyAll(self.condvar()?),
@@ -252,6 +253,9 @@ impl Parser {
         }
         if self.eat("recv") {
             return Ok(Statement::Receive(register, self.channel()?));
+        }
+        if self.eat("send") {
+            return Ok(Statement::SendChecked(register, self.channel()?, self.operand()?));
         }
         if self.eat("any") {
             return Ok(Statement::Any(register, self.number()?.unsigned_abs().max(1)));
@@ -362,6 +366,9 @@ impl Parser {
     }
 
     fn number(&mut self) -> Parsed<i32> {
+        if self.eat("closed") {
+            return Ok(CLOSED);
+        }
         match self.word("a number")?.parse() {
             Ok(number) => Ok(number),
             Err(_) => self.back().error("a number"),

@@ -21,9 +21,15 @@ impl ModelMachine {
         if self.is_inner(number) {
             return Operation::Local;
         }
+        if let Phase::Answered(q, taken) = thread.phase {
+            return Operation::Resume { channel: channel(q), taken };
+        }
         let Some(Instruction::Do(statement, orders)) = self.code[number].get(thread.place) else {
             return Operation::Local;
         };
+        if let Some((q, passing)) = self.passing(statement) {
+            return Operation::Pass(channel(q), passing);
+        }
         let lacks = |a: &Mutex, shared| !self.state.holds(Body(number as u8), *a, shared);
         let site = thread.place as u64;
         let ordering = orders.or(Ordering::ACQ_REL);
@@ -64,10 +70,6 @@ impl ModelMachine {
                 let kind = Kind::Atomic(Value::Updated, orders.or(Ordering::ACQUIRE));
                 Operation::Await { object: variable(x), access: Access::Write, kind, site }
             }
-            Statement::Send(q, _) | Statement::Receive(_, q) => {
-                let kind = Kind::Atomic(Value::Updated, Ordering::ACQ_REL);
-                Operation::Await { object: channel(q), access: Access::Write, kind, site }
-            }
             Statement::Increment(x) => data(x, Access::RefInc, Value::Updated, Ordering::RELAXED),
             Statement::Decrement(_, x) => {
                 let access = decrement(self.state.values[usize::from(x.0)]);
@@ -100,7 +102,11 @@ impl ModelMachine {
             Statement::Spawn(body) => Operation::Spawn(ThreadId(u32::from(body.0))),
             Statement::Join(body) => Operation::Join(ThreadId(u32::from(body.0))),
             Statement::Abort => Operation::Abort,
-            Statement::Let(..)
+            Statement::Send(..)
+            | Statement::SendChecked(..)
+            | Statement::Receive(..)
+            | Statement::Close(_)
+            | Statement::Let(..)
             | Statement::Assert(_)
             | Statement::If(..)
             | Statement::Ordered(..)
@@ -147,8 +153,8 @@ impl ModelMachine {
         loop {
             match self.state.threads[number].phase {
                 Phase::Ended => return End::Ended,
-                Phase::Unborn | Phase::Waiting(..) => return End::Boundary,
-                Phase::Ready | Phase::Woken(_) => {}
+                Phase::Unborn | Phase::Waiting(..) | Phase::Offering(_) => return End::Boundary,
+                Phase::Ready | Phase::Woken(_) | Phase::Answered(..) => {}
             }
             let operation = self.operation(number);
             let can_proceed = self.status(ThreadId(number as u32)).can_run();

@@ -9,7 +9,7 @@ use std::hash::Hash;
 
 use super::machine::{Failure, ModelMachine};
 use crate::clock::Clock;
-use crate::discipline::{Kind, Mode, Operation, Value};
+use crate::discipline::{Kind, Mode, Operation, Passing, Value};
 use crate::fingerprint::Lanes;
 use crate::footprint::{Access, Footprint, ObjectId};
 use crate::machine::{Chooser, Machine, Status, Step, ThreadId};
@@ -25,6 +25,15 @@ struct Seen {
     plain: bool,
 }
 
+/// What went through a channel.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+struct Passed {
+    /// Who sent the messages, and what each carries.
+    sends: Vec<(u32, Clock)>,
+    receives: Vec<Clock>,
+    closed: Clock,
+}
+
 /// What the detector knows.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 struct Watch {
@@ -38,6 +47,7 @@ struct Watch {
     released: BTreeMap<u32, Clock>,
     /// Per thread, the messages that it has read: an acquire fence acquires them.
     read: BTreeMap<u32, Clock>,
+    channels: BTreeMap<ObjectId, Passed>,
     accesses: BTreeMap<ObjectId, Vec<Seen>>,
 }
 
@@ -75,6 +85,33 @@ impl Watched {
             Operation::Data { object, access, kind, site }
             | Operation::Await { object, access, kind, site } => {
                 self.access(thread, &mut now, object, access, kind, site, step);
+            }
+            Operation::Pass(channel, passing) => {
+                let passed = self.watch.channels.entry(channel).or_default();
+                match passing {
+                    Passing::Send { capacity } => {
+                        let behind = passed.sends.len().checked_sub(capacity as usize);
+                        if let Some(first) = behind.filter(|_| capacity > 0) {
+                            now.join(&passed.receives[first]);
+                        }
+                        passed.sends.push((thread.0, now.clone()));
+                    }
+                    Passing::Receive { .. } => {
+                        now.join(&passed.sends[passed.receives.len()].1);
+                        passed.receives.push(now.clone());
+                    }
+                    Passing::Close { .. } => passed.closed = now.clone(),
+                    Passing::Closed => now.join(&passed.closed),
+                }
+            }
+            Operation::Resume { channel, taken } => {
+                let passed = &self.watch.channels[&channel];
+                if taken {
+                    let mine = passed.sends.iter().rposition(|&(sender, _)| sender == thread.0);
+                    now.join(&passed.receives[mine.unwrap_or_default()]);
+                } else {
+                    now.join(&passed.closed);
+                }
             }
             Operation::Spawn(started) => {
                 self.watch.threads.insert(started.0, now.clone());
@@ -209,6 +246,7 @@ impl Fingerprint for Watched {
         self.watch.locks.hash(&mut hasher);
         self.watch.readers.hash(&mut hasher);
         self.watch.messages.hash(&mut hasher);
+        self.watch.channels.hash(&mut hasher);
         self.watch.released.hash(&mut hasher);
         self.watch.read.hash(&mut hasher);
         for accesses in self.watch.accesses.values() {

@@ -22,6 +22,7 @@
 //! - An acquiring read happens after what it reads from when it is checked for races itself.
 //! - The witness leaves out what only the later access conflicts with, and is ordered otherwise (`witness`).
 
+mod channels;
 mod fences;
 mod judge;
 mod level;

@@ -14,6 +14,7 @@ use crate::fault::{Fault, is_on};
 use crate::footprint::{Access, ObjectId};
 use crate::machine::ThreadId;
 
+use super::channels::Channels;
 use super::fences::Fences;
 use super::trace::Trace;
 
@@ -77,6 +78,7 @@ pub(super) struct Weak {
     releases: ByObject<Vec<Vec<Left>>>,
     /// Per atomic object, what an acquiring read would acquire.
     messages: ByObject<Times>,
+    channels: Channels,
     fences: Fences,
     /// What to take back.
     log: Vec<(Position, Logged)>,
@@ -97,6 +99,7 @@ impl Weak {
     /// Takes back everything at `position` and behind it.
     pub(super) fn truncate(&mut self, position: Position) {
         self.accesses.truncate(position);
+        self.channels.truncate(position);
         self.fences.truncate(position);
         while let Some((_, logged)) = self.log.pop_if(|(at, _)| *at >= position) {
             match logged {
@@ -152,6 +155,13 @@ impl Weak {
                 }
                 Deed::Fail(..) => {}
                 Deed::Fence(ordering) => self.fences.fence(ordering, &mut self.now),
+                Deed::Pass(channel, passing) => {
+                    let now = &mut self.now;
+                    self.channels.pass(channel, passing, (thread, position), now);
+                }
+                Deed::Resume(channel, taken) => {
+                    self.channels.resume(channel, taken, thread, &mut self.now);
+                }
                 Deed::Spawn(started) => self.keep(started, position),
                 Deed::Join(ended) => {
                     if let Some(last) =

@@ -1,4 +1,4 @@
-//! Random programs with fences, memory orderings, compare-exchanges that fail, and allocation.
+//! Random programs with channels, fences, memory orderings, compare-exchanges that fail, and allocation.
 
 use super::*;
 
@@ -13,7 +13,7 @@ pub fn program() -> impl Strategy<Value = Program> {
     (0..SIZES.len()).prop_flat_map(|size| {
         let (threads, length) = SIZES[size];
         let body = vec(part(), 1..=length).prop_map(move |parts| cut(parts, length));
-        vec(body, threads).prop_map(|bodies| {
+        (vec(body, threads), 0..3u8).prop_map(|(bodies, capacity)| {
             let mut program = Program::default();
             for atomic in [false, false, true, true] {
                 program.variable(atomic);
@@ -23,7 +23,7 @@ pub fn program() -> impl Strategy<Value = Program> {
             program.mutex();
             program.mutex();
             program.condvar();
-            program.channel(1);
+            program.channel(capacity);
             for body in bodies {
                 program.thread(body);
             }
@@ -38,6 +38,7 @@ fn part() -> impl Strategy<Value = Vec<Statement>> {
         2 => fence().prop_map(one),
         2 => exchange().prop_map(one),
         2 => heap().prop_map(one),
+        4 => message(),
         4 => publication(),
         2 => ordered().prop_map(one),
         2 => statement().prop_map(one),
@@ -106,4 +107,29 @@ pub fn publication() -> impl Strategy<Value = Vec<Statement>> {
             vec![ordered(look), Statement::Fence(fence), read]
         },
     )
+}
+
+/// A use of the channel, and perhaps of data that it orders.
+pub fn message() -> impl Strategy<Value = Vec<Statement>> {
+    let (r, q) = (Register(0), Channel(0));
+    let passing = prop_oneof![
+        3 => operand().prop_map(move |value| Statement::Send(q, value)),
+        2 => operand().prop_map(move |value| Statement::SendChecked(r, q, value)),
+        4 => Just(Statement::Receive(r, q)),
+        1 => Just(Statement::Close(q)),
+    ];
+    let plain = (0..2u8, any::<bool>()).prop_map(|(x, writes)| {
+        let x = Variable(x);
+        if writes {
+            Statement::Store(x, Operand::Constant(1))
+        } else {
+            Statement::Load(Register(1), x)
+        }
+    });
+    (passing, plain, 0..4).prop_map(|(passing, plain, order)| match order {
+        0 => vec![passing],
+        1 => vec![passing, plain],
+        2 => vec![plain, passing],
+        _ => vec![passing.clone(), plain, passing],
+    })
 }
