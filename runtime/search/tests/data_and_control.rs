@@ -271,6 +271,18 @@ fn a_rendezvous_needs_both() {
 }
 
 #[test]
+fn a_lock_may_be_held_for_good_by_who_waits_for_a_message() {
+    for (one, other) in [("r = recv q", "send q 1"), ("send q 1", "r = recv q")] {
+        let text = format!(
+            "channel q = 0; mutex a b; thread A {{ lock a; {one}; unlock a }}
+            thread B {{ lock b; lock a; unlock a; unlock b }}
+            thread C {{ lock b; unlock b; {other} }}"
+        );
+        assert_eq!(deadlocks(&text), 1, "{text}");
+    }
+}
+
+#[test]
 fn a_rendezvous_orders_both_ways() {
     assert!(!has_race(
         "channel q = 0; plain x y; thread A { x = 1; send q 1; r = y }
