@@ -47,11 +47,13 @@ pub enum Access {
     ReadUnlock,
     /// Enters a queue of waiters. Any waiter of a queue may be woken, so two entries commute.
     Enqueue,
+    /// Enters a first-in first-out queue of waiters, whose order decides who is woken: two entries do not commute.
+    EnqueueLast,
     /// Wakes waiters of a queue and finds none.
     WakeNone,
     /// Wakes at least one waiter of a queue.
     Wake,
-    /// Leaves a queue of waiters by itself (a timeout).
+    /// Leaves a queue of waiters by itself (a timeout), or is about to and finds that it was woken.
     Leave,
     /// In a transaction: takes a lock exclusively and gives it back, or waits for it or tries it in vain.
     Section,
@@ -80,6 +82,13 @@ impl Access {
         matches!(self, Self::RefInc | Self::RefDec | Self::RefDecToOne)
     }
 
+    /// Whether it acts on a queue of waiters.
+    #[must_use]
+    pub const fn is_on_queue(self) -> bool {
+        use Access::{Enqueue, EnqueueLast, Leave, Wake, WakeNone};
+        matches!(self, Enqueue | EnqueueLast | Leave | Wake | WakeNone)
+    }
+
     /// Whether two accesses to the same object depend on each other: their order may matter.
     #[must_use]
     pub fn depends_on(self, other: Self) -> bool {
@@ -93,6 +102,7 @@ impl Access {
             (RefInc | RefDec | RefDecToOne, RefInc | RefDec | RefDecToOne) => false,
             (ReadLock | ReadUnlock, ReadLock | ReadUnlock) => false,
             (Enqueue, Enqueue) | (WakeNone, WakeNone) => false,
+            (Leave, Leave | Enqueue | EnqueueLast) | (Enqueue | EnqueueLast, Leave) => false,
             // ALGORITHM.md 4.1: use, att; use_r, att_r; chg; chg_r.
             (Section | SharedSection, Section | SharedSection) => false,
             (SharedChange, SharedChange | SharedSection) | (SharedSection, SharedChange) => false,

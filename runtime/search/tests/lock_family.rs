@@ -175,3 +175,98 @@ fn a_once_may_wait_for_a_lock_that_its_waiters_hold() {
     );
     assert_eq!(deadlocks(&seen), 1);
 }
+
+#[test]
+fn a_fifo_condvar_wakes_the_longest_waiter() {
+    let waiters = |kind: &str| {
+        agrees(&format!(
+            "mutex a; {kind} c; atomic n; thread A {{ lock a; n = 1; wait c a; unlock a }}
+            thread B {{ await n == 1; lock a; n = 2; wait c a; unlock a }}
+            thread C {{ await n == 2; lock a; notify_one c; unlock a }}"
+        ))
+    };
+    // Only the second waiter is left behind, and never the first one.
+    assert_eq!((deadlocks(&waiters("fifo")), deadlocks(&waiters("condvar"))), (1, 2));
+}
+
+#[test]
+fn the_order_in_a_fifo_queue_is_explored() {
+    let waiters = |kind: &str| {
+        let wait = "lock a; wait c a; unlock a";
+        format!(
+            "mutex a; {kind} c; thread A {{ {wait} }} thread B {{ {wait} }}
+            thread C {{ lock a; notify_one c; unlock a }}"
+        )
+    };
+    // Either waiter may be woken, or none (the notification comes first).
+    assert_eq!(deadlocks(&agrees(&waiters("fifo"))), 3);
+    // C before, between, and behind two waiters, in both orders. (DPOR also orders the one that was woken and the other's
+    // coming.) Without an order of the queue there are two less, and two more for the choice.
+    assert_eq!(executions(&waiters("fifo")), (8, 6, 0));
+    assert_eq!(executions(&waiters("condvar")).1, 5);
+    // The queue keeps its order when another one leaves it.
+    let seen = agrees(
+        "mutex a; fifo c; atomic n m; thread A { lock a; n = 1; r = waitfor c a; unlock a; m = 1 }
+        thread B { await n == 1; lock a; n = 2; wait c a; unlock a }
+        thread C { await m == 1; await n == 2; lock a; notify_one c; unlock a }",
+    );
+    assert_eq!(deadlocks(&seen), 0);
+}
+
+#[test]
+fn a_wait_with_a_timeout_ends_by_itself_and_says_so() {
+    let alone =
+        agrees("mutex a; condvar c; thread A { lock a; r = waitfor c a; assert r == 1; unlock a }");
+    assert_eq!((deadlocks(&alone), alone.len()), (0, 2));
+    // Notified, timed out before the notification, or behind it (which was lost).
+    let text = "mutex a; condvar c; atomic f; thread A { lock a; r = waitfor c a; unlock a }
+        thread B { lock a; notify_one c; unlock a }";
+    let seen = agrees(text);
+    assert_eq!((deadlocks(&seen), ends(&seen)), (0, 2));
+    // The mutex is taken again in either case.
+    let seen = agrees(
+        "mutex a; condvar c; plain x; thread A { lock a; r = waitfor c a; x = 1; unlock a }
+        thread B { lock a; x = 2; notify_one c; unlock a }",
+    );
+    assert!(!has_race(&seen));
+    let seen = agrees(
+        "mutex a b; condvar c; thread A { lock b; lock a; r = waitfor c a; unlock a; unlock b }
+        thread B { lock a; lock b; notify_one c; unlock b; unlock a }",
+    );
+    // Both wait for the other's lock when the time is up.
+    assert_eq!(deadlocks(&seen), 1);
+}
+
+#[test]
+fn a_notification_does_not_take_a_timeout_away() {
+    // The search first lets the notification come; that the waiter may have left before has to be seen all the same.
+    let seen = agrees(
+        "mutex a; condvar c; atomic f; thread A { lock a; r = waitfor c a; unlock a; if r == 0 { f = 1 } }
+        thread B { notify_all c } thread C { q = f; assert q == 0 }",
+    );
+    assert!(seen.iter().any(|failure| matches!(failure, Failure::Assertion { .. })));
+}
+
+#[test]
+fn a_waiter_may_wake_up_for_no_reason_or_never() {
+    let text = |spurious: u8| {
+        format!(
+            "mutex a; condvar c; spurious {spurious};
+            thread A {{ lock a; wait c a; wait c a; unlock a }}"
+        )
+    };
+    for (spurious, ends_seen) in [(0, 1), (1, 2), (2, 3)] {
+        let seen = agrees(&text(spurious));
+        assert_eq!((deadlocks(&seen), ends(&seen)), (1, ends_seen), "{spurious}");
+    }
+    // A wait that is not repeated while its condition does not hold is wrong.
+    let body = "lock a; r = x; if r == 0 { wait c a } r = x; assert r == 1; unlock a";
+    let other = "lock a; x = 1; notify_one c; unlock a";
+    let fails = |spurious: u8| {
+        let text = format!(
+            "mutex a; condvar c; plain x; spurious {spurious}; thread A {{ {body} }} thread B {{ {other} }}"
+        );
+        agrees(&text).iter().any(|failure| matches!(failure, Failure::Assertion { .. }))
+    };
+    assert_eq!((fails(0), fails(1)), (false, true));
+}

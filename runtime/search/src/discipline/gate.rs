@@ -131,20 +131,30 @@ impl Gate<'_> {
                 self.run.push(Deed::Pass(channel, passing));
             }
             Operation::Resume { channel, taken } => self.run.push(Deed::Resume(channel, taken)),
-            Operation::Wait { queue, lock } => {
+            Operation::Wait { queue, lock, in_order } => {
                 // First, so that the lock orders it.
-                self.touch_queue(queue, Access::Enqueue);
+                let access = if in_order { Access::EnqueueLast } else { Access::Enqueue };
+                self.touch_queue(queue, access);
                 self.released(lock, Mode::Exclusive);
                 self.run.closed = true;
             }
+            Operation::Leave(queue) => {
+                self.touch_queue(queue, Access::Leave);
+                self.run.closed = true;
+            }
             Operation::Notify(queue) => {
-                let woken = if let Effect::Woke(woken) = effect { woken } else { &[] };
-                let access = if woken.is_empty() { Access::WakeNone } else { Access::Wake };
+                let (woken, others) = match effect {
+                    Effect::Woke { waiters, others } => (waiters, others),
+                    _ => (&[][..], false),
+                };
+                let none = woken.is_empty() && !others;
+                let access = if none { Access::WakeNone } else { Access::Wake };
                 self.touch_queue(queue, access);
                 self.run.footprint.enables.extend(woken.iter().map(|&(thread, _)| thread));
                 // It enables, like spawn, unless the woken cannot move before the notifier gives back their lock.
-                commits |=
-                    !is_on(Fault::NotifyBoth) && woken.iter().any(|&(_, lock)| !self.holds(lock));
+                commits |= others
+                    || !is_on(Fault::NotifyBoth)
+                        && woken.iter().any(|&(_, lock)| !self.holds(lock));
             }
             Operation::Spawn(thread) => {
                 self.run.footprint.enables.push(thread);
@@ -188,7 +198,7 @@ impl Gate<'_> {
             Operation::Data { object, kind: Kind::Plain, .. } => {
                 unless(discipline.is_unprotected(object), Mover::Both)
             }
-            Operation::Wait { queue, lock } => {
+            Operation::Wait { queue, lock, .. } => {
                 let seen = discipline.is_unprotected(queue) || discipline.is_observed(lock);
                 unless(seen, Mover::Left)
             }
@@ -197,6 +207,7 @@ impl Gate<'_> {
             Operation::Join(_) => Mover::Right,
             Operation::Resume { .. } | Operation::Fence(_) | Operation::Local => Mover::Both,
             Operation::TryAcquire(..)
+            | Operation::Leave(_)
             | Operation::Data { .. }
             | Operation::Await { .. }
             | Operation::Pass(..)

@@ -148,7 +148,12 @@ pub enum Operation {
         queue: ObjectId,
         /// The lock.
         lock: ObjectId,
+        /// The queue is first-in first-out.
+        in_order: bool,
     },
+    /// Leaves the queue of waiters by itself, or goes on because it was woken while it could have: a transaction of its own, after
+    /// which the thread acquires the lock. What comes before it is not enabled by who woke the thread.
+    Leave(ObjectId),
     /// Wakes waiters of a queue.
     Notify(ObjectId),
     /// Starts a thread.
@@ -170,6 +175,11 @@ pub enum Effect<'a> {
     Done,
     /// The try acquired the lock or not.
     Tried(bool),
-    /// These threads were woken; each acquires the lock next.
-    Woke(&'a [(ThreadId, ObjectId)]),
+    /// Waiters were woken.
+    Woke {
+        /// Those that could not leave by themselves; each acquires the lock next.
+        waiters: &'a [(ThreadId, ObjectId)],
+        /// Others, too, which leave the queue next ([`Operation::Leave`]).
+        others: bool,
+    },
 }

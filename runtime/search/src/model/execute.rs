@@ -1,10 +1,10 @@
 //! What the visible operations of model programs do.
 
-use super::machine::{Failure, ModelMachine, Next, condvar, mutex, once, variable};
-use super::program::{Body, Condvar, Statement};
+use super::machine::{Failure, ModelMachine, Next, mutex, once, variable};
+use super::program::{Body, Statement};
 use super::rarer::Running;
 use super::state::{Phase, State};
-use crate::footprint::{Access, Footprint};
+use crate::footprint::Access;
 use crate::machine::{Chooser, Flow, Step, ThreadId};
 
 /// An addition whose result is unused; the model has no weaker orderings, so nothing is acquired or released.
@@ -28,7 +28,9 @@ impl ModelMachine {
             _ => false,
         };
         let misused = match statement {
-            Statement::Unlock(a) | Statement::Wait(_, a) => !self.state.holds(me, a, false),
+            Statement::Unlock(a) | Statement::Wait(_, a) | Statement::WaitFor(_, _, a) => {
+                !self.state.holds(me, a, false)
+            }
             Statement::ReadUnlock(a) => !self.state.holds(me, a, true),
             _ => false,
         };
@@ -160,11 +162,11 @@ impl ModelMachine {
                 owners[usize::from(a.0)] = None;
             }
             Statement::Wait(c, a) => {
-                footprint.touch(mutex(a), Access::Unlock);
-                footprint.touch(condvar(c), Access::Enqueue);
-                owners[usize::from(a.0)] = None;
-                thread.depth = rarer.set_depth(a, 0);
-                thread.phase = Phase::Waiting(c, a);
+                self.wait(number, c, a, None, chooser, footprint);
+                return Next::Stop;
+            }
+            Statement::WaitFor(register, c, a) => {
+                self.wait(number, c, a, Some(register), chooser, footprint);
                 return Next::Stop;
             }
             Statement::NotifyOne(c) => self.notify(c, false, chooser, footprint),
@@ -204,38 +206,6 @@ impl ModelMachine {
             }
         }
         Next::On
-    }
-
-    pub(super) fn notify(
-        &mut self,
-        queue: Condvar,
-        all: bool,
-        chooser: &mut dyn Chooser,
-        footprint: &mut Footprint,
-    ) {
-        let number = self.state.waiters(queue).count();
-        if number == 0 {
-            footprint.touch(condvar(queue), Access::WakeNone);
-            return;
-        }
-        footprint.touch(condvar(queue), Access::Wake);
-        let picked = match number {
-            _ if all => None,
-            1 => Some(0),
-            _ => Some(chooser.choose(number as u32) as usize),
-        };
-        let mut waiter = 0;
-        for (number, thread) in self.state.threads.iter_mut().enumerate() {
-            let Phase::Waiting(waits, mutex) = thread.phase else { continue };
-            if waits != queue {
-                continue;
-            }
-            if picked.is_none_or(|picked| picked == waiter) {
-                thread.phase = Phase::Woken(mutex);
-                footprint.enables.push(ThreadId(number as u32));
-            }
-            waiter += 1;
-        }
     }
 }
 

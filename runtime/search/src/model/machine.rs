@@ -1,8 +1,8 @@
 //! The machine that runs model programs, one visible operation a step.
 //!
 //! A thread stops right before its next visible operation; local statements run on the way there. Under sequential
-//! consistency, with mutexes that any waiting thread may get next, and condition variables that wake any waiter and never
-//! wake by themselves.
+//! consistency, with mutexes that any waiting thread may get next, and condition variables that wake any waiter and do not wake
+//! by themselves, unless the program says otherwise.
 
 use super::code::{Instruction, fences, flatten, spawned};
 use super::program::{Body, Channel, Condvar, Mutex, Once, Program, Statement, Variable};
@@ -72,6 +72,8 @@ pub struct ModelMachine {
     pub(super) fences: Ordering,
     /// Which mutexes are re-entrant.
     pub(super) reentrant: Vec<bool>,
+    /// Which condition variables wake their waiters in order.
+    pub(super) fifo: Vec<bool>,
     /// Capacities of the channels.
     pub(super) capacities: Vec<u8>,
     root: State,
@@ -129,6 +131,7 @@ impl ModelMachine {
             reentrant: (0..program.mutexes)
                 .map(|a| program.reentrant.contains(&Mutex(a)))
                 .collect(),
+            fifo: (0..program.condvars).map(|c| program.fifo.contains(&Condvar(c))).collect(),
             capacities: program.channels.clone(),
             saved: Vec::new(),
             scratch: Step::default(),
@@ -219,6 +222,11 @@ impl ModelMachine {
                 let depth = std::mem::take(&mut self.state.threads[number].depth);
                 self.state.rarer.set_depth(a, depth);
                 Next::On
+            }
+            Phase::Leaving(c, a, _) | Phase::Notified(c, a) => {
+                step.footprint.touch(condvar(c), Access::Leave);
+                self.leave(number, c, a);
+                Next::Stop
             }
             _ if self.is_inner(number) => {
                 self.enter_or_leave_again(number);
@@ -335,6 +343,8 @@ impl Machine for ModelMachine {
             Phase::Waiting(c, _) => blocked_on(condvar(c)),
             Phase::Offering(q) => blocked_on(channel(q)),
             Phase::Answered(..) => Status::Enabled,
+            Phase::Leaving(..) => Status::Reluctant,
+            Phase::Notified(..) => Status::Enabled,
             Phase::Woken(a) if !self.state.is_free(a, false) => blocked_on(mutex(a)),
             Phase::Woken(_) => Status::Enabled,
             Phase::Ready if self.is_inner(number) => Status::Enabled,
@@ -351,6 +361,9 @@ impl Machine for ModelMachine {
         match self.state.threads[number].phase {
             Phase::Ended | Phase::Unborn | Phase::Waiting(..) => {}
             Phase::Offering(_) | Phase::Answered(..) => {}
+            Phase::Leaving(c, ..) | Phase::Notified(c, _) => {
+                footprint.touch(condvar(c), Access::Leave);
+            }
             Phase::Woken(a) => footprint.touch(mutex(a), Access::Lock),
             Phase::Ready if self.is_inner(number) => {}
             Phase::Ready => match self.next(number) {

@@ -8,6 +8,7 @@
 //! | [`state`] | its states |
 //! | `execute` | what operations do |
 //! | `channels` | what those on channels do |
+//! | `waiting` | condition variables |
 //! | `once` | code that runs once |
 //! | [`rarer`] | what only programs over rarer locks have in their states |
 //! | `reentrant` | locks that their owner takes again |
@@ -27,6 +28,7 @@ mod reentrant;
 pub mod state;
 pub mod text;
 mod transactional;
+mod waiting;
 pub mod watched;
 
 pub use machine::{Failure, ModelMachine};

@@ -101,6 +101,7 @@ impl Display for Statement {
             Self::Receive(register, q) => write!(f, "{register} = recv {q}"),
             Self::Any(register, of) => write!(f, "{register} = any {of}"),
             Self::Wait(c, a) => write!(f, "wait {c} {a}"),
+            Self::WaitFor(register, c, a) => write!(f, "{register} = waitfor {c} {a}"),
             Self::NotifyOne(c) => write!(f, "notify_one {c}"),
             Self::NotifyAll(c) => write!(f, "notify_all {c}"),
             Self::Once(o, body) => write!(f, "once {o} {}", Block(body)),
@@ -135,7 +136,11 @@ impl Display for Program {
             write!(f, "{kind} {}; ", Mutex(number))?;
         }
         for number in 0..self.condvars {
-            write!(f, "condvar {}; ", Condvar(number))?;
+            let kind = if self.fifo.contains(&Condvar(number)) { "fifo" } else { "condvar" };
+            write!(f, "{kind} {}; ", Condvar(number))?;
+        }
+        if self.spurious > 0 {
+            write!(f, "spurious {}; ", self.spurious)?;
         }
         for number in 0..self.onces {
             write!(f, "once {}; ", Once(number))?;

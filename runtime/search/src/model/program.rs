@@ -134,7 +134,10 @@ pub enum Statement {
     Any(Register, u32),
     /// `wait c a`: releases the mutex, waits for a notification, takes the mutex.
     Wait(Condvar, Mutex),
-    /// `notify_one c`: wakes any one waiter, if there is one.
+    /// `r = waitfor c a`: as `wait`, but it may stop waiting by itself at any time (a timeout); the register becomes 0 if it
+    /// did, else 1.
+    WaitFor(Register, Condvar, Mutex),
+    /// `notify_one c`: wakes any one waiter, if there is one; of a `fifo` condition variable the one that waits longest.
     NotifyOne(Condvar),
     /// `notify_all c`
     NotifyAll(Condvar),
@@ -187,6 +190,10 @@ pub struct Program {
     pub reentrant: Vec<Mutex>,
     /// Number of condition variables.
     pub condvars: u8,
+    /// Those of them that wake their waiters in the order in which they came.
+    pub fifo: Vec<Condvar>,
+    /// How often a thread may wake up from waiting on condition variables for no reason.
+    pub spurious: u8,
     /// Number of onces.
     pub onces: u8,
     /// Capacities of the channels; 0 for rendezvous.
@@ -225,6 +232,13 @@ impl Program {
     pub fn condvar(&mut self) -> Condvar {
         self.condvars += 1;
         Condvar(self.condvars - 1)
+    }
+
+    /// Adds a condition variable that wakes its waiters in the order in which they came.
+    pub fn fifo_condvar(&mut self) -> Condvar {
+        let condvar = self.condvar();
+        self.fifo.push(condvar);
+        condvar
     }
 
     /// Adds a once.

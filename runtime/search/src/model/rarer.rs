@@ -1,13 +1,15 @@
 //! The part of a state that only programs over the rarer members of the lock family have: empty otherwise, so that it costs
 //! nothing to keep and to restore.
 
-use super::program::{Body, Mutex, Program};
+use super::program::{Body, Condvar, Mutex, Program};
 
 /// How the rarer locks stand.
 #[derive(PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct Rarer {
     /// How often the owners of re-entrant mutexes have locked them again; by mutex, if any is re-entrant.
     pub depths: Vec<u8>,
+    /// Who waits in the queues of condition variables that keep the order; by condition variable, if any does.
+    pub lines: Vec<Vec<Body>>,
     /// How the onces stand.
     pub onces: Vec<Running>,
 }
@@ -25,11 +27,12 @@ pub enum Running {
 
 impl Clone for Rarer {
     fn clone(&self) -> Self {
-        Self { depths: self.depths.clone(), onces: self.onces.clone() }
+        Self { depths: self.depths.clone(), lines: self.lines.clone(), onces: self.onces.clone() }
     }
 
     fn clone_from(&mut self, other: &Self) {
         self.depths.clone_from(&other.depths);
+        self.lines.clone_from(&other.lines);
         self.onces.clone_from(&other.onces);
     }
 }
@@ -37,9 +40,18 @@ impl Clone for Rarer {
 impl Rarer {
     pub(super) fn root(program: &Program) -> Self {
         let reentrant = if program.reentrant.is_empty() { 0 } else { program.mutexes };
+        let lines = if program.fifo.is_empty() { 0 } else { program.condvars };
         Self {
             depths: vec![0; usize::from(reentrant)],
+            lines: vec![Vec::new(); usize::from(lines)],
             onces: vec![Running::NotYet; usize::from(program.onces)],
+        }
+    }
+
+    /// The thread waits no longer.
+    pub(super) fn leave_line(&mut self, condvar: Condvar, thread: Body) {
+        if let Some(line) = self.lines.get_mut(usize::from(condvar.0)) {
+            line.retain(|&other| other != thread);
         }
     }
 

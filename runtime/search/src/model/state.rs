@@ -18,7 +18,11 @@ pub enum Phase {
     Offering(Channel),
     /// Its offer was taken, or else withdrawn: goes on next.
     Answered(Channel, bool),
-    /// Woken from a wait: takes the mutex next.
+    /// As `Waiting`, but it may leave by itself; of a wait with a timeout, the register that tells.
+    Leaving(Condvar, Mutex, Option<Register>),
+    /// Woken while it could have left by itself: goes on as who leaves.
+    Notified(Condvar, Mutex),
+    /// Woken from a wait, or has left the queue: takes the mutex next.
     Woken(Mutex),
     /// Ended.
     Ended,
@@ -35,6 +39,8 @@ pub struct Thread {
     pub registers: Registers,
     /// While it waits: how often it had locked its re-entrant mutex again.
     pub depth: u8,
+    /// How often it may still wake up from waiting for no reason.
+    pub spurious: u8,
 }
 
 /// Registers that need no memory of their own: states are saved and restored all the time.
@@ -90,6 +96,7 @@ impl Clone for Thread {
             place: self.place,
             registers: self.registers.clone(),
             depth: self.depth,
+            spurious: self.spurious,
         }
     }
 
@@ -98,6 +105,7 @@ impl Clone for Thread {
         self.place = other.place;
         self.registers.clone_from(&other.registers);
         self.depth = other.depth;
+        self.spurious = other.spurious;
     }
 }
 
@@ -175,6 +183,7 @@ impl State {
             place: 0,
             registers: Registers::default(),
             depth: 0,
+            spurious: program.spurious,
         };
         Self {
             threads: (0..program.threads.len()).map(thread).collect(),
@@ -207,7 +216,9 @@ impl State {
     /// Threads that wait in the queue of `condvar`.
     pub(super) fn waiters(&self, condvar: Condvar) -> impl Iterator<Item = usize> + '_ {
         self.threads.iter().enumerate().filter_map(move |(number, thread)| match thread.phase {
-            Phase::Waiting(queue, _) if queue == condvar => Some(number),
+            Phase::Waiting(queue, _) | Phase::Leaving(queue, ..) if queue == condvar => {
+                Some(number)
+            }
             _ => None,
         })
     }

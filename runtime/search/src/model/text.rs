@@ -1,7 +1,7 @@
 //! The text form of model programs.
 //!
 //! ```text
-//! plain x; atomic f = 1; mutex a; reentrant b; condvar c; once o;
+//! plain x; atomic f = 1; mutex a; reentrant b; condvar c; fifo d; once o; spurious 1;
 //! thread T0 { lock a; x = 1; unlock a; spawn T1; join T1 }
 //! thread T1 { r = x; if r == 0 { f += 1 } else { repeat 2 { q = f += 1 } } }
 //! ```
@@ -130,20 +130,21 @@ impl Parser {
                         program.channel(capacity.clamp(0, 255) as u8);
                     }
                 }
-                "mutex" | "reentrant" | "condvar" => {
+                "spurious" => {
+                    program.spurious = self.number()?.clamp(0, 255) as u8;
+                    self.expect(";", ";")?;
+                }
+                "mutex" | "reentrant" | "condvar" | "fifo" => {
                     while !self.eat(";") {
                         let name = self.word("a name")?;
-                        if word == "condvar" {
-                            self.condvars.push(name);
-                            program.condvars += 1;
-                            continue;
+                        match word.as_str() {
+                            "mutex" => drop(program.mutex()),
+                            "reentrant" => drop(program.reentrant_mutex()),
+                            "condvar" => drop(program.condvar()),
+                            _ => drop(program.fifo_condvar()),
                         }
-                        self.mutexes.push(name);
-                        if word == "mutex" {
-                            program.mutex();
-                        } else {
-                            program.reentrant_mutex();
-                        }
+                        let locks = matches!(word.as_str(), "mutex" | "reentrant");
+                        if locks { &mut self.mutexes } else { &mut self.condvars }.push(name);
                     }
                 }
                 "thread" => {
@@ -256,6 +257,9 @@ impl Parser {
         }
         if self.eat("send") {
             return Ok(Statement::SendChecked(register, self.channel()?, self.operand()?));
+        }
+        if self.eat("waitfor") {
+            return Ok(Statement::WaitFor(register, self.condvar()?, self.mutex()?));
         }
         if self.eat("any") {
             return Ok(Statement::Any(register, self.number()?.unsigned_abs().max(1)));

@@ -18,6 +18,9 @@ impl ModelMachine {
         if let Phase::Woken(a) = thread.phase {
             return Operation::Acquire(mutex(a), Mode::Exclusive);
         }
+        if let Phase::Leaving(c, ..) | Phase::Notified(c, _) = thread.phase {
+            return Operation::Leave(condvar(c));
+        }
         if self.is_inner(number) {
             return Operation::Local;
         }
@@ -87,7 +90,11 @@ impl ModelMachine {
             Statement::Any(..) => Operation::Local,
             Statement::Lock(a) => Operation::Acquire(mutex(a), Mode::Exclusive),
             Statement::TryLock(_, a) => Operation::TryAcquire(mutex(a), Mode::Exclusive),
-            Statement::Unlock(ref a) | Statement::Wait(_, ref a) if lacks(a, false) => {
+            Statement::Unlock(ref a)
+            | Statement::Wait(_, ref a)
+            | Statement::WaitFor(_, _, ref a)
+                if lacks(a, false) =>
+            {
                 Operation::Local
             }
             Statement::ReadUnlock(ref a) if lacks(a, true) => Operation::Local,
@@ -95,7 +102,10 @@ impl ModelMachine {
             Statement::ReadUnlock(a) => Operation::Release(mutex(a), Mode::Shared),
             Statement::TryReadLock(_, a) => Operation::TryAcquire(mutex(a), Mode::Shared),
             Statement::Unlock(a) => Operation::Release(mutex(a), Mode::Exclusive),
-            Statement::Wait(c, a) => Operation::Wait { queue: condvar(c), lock: mutex(a) },
+            Statement::Wait(c, a) | Statement::WaitFor(_, c, a) => {
+                let in_order = self.is_fifo(c);
+                Operation::Wait { queue: condvar(c), lock: mutex(a), in_order }
+            }
             Statement::NotifyOne(c) | Statement::NotifyAll(c) => Operation::Notify(condvar(c)),
             Statement::Once(o, _) => self.enters(o, site),
             Statement::OnceDone(o) => leaves(o, site),
@@ -154,6 +164,7 @@ impl ModelMachine {
             match self.state.threads[number].phase {
                 Phase::Ended => return End::Ended,
                 Phase::Unborn | Phase::Waiting(..) | Phase::Offering(_) => return End::Boundary,
+                Phase::Leaving(..) | Phase::Notified(..) => {}
                 Phase::Ready | Phase::Woken(_) | Phase::Answered(..) => {}
             }
             let operation = self.operation(number);
@@ -194,8 +205,12 @@ impl ModelMachine {
                         _ => None,
                     }
                 });
-                let woken: Vec<_> = woken.collect();
-                gate.after(operation, Effect::Woke(&woken));
+                let waiters: Vec<_> = woken.collect();
+                let wakes = footprint.accesses.iter().any(|&(_, access)| access == Access::Wake);
+                let notified = |phase| matches!(phase, Phase::Notified(..));
+                let others =
+                    wakes && self.state.threads.iter().any(|thread| notified(thread.phase));
+                gate.after(operation, Effect::Woke { waiters: &waiters, others });
             }
             _ => gate.after(operation, Effect::Done),
         }

@@ -131,7 +131,7 @@ impl Watched {
                     self.watch.released.insert(thread.0, now.clone());
                 }
             }
-            Operation::Notify(_) | Operation::Abort | Operation::Local => {}
+            Operation::Leave(_) | Operation::Notify(_) | Operation::Abort | Operation::Local => {}
         }
         self.watch.threads.insert(thread.0, now);
     }

@@ -272,7 +272,7 @@ impl Weak {
                 if entry.note.epoch <= self.now.of(other) {
                     break;
                 }
-                let queue = matches!(access, Access::Enqueue | Access::Wake | Access::WakeNone);
+                let queue = access.is_on_queue();
                 let race = note.plain || entry.note.plain;
                 if (race || queue) && access.depends_on(entry.access) {
                     unordered.push(Unordered {

@@ -1,7 +1,7 @@
 //! Random programs that use the rarer members of the lock family: any program, with declarations changed and statements added.
 
 use lockred_search::model::Program;
-use lockred_search::model::program::{Mutex, Once, Statement};
+use lockred_search::model::program::{Condvar, Mutex, Once, Register, Statement};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -13,10 +13,18 @@ const REENTRANT: Mutex = Mutex(1);
 /// Any program over re-entrant mutexes.
 pub fn program() -> impl Strategy<Value = Program> {
     let addition = (0..4usize, 0..8usize, addition());
-    (super::any_program(), any::<bool>(), vec(addition, 0..4)).prop_map(
-        |(mut program, reentrant, additions)| {
+    (super::any_program(), any::<[bool; 3]>(), 0..4u8, vec(addition, 0..4)).prop_map(
+        |(mut program, [reentrant, fifo, timed], spurious, additions)| {
             if reentrant {
                 program.reentrant.push(REENTRANT);
+            }
+            if fifo {
+                program.fifo.push(Condvar(0));
+            }
+            program.spurious = spurious / 3;
+            if timed {
+                // The first two threads wait with a timeout, the others without.
+                program.threads.iter_mut().take(2).for_each(|body| set_timeouts(body));
             }
             program.once();
             for (thread, place, statements) in additions {
@@ -30,10 +38,30 @@ pub fn program() -> impl Strategy<Value = Program> {
     )
 }
 
+fn set_timeouts(statements: &mut [Statement]) {
+    for statement in statements {
+        match statement {
+            Statement::Wait(c, a) => *statement = Statement::WaitFor(Register(1), *c, *a),
+            Statement::If(_, yes, no) => {
+                set_timeouts(yes);
+                set_timeouts(no);
+            }
+            Statement::Repeat(_, body) => set_timeouts(body),
+            _ => {}
+        }
+    }
+}
+
 fn addition() -> impl Strategy<Value = Vec<Statement>> {
     let again = access().prop_map(|inner| around(REENTRANT, around(REENTRANT, vec![inner])));
     let once = vec(flat(), 1..3).prop_map(|body| vec![Statement::Once(Once(0), body)]);
     let then = (access(), access())
         .prop_map(|(inside, behind)| vec![Statement::Once(Once(0), vec![inside]), behind]);
-    prop_oneof![again, once, then]
+    let a = Mutex(0);
+    let waits = Just(around(a, vec![Statement::Wait(Condvar(0), a)]));
+    let tells = any::<bool>().prop_map(move |holds| {
+        let notify = vec![Statement::NotifyOne(Condvar(0))];
+        if holds { around(a, notify) } else { notify }
+    });
+    prop_oneof![2 => again, 1 => once, 1 => then, 2 => waits, 2 => tells]
 }
