@@ -2,6 +2,7 @@
 
 use crate::discipline::{Discipline, Gate, Mode, Run as Transaction};
 use crate::explore::{Choice, Counts, Limits, Observer, Outcome, Stop};
+use crate::fault::{Fault, is_on};
 use crate::footprint::ObjectId;
 use crate::machine::{Chooser, Flow, Machine, Status, Step, ThreadId};
 use crate::picks::Picks;
@@ -197,6 +198,16 @@ impl<'a, M: Machine> Drive<'a, M> {
 }
 
 impl<M: Transactional> Drive<'_, M> {
+    /// Whether only one thread was ever started.
+    fn is_alone(&mut self) -> bool {
+        let mut others = self.machine.started();
+        if is_on(Fault::AloneAgain) {
+            let threads = (0..self.machine.threads()).map(ThreadId);
+            others -= threads.filter(|&t| self.machine.status(t) == Status::Ended).count() as u32;
+        }
+        others <= 1
+    }
+
     /// Runs a transaction of `thread` from the node where the machine stands. `parts`: the discipline, what to fill, and the
     /// locks that the thread holds.
     pub(crate) fn transact(
@@ -205,13 +216,14 @@ impl<M: Transactional> Drive<'_, M> {
         parts: (&mut Discipline, &mut Transaction, &mut Vec<(ObjectId, Mode)>),
         picks: &mut Picks,
     ) -> Result<End, Stop> {
+        let alone = self.is_alone();
         let (schedule, observer) = (&mut self.schedule, &mut *self.observer);
         let mut trail = |choice| {
             observer.on_choice(schedule.len(), choice);
             schedule.push(choice);
         };
         let (discipline, run, held) = parts;
-        let mut gate = Gate { discipline, run, held, picks, trail: &mut trail, thread };
+        let mut gate = Gate { discipline, run, held, picks, trail: &mut trail, thread, alone };
         self.failures.clear();
         let end = self.machine.advance(thread, &mut gate, &mut self.failures);
         let length = run.length();

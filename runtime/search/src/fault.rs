@@ -51,10 +51,14 @@ pub enum Fault {
     EagerPark,
     /// Cycles of the lock order count although a gate lock makes them harmless: needless refinements.
     NoGuards,
+    /// The only thread that has not ended counts as one that never had company (stateful search).
+    AloneAgain,
+    /// Transactions are never cut, however long they are.
+    NoCut,
 }
 
 impl Fault {
-    /// All faults.
+    /// All faults of the search by transactions.
     pub const ALL: [Self; 23] = [
         Self::NoGhosts,
         Self::AllLockEdges,

@@ -7,9 +7,6 @@
 //!
 //! It ends on cyclic state spaces, and is better where interleavings converge. It judges no data races: those need the order
 //! of events, which states do not have (see [`crate::transactions`]). Memory grows with the number of states.
-//!
-//! Departure: the time before other threads were started is not told apart, so that data written without a lock there counts
-//! as unprotected.
 
 use crate::discipline::{Discipline, Mode, Run};
 use crate::drive::Drive;

@@ -53,6 +53,12 @@ pub trait Transactional: Snapshots {
         failures: &mut Vec<Self::Failure>,
     ) -> End;
 
+    /// Number of threads that were ever started, the root's own and those that have ended included. While it is 1, nobody else
+    /// can have seen anything.
+    fn started(&self) -> u32 {
+        self.threads()
+    }
+
     /// A data race as a failure; `later` ran after `earlier` in the execution in which the race showed.
     fn race(&self, object: ObjectId, earlier: Racer, later: Racer) -> Self::Failure;
 }

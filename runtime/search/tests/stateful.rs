@@ -49,3 +49,14 @@ fn states_converge() {
         assert!(transactions <= most, "{transactions} transactions of {number} threads");
     }
 }
+
+#[test]
+fn what_is_done_before_other_threads_start_needs_no_lock() {
+    // Three states of A, one of each subset of the others, and those with A.
+    let text = "plain x; mutex a; thread A { x = 1; spawn B; spawn C; lock a; x = 2; unlock a }
+        thread B { lock a; r = x; unlock a } thread C { lock a; r = x; unlock a }";
+    let program = parse(text);
+    let (seen, outcome) = by_states(&program, Limits::default());
+    assert_eq!((outcome.stop, outcome.counts.refinements), (Stop::Complete, 0));
+    assert_eq!(seen.failures, all_states(&program).0.failures);
+}

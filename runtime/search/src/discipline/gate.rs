@@ -46,6 +46,8 @@ pub struct Gate<'a> {
     /// Told the choices that lead here, operation by operation.
     pub(crate) trail: &'a mut dyn FnMut(Choice),
     pub(crate) thread: ThreadId,
+    /// No other thread was ever started.
+    pub(crate) alone: bool,
 }
 
 impl Gate<'_> {
@@ -68,7 +70,7 @@ impl Gate<'_> {
                 Mover::Non => !is_on(Fault::TwoNonMovers),
                 Mover::Left | Mover::Both => false,
             };
-        let boundary = cut || late || self.run.closed || self.run.length >= LONGEST;
+        let boundary = cut || late || self.run.closed || self.is_too_long();
         if boundary && !self.run.first {
             return Go::Boundary;
         }
@@ -109,7 +111,7 @@ impl Gate<'_> {
             Operation::Release(lock, mode) => self.released(lock, mode),
             Operation::Data { object, access, kind, site } => {
                 let (writes, plain) = (access != Access::Read, kind == Kind::Plain);
-                self.discipline.check_locks(object, writes, plain, self.held);
+                self.check_locks(object, writes, plain);
                 let access = self.seen(object, access);
                 if mover == Mover::Non || !is_on(Fault::ProtectedDropped) {
                     self.run.footprint.touch_data(object, access);
@@ -117,7 +119,7 @@ impl Gate<'_> {
                 self.run.push(Deed::Data { object, access, kind, site });
             }
             Operation::Await { object, access, kind, site } => {
-                self.discipline.check_locks(object, access != Access::Read, false, self.held);
+                self.check_locks(object, access != Access::Read, false);
                 self.run.awaits = true;
                 self.run.footprint.touch(object, access);
                 self.run.push(Deed::Data { object, access, kind, site });
@@ -159,6 +161,7 @@ impl Gate<'_> {
             Operation::Spawn(thread) => {
                 self.run.footprint.enables.push(thread);
                 self.run.push(Deed::Spawn(thread));
+                self.alone = false;
                 commits = true;
             }
             Operation::Join(thread) => {
@@ -236,6 +239,10 @@ impl Gate<'_> {
         }
     }
 
+    fn is_too_long(&self) -> bool {
+        self.run.length >= LONGEST && !is_on(Fault::NoCut)
+    }
+
     fn holds(&self, lock: ObjectId) -> bool {
         self.held.iter().any(|&(held, _)| held == lock)
     }
@@ -266,8 +273,16 @@ impl Gate<'_> {
         if access.decrements() && matters { Access::Write } else { access }
     }
 
+    /// Checks an access against the locks that protect its object. What a thread does before there are others counts for
+    /// nothing (ALGORITHM.md 7).
+    fn check_locks(&mut self, object: ObjectId, writes: bool, plain: bool) {
+        if !self.alone {
+            self.discipline.check_locks(object, writes, plain, self.held);
+        }
+    }
+
     fn touch_queue(&mut self, object: ObjectId, access: Access) {
-        self.discipline.check_locks(object, true, true, self.held);
+        self.check_locks(object, true, true);
         self.run.footprint.touch(object, access);
         self.run.push(Deed::Queue { object, access });
     }

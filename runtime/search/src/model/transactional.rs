@@ -253,6 +253,11 @@ impl Transactional for ModelMachine {
         end
     }
 
+    fn started(&self) -> u32 {
+        let threads = self.state.threads.iter();
+        threads.filter(|thread| thread.phase != Phase::Unborn).count() as u32
+    }
+
     fn race(&self, object: ObjectId, earlier: Racer, later: Racer) -> Failure {
         let side = |racer: Racer| (Body(racer.thread.0 as u8), racer.site as usize);
         let (one, other) = (side(earlier), side(later));

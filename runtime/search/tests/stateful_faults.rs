@@ -1,0 +1,61 @@
+//! Each rule of the stateful search, switched off: the oracle catches it on the counter-example that stands for it
+//! (ALGORITHM.md sections 7 and 10).
+
+#![expect(dead_code, reason = "not every test file uses all of `check`")]
+mod check;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use check::{all_states, by_states, parse};
+use lockred_search::discipline::Discipline;
+use lockred_search::fault::{self, Fault};
+use lockred_search::model::{Failure, ModelMachine};
+use lockred_search::{Choice, Limits, Observer, Stop, stateful};
+
+/// Whether the oracle objects to what the search sees of the program.
+fn objects(text: &str) -> bool {
+    let program = parse(text);
+    let (seen, outcome) = by_states(&program, Limits::default());
+    outcome.stop != Stop::Complete || seen.failures != all_states(&program).0.failures
+}
+
+fn is_caught(fault: Fault, text: &str) {
+    assert!(!objects(text), "wrong without any fault: {text}");
+    assert!(fault::with(fault, || objects(text)), "the fault is not caught: {text}");
+}
+
+#[test]
+fn alone_again() {
+    is_caught(Fault::AloneAgain, "plain x; thread A { spawn B; r = x } thread B { x = 1 }");
+}
+
+/// Panics when a schedule is longer than any that the search could need here.
+struct Patience;
+
+impl Observer<Failure> for Patience {
+    fn on_choice(&mut self, depth: usize, _: Choice) {
+        assert!(depth < 100_000, "a transaction does not end");
+    }
+
+    fn on_failure(&mut self, _: Failure, _: &[Choice]) -> bool {
+        true
+    }
+}
+
+#[test]
+fn post_commit_loop() {
+    let program = parse(
+        "plain x; mutex a; thread A { lock a; unlock a; while r == 0 { r = x } }
+        thread B { lock a; q = x; unlock a }",
+    );
+    let ends = || {
+        let mut machine = ModelMachine::new(&program);
+        let mut discipline = Discipline::by_locks();
+        let search = AssertUnwindSafe(|| {
+            stateful::explore(&mut machine, &mut discipline, Limits::default(), &mut Patience)
+        });
+        catch_unwind(search).is_ok_and(|outcome| outcome.stop == Stop::Complete)
+    };
+    assert!(ends(), "wrong without any fault");
+    assert!(!fault::with(Fault::NoCut, ends), "the fault is not caught");
+}
