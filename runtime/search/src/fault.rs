@@ -55,6 +55,12 @@ pub enum Fault {
     AloneAgain,
     /// Transactions are never cut, however long they are.
     NoCut,
+    /// Persistent sets are explored all around a cycle.
+    CyclesUnexpanded,
+    /// Locks count as given back by every transaction that takes them, where persistent sets are looked for.
+    SplitIgnored,
+    /// Joins of threads that wait while holding a lock are left out where persistent sets are looked for.
+    LateJoinsIgnored,
 }
 
 impl Fault {

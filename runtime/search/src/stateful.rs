@@ -8,13 +8,16 @@
 //! It ends on cyclic state spaces, and is better where interleavings converge. It judges no data races: those need the order
 //! of events, which states do not have (see [`crate::transactions`]). Memory grows with the number of states.
 
-use crate::discipline::{Discipline, Mode, Run};
+use crate::discipline::{Discipline, Mode, Run, Wanted};
 use crate::drive::Drive;
 use crate::explore::{Limits, Observer, Outcome, Stop};
+use crate::fault::{Fault, is_on};
 use crate::fingerprint::ByFingerprint;
-use crate::footprint::{Access, ObjectId};
+use crate::footprint::{Access, ObjectId, thread_object};
+use crate::foreseeing::Foreseeing;
 use crate::machine::ThreadId;
 use crate::naive::Fingerprint;
+use crate::persistent::{Foresee, Prospects};
 use crate::picks::Picks;
 use crate::sleep::{Sleep, dependent};
 use crate::thread_set::ThreadSet;
@@ -28,6 +31,27 @@ pub fn explore<M: Transactional + Fingerprint>(
     limits: Limits,
     observer: &mut dyn Observer<M::Failure>,
 ) -> Outcome {
+    search(machine, discipline, limits, observer, None)
+}
+
+/// As [`explore`], but visits only as many states as it takes to see all failures and end states: from every state a persistent
+/// set is explored (`persistent`).
+pub fn explore_persistent<M: Foreseeing + Fingerprint>(
+    machine: &mut M,
+    discipline: &mut Discipline,
+    limits: Limits,
+    observer: &mut dyn Observer<M::Failure>,
+) -> Outcome {
+    search(machine, discipline, limits, observer, Some(M::foresee))
+}
+
+fn search<M: Transactional + Fingerprint>(
+    machine: &mut M,
+    discipline: &mut Discipline,
+    limits: Limits,
+    observer: &mut dyn Observer<M::Failure>,
+    foresee: Option<Foresee<M>>,
+) -> Outcome {
     let mut search = Search {
         drive: Drive::new(machine, limits, observer),
         discipline,
@@ -35,6 +59,9 @@ pub fn explore<M: Transactional + Fingerprint>(
         depth: 0,
         visited: ByFingerprint::default(),
         run: Run::default(),
+        foresee,
+        prospects: Prospects::default(),
+        stack: ByFingerprint::default(),
     };
     search.discipline.take_grown();
     let result = search.run();
@@ -62,6 +89,13 @@ struct Level {
     held: Vec<Vec<(ObjectId, Mode)>>,
     /// Length of the schedule that leads here.
     schedule: usize,
+    fingerprint: u128,
+    /// Threads that can begin to run.
+    enabled: ThreadSet,
+    /// The state was visited before: what is left is what was asleep then.
+    again: bool,
+    /// All threads have to be explored.
+    full: bool,
 }
 
 /// Why a pass over the program ends early.
@@ -85,6 +119,12 @@ struct Search<'a, 'd, M: Transactional> {
     /// Per state, the threads that were asleep at all visits.
     visited: ByFingerprint<ThreadSet>,
     run: Run,
+    /// How to ask what threads may still do, if persistent sets are to be explored only.
+    foresee: Option<Foresee<M>>,
+    /// Those of the state where a thread was explored last. Only valid right after they were filled.
+    prospects: Prospects,
+    /// How many levels of the stack have which state.
+    stack: ByFingerprint<u32>,
 }
 
 impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
@@ -101,6 +141,7 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
     fn pass(&mut self) -> Result<(), Break> {
         self.visited.clear();
         self.levels.clear();
+        self.stack.clear();
         self.levels.push(Level::default());
         self.depth = 0;
         self.drive.restart()?;
@@ -111,9 +152,7 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
                 if self.depth == 0 {
                     return Ok(());
                 }
-                self.levels.pop();
-                self.depth -= 1;
-                self.return_here();
+                self.pop();
                 continue;
             };
             self.transact(thread)?;
@@ -132,12 +171,68 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
                 level.sleep.put(thread, depth, &level.union);
             }
         }
-        level.thread = level.left.iter().next();
-        level.left.remove(level.thread?);
+        let thread = self.next_thread();
+        let level = &mut self.levels[depth];
+        level.thread = thread;
+        level.left.remove(thread?);
         level.picks.clear();
         level.union.clear();
         level.ran = false;
         level.thread
+    }
+
+    /// The thread to explore next from the present state.
+    fn next_thread(&mut self) -> Option<ThreadId> {
+        let level = &self.levels[self.depth];
+        let lowest = level.left.iter().next()?;
+        let Some(foresee) = self.foresee.filter(|_| !level.again && !level.full) else {
+            return Some(lowest);
+        };
+        self.prospects.fill(self.drive.machine, foresee, self.discipline);
+        let mut set = ThreadSet::default();
+        let mut accesses = Vec::new();
+        for sleeper in level.sleep.sleepers().iter().filter(|s| s.depth as usize == self.depth) {
+            set.insert(sleeper.thread);
+            accesses.push(level.sleep.footprint(sleeper.number));
+        }
+        if set.is_empty() {
+            let independent = level.left.iter().find(|&t| self.prospects.is_independent(t));
+            return independent.or(Some(lowest));
+        }
+        while let Some(thread) = self.prospects.conflict(&set, &accesses) {
+            // Sleepers belong to the set for free.
+            let sleeper = level.sleep.sleepers().iter().find(|sleeper| sleeper.thread == thread);
+            let Some(sleeper) = sleeper else {
+                return Some(if level.left.contains(thread) { thread } else { lowest });
+            };
+            set.insert(thread);
+            let kept = &self.levels[sleeper.depth as usize].sleep;
+            accesses.push(kept.footprint(sleeper.number));
+        }
+        None
+    }
+
+    /// The branch of the level at `depth` leads to a state on the stack, or to one that was visited while only some threads
+    /// were explored: if others might be put off for ever, all are explored.
+    fn close_cycle(&mut self, depth: usize, thread: ThreadId) {
+        let Some(foresee) = self.foresee else { return };
+        let target = self.drive.machine.fingerprint();
+        let level = &self.levels[depth];
+        let closes = level.again || self.stack.get(&target).is_some_and(|&number| number > 0);
+        if level.full || !closes || is_on(Fault::CyclesUnexpanded) {
+            return;
+        }
+        self.prospects.fill(self.drive.machine, foresee, self.discipline);
+        if !self.prospects.loops(thread) {
+            return;
+        }
+        let level = &mut self.levels[depth];
+        level.full = true;
+        if level.again {
+            let awake = |&t: &ThreadId| t != thread && !level.sleep.asleep.contains(t);
+            let more: Vec<ThreadId> = level.enabled.iter().filter(awake).collect();
+            more.into_iter().for_each(|thread| level.left.insert(thread));
+        }
     }
 
     /// Runs a transaction of `thread` from the present state, and goes to the next state if it is new.
@@ -163,6 +258,7 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
         level.moved = true;
         if end == End::Over || self.drive.is_too_long() {
             if end == End::Over {
+                level.full = true;
                 self.drive.finish()?
             } else {
                 self.drive.give_up()
@@ -172,15 +268,25 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
             return Ok(());
         }
         self.enter_child(thread, held);
+        self.close_cycle(self.depth - 1, thread);
         if self.arrive() {
             return Ok(());
         }
         self.drive.block();
         self.drive.next()?;
-        self.levels.pop();
+        self.pop();
+        Ok(())
+    }
+
+    /// Goes back to the state before.
+    fn pop(&mut self) {
+        if let Some(level) = self.levels.pop()
+            && let Some(number) = self.stack.get_mut(&level.fingerprint)
+        {
+            *number -= 1;
+        }
         self.depth -= 1;
         self.return_here();
-        Ok(())
     }
 
     fn advance(
@@ -193,6 +299,13 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
         self.run.begin(thread);
         let end = self.drive.transact(thread, (self.discipline, &mut self.run, held), picks)?;
         self.run.seal();
+        let rolled_back = end == End::Blocked && !self.run.holds_new_locks();
+        if self.foresee.is_some() && !rolled_back {
+            held.iter().for_each(|&(lock, _)| self.discipline.split(lock));
+            if let (End::Blocked, Some(Wanted::End(awaited))) = (end, self.run.blocked) {
+                self.run.footprint.touch(thread_object(awaited), Access::LateJoin);
+            }
+        }
         if self.discipline.take_grown() { Err(Break::Refuted) } else { Ok(end) }
     }
 
@@ -222,6 +335,9 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
         }
         let asleep = level.sleep.asleep.clone();
         let fingerprint = self.drive.machine.fingerprint();
+        level.fingerprint = fingerprint;
+        level.enabled = enabled.clone();
+        *self.stack.entry(fingerprint).or_default() += 1;
         if let Some(stored) = self.visited.get_mut(&fingerprint) {
             let again = stored.iter().filter(|&thread| !asleep.contains(thread));
             let again: Vec<ThreadId> = again.filter(|&thread| enabled.contains(thread)).collect();
@@ -230,6 +346,7 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
             again.iter().for_each(|&thread| level.left.insert(thread));
             // What ends here was told at the first visit.
             level.moved = true;
+            level.again = true;
             return !again.is_empty();
         }
         for thread in enabled.iter().filter(|&thread| !asleep.contains(thread)) {

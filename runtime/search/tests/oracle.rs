@@ -12,7 +12,7 @@ mod generate;
 use std::collections::BTreeSet;
 
 use check::brute::every_state;
-use check::{by_states, by_transactions, leads_to, search};
+use check::{by_persistent_sets, by_states, by_transactions, leads_to, search};
 use lockred_search::model::{Failure, ModelMachine, Program, Watched};
 use lockred_search::{Limits, Outcome, Stop, Strategy as Search};
 use proptest::prelude::*;
@@ -99,7 +99,8 @@ fn compare(program: &Program) -> Result<(), TestCaseError> {
         let races: BTreeSet<_> = transactions.0.failures.into_iter().filter(is_race).collect();
         prop_assert_eq!(&races, all, "races of {}", program);
     }
-    agree(program, "stateful", &truth, &by_states(program, limits))
+    agree(program, "stateful", &truth, &by_states(program, limits))?;
+    agree(program, "persistent sets", &truth, &by_persistent_sets(program, limits))
 }
 
 /// One test per size, so that they run side by side.

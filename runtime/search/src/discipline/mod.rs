@@ -36,6 +36,8 @@ pub struct Discipline {
     /// Locks whose state is seen by a try.
     observed: Objects,
     order: LockOrder,
+    /// Locks that were held between two transactions of their holder, as far as [`Discipline::split`] was told.
+    split: Objects,
     /// Whether data and queues are protected by a common lock only, which every access checks; else by happens-before.
     by_locks: bool,
     locksets: Locksets,
@@ -96,6 +98,17 @@ impl Discipline {
     /// Notes conflicting operations that nothing orders.
     pub(crate) fn refute(&mut self, object: ObjectId) {
         self.grown |= self.unprotected.insert(object);
+    }
+
+    /// Whether the lock may be held between two transactions of its holder, as far as a search with persistent sets has seen.
+    #[must_use]
+    pub fn is_split(&self, lock: ObjectId) -> bool {
+        !self.split.is_empty() && self.split.contains(&lock)
+    }
+
+    /// Notes that a lock is held between two transactions of its holder.
+    pub(crate) fn split(&mut self, lock: ObjectId) {
+        self.grown |= self.split.insert(lock);
     }
 
     fn observe(&mut self, lock: ObjectId) {

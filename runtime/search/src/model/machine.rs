@@ -5,6 +5,7 @@
 //! by themselves, unless the program says otherwise.
 
 use super::code::{Instruction, fences, flatten, spawned};
+use super::foresee::Rests;
 use super::program::{Body, Channel, Condvar, Mutex, Once, Program, Statement, Variable};
 use super::state::{Phase, State};
 use crate::discipline::Ordering;
@@ -84,6 +85,8 @@ pub struct ModelMachine {
     pub(super) scratch: Step<Failure>,
     reports_ends: bool,
     pub(super) over: bool,
+    /// What threads may still do, once somebody has asked.
+    pub(super) rests: Option<Rests>,
 }
 
 const MUTEXES: u64 = 1 << 32;
@@ -140,6 +143,7 @@ impl ModelMachine {
             early: Vec::new(),
             reports_ends: false,
             over: false,
+            rests: None,
         };
         machine.restore_root();
         machine

@@ -14,17 +14,20 @@
 //! | `reentrant` | locks that their owner takes again |
 //! | [`machine`] | the machine, one operation a step |
 //! | `transactional` | the machine by transactions |
+//! | `foresee` | what threads may still do |
 //! | [`watched`] | the machine watched by a race detector |
 
 mod channels;
 mod code;
 mod execute;
+mod foresee;
 pub mod machine;
 mod once;
 mod print;
 pub mod program;
 pub mod rarer;
 mod reentrant;
+mod repetition;
 pub mod state;
 pub mod text;
 mod transactional;

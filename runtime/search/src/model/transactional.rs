@@ -5,8 +5,10 @@ use super::execute::decrement;
 use super::machine::{Failure, ModelMachine, channel, condvar, mutex, variable};
 use super::once::leaves;
 use super::program::{Body, Mutex, Statement, Variable};
+use super::repetition::Repetition;
 use super::state::Phase;
 use crate::discipline::{Effect, Gate, Go, Kind, Mode, Operation, Ordering, Value};
+use crate::fault::{Fault, is_on};
 use crate::footprint::{Access, Footprint, ObjectId};
 use crate::machine::{Flow, Machine, Step, ThreadId};
 use crate::transactional::{End, Racer, Snapshots, Transactional};
@@ -160,6 +162,7 @@ impl ModelMachine {
         failures: &mut Vec<Failure>,
         step: &mut Step<Failure>,
     ) -> End {
+        let mut repetition = Repetition::default();
         loop {
             match self.state.threads[number].phase {
                 Phase::Ended => return End::Ended,
@@ -182,6 +185,9 @@ impl ModelMachine {
             self.tell(number, &operation, &step.footprint, gate);
             if step.flow == Flow::Over {
                 return End::Over;
+            }
+            if repetition.shows(&self.state) && !is_on(Fault::NoCut) {
+                return End::Boundary;
             }
         }
     }

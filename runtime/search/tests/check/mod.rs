@@ -70,8 +70,19 @@ pub fn all_watched_states(program: &Program, limits: Limits) -> (Seen, Outcome) 
 pub fn leads_to(program: &Program, schedule: &[Choice], failure: &Failure) -> bool {
     let mut machine = Watched::new(ModelMachine::new(program).reporting_ends());
     let mut seen = Seen::default();
-    let replayed = replay(&mut machine, schedule, Limits::default(), &mut seen);
+    // The schedule only: what comes behind it may be endless.
+    let limits = Limits { operations: schedule.len() as u64 + 1, ..Limits::default() };
+    let replayed = replay(&mut machine, schedule, limits, &mut seen);
     replayed.drift.is_none() && seen.failures.contains(failure)
+}
+
+/// Visits the boundary states of transactions that persistent sets lead to.
+pub fn by_persistent_sets(program: &Program, limits: Limits) -> (Seen, Outcome) {
+    let mut seen = Seen::default();
+    let mut machine = ModelMachine::new(program).reporting_ends();
+    let mut discipline = Discipline::by_locks();
+    let outcome = stateful::explore_persistent(&mut machine, &mut discipline, limits, &mut seen);
+    (seen, outcome)
 }
 
 /// Visits every boundary state of transactions.

@@ -43,6 +43,32 @@ fn of_parts(
     (vec(body, threads), 0..8u8).prop_map(|(bodies, family)| assemble(bodies, family))
 }
 
+/// The programs with loops that wait for a value put into some; where a thread starts the others, it may do something before.
+pub fn looping(programs: impl Strategy<Value = Program>) -> impl Strategy<Value = Program> {
+    let wait = (register(), variable(), 0..2, any::<bool>());
+    let place = (any::<prop::sample::Index>(), any::<prop::sample::Index>());
+    (programs, vec((place, wait), 0..3), 0..4usize).prop_map(|(mut program, loops, later)| {
+        let first = &mut program.threads[0];
+        let spawns = first.iter().take_while(|s| matches!(s, Statement::Spawn(_))).count();
+        if spawns > 0 {
+            let later = later.min(first.len() - spawns);
+            first[..spawns + later].rotate_left(spawns);
+        }
+        for ((thread, place), (r, x, value, writes)) in loops {
+            let length = program.threads.len();
+            let body = &mut program.threads[thread.index(length)];
+            let mut round = vec![Statement::Load(r, x)];
+            if writes {
+                round.insert(0, Statement::Store(Variable(2), Operand::Constant(1)));
+            }
+            let round = vec![Statement::While(is(r, value), round)];
+            let place = place.index(body.len() + 1);
+            body.splice(place..place, round);
+        }
+        program
+    })
+}
+
 /// As many of the parts as fit.
 fn cut(parts: Vec<Vec<Statement>>, length: usize) -> Vec<Statement> {
     let mut body = Vec::new();

@@ -1,0 +1,54 @@
+//! Persistent sets against brute force on random programs with loops: the same failures and end states, none more.
+
+#![expect(dead_code, reason = "not every test file uses all of `check`")]
+mod check;
+mod generate;
+
+use check::brute::every_state;
+use check::{by_persistent_sets, by_states, leads_to};
+use lockred_search::model::{ModelMachine, Program};
+use lockred_search::{Limits, Outcome, Stop};
+use proptest::prelude::*;
+use proptest::test_runner::Config;
+
+/// Programs with more states than this are passed over.
+const STATES: usize = 20_000;
+
+fn config(default: u32) -> Config {
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok());
+    Config { failure_persistence: None, cases: cases.unwrap_or(default), ..Config::default() }
+}
+
+fn agree(
+    program: &Program,
+    search: fn(&Program, Limits) -> (check::Seen, Outcome),
+) -> Result<(), TestCaseError> {
+    let mut machine = ModelMachine::new(program).reporting_ends();
+    let Some(failures) = every_state(&mut machine, STATES) else { return Ok(()) };
+    let (seen, outcome) = search(program, Limits::default());
+    prop_assert_eq!(outcome.stop, Stop::Complete);
+    prop_assert_eq!(&seen.failures, &failures, "{}", program);
+    for (failure, schedule) in &seen.schedules {
+        prop_assert!(leads_to(program, schedule, failure), "{:?} in {}", failure, program);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(config(if cfg!(feature = "deep") { 100_000 } else { 1_500 }))]
+
+    #[test]
+    fn persistent_sets_miss_nothing(program in generate::looping(generate::any_program())) {
+        agree(&program, by_persistent_sets)?;
+    }
+
+    #[test]
+    fn persistent_sets_of_lock_programs(program in generate::looping(generate::locks::program())) {
+        agree(&program, by_persistent_sets)?;
+    }
+
+    #[test]
+    fn all_threads_miss_nothing(program in generate::looping(generate::any_program())) {
+        agree(&program, by_states)?;
+    }
+}
