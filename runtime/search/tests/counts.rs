@@ -1,182 +1,315 @@
-//! Executions that the search needs for known programs: complete ones as many as there are traces, blocked ones apart.
+//! One table of counts, `counts.txt`: executions that every strategy needs for known programs.
+//!
+//! A test computes it again and compares; `BLESS=1 cargo test -p lockred-search --test counts` writes it (with
+//! `--features deep` also the rows that take long). Too few executions would be unsound pruning, too many lost reduction.
+//! Where a number is published, DPOR has to need as many, and transactions at most as many, or the row says why not.
 
 #![expect(dead_code, reason = "not every test file uses all of `check`")]
 mod check;
+#[path = "counts/families.rs"]
+mod families;
 
-use check::{all_states, parse, search};
-use lockred_search::{Limits, Stop, Strategy};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Explores by DPOR, compares with all states, and gives back the complete and the blocked executions.
-fn counts(text: &str) -> (u64, u64) {
-    let program = parse(text);
-    let (seen, outcome) = search(&program, Strategy::Dpor, Limits::default());
-    assert_eq!(outcome.stop, Stop::Complete);
-    assert_eq!(seen.failures, all_states(&program).0.failures, "{text}");
-    (outcome.counts.executions, outcome.counts.blocked)
+use check::{brute, parse};
+use lockred_search::discipline::Discipline;
+use lockred_search::model::{Failure, ModelMachine, Program};
+use lockred_search::{
+    Choice, Counts, Limits, Observer, Outcome, Stop, Strategy, explore, stateful, transactions,
+};
+
+/// Interleavings are counted up to this number.
+const INTERLEAVINGS: u64 = 1000;
+/// Where only transactions have a published number, DPOR's executions are counted up to this number.
+const BESIDE: u64 = 5000;
+/// The stateful search is given up after this number of transactions.
+const STATEFUL: u64 = 50_000;
+/// Programs with more states than this are not compared with brute force.
+const STATES: usize = 3000;
+
+/// A program, and what is known of its executions.
+pub struct Row {
+    name: String,
+    text: String,
+    published: Option<Published>,
+    source: String,
+    /// Why the counts differ from the published one.
+    why: String,
+    deep: bool,
 }
 
-/// `declarations`, and `number` threads that all have `body`, in which `#` stands for the thread's number.
-fn same(declarations: &str, number: usize, body: &str) -> String {
-    let threads =
-        (0..number).map(|i| format!("thread T{i} {{ {} }}\n", body.replace('#', &i.to_string())));
-    format!("{declarations}\n{}", threads.collect::<String>())
+#[derive(Clone, Copy)]
+struct Published {
+    count: u64,
+    /// Executions that end with threads waiting for ever are left out.
+    live: bool,
+    /// It counts critical sections by their data: only for transactions.
+    data: bool,
 }
 
-#[test]
-fn increments_whose_results_are_used_have_all_orders() {
-    for (number, traces) in [(2, 2), (3, 6), (4, 24), (5, 120), (6, 720)] {
-        assert_eq!(counts(&same("atomic f;", number, "r = f += 1")), (traces, 0));
+impl Row {
+    fn new(name: impl Into<String>, text: String) -> Self {
+        let (source, why) = (String::new(), String::new());
+        Self { name: name.into(), text, published: None, source, why, deep: false }
+    }
+
+    /// So many executions are optimal where every operation is visible.
+    fn published(mut self, count: u64, source: &str) -> Self {
+        self.published = Some(Published { count, live: false, data: false });
+        self.source = source.to_owned();
+        self
+    }
+
+    /// So many executions are optimal where locks are no conflicts by themselves.
+    fn optimum(mut self, count: u64, source: &str) -> Self {
+        self.published = Some(Published { count, live: false, data: true });
+        self.source = source.to_owned();
+        self
+    }
+
+    fn named(mut self, name: &str) -> Self {
+        self.name = self.name.replace("{}", name);
+        self
+    }
+
+    fn deep(mut self, deep: bool) -> Self {
+        self.deep = deep;
+        self
     }
 }
 
-#[test]
-fn increments_whose_results_are_not_used_commute() {
-    for number in 2..=5 {
-        assert_eq!(counts(&same("atomic f;", number, "f += 1")), (1, 0));
-    }
+fn path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
 }
 
-#[test]
-fn pairs_of_stores_have_all_interleavings() {
-    assert_eq!(counts("atomic f; thread A { f = 1; f = 2 } thread B { f = 3; f = 4 }"), (6, 0));
-}
-
-#[test]
-fn litmus_tests() {
-    let store_buffering = "atomic f g; thread A { f = 1; r = g } thread B { g = 1; r = f }";
-    assert_eq!(counts(store_buffering), (3, 0));
-    let load_buffering = "atomic f g; thread A { r = g; f = 1 } thread B { r = f; g = 1 }";
-    assert_eq!(counts(load_buffering), (3, 0));
-    let message_passing = "atomic f g; thread A { f = 1; g = 1 } thread B { r = g; q = f }";
-    assert_eq!(counts(message_passing), (3, 0));
-    let two_plus_two = "atomic f g; thread A { f = 1; g = 2 } thread B { g = 1; f = 2 }";
-    assert_eq!(counts(two_plus_two), (3, 0));
-    let coherence = "atomic f; thread A { f = 1; f = 2 } thread B { r = f; q = f }";
-    assert_eq!(counts(coherence), (6, 0));
-    let iriw = "atomic f g; thread A { f = 1 } thread B { g = 1 }
-        thread C { r = f; q = g } thread D { r = g; q = f }";
-    assert_eq!(counts(iriw), (15, 0));
-}
-
-#[test]
-fn readers_see_the_write_or_not() {
-    for number in [2, 4, 8] {
-        let text = same("atomic f; thread W { f = 1 }", number, "r = f");
-        assert_eq!(counts(&text), (1 << number, 0));
-    }
-}
-
-#[test]
-fn last_zero() {
-    let threads = |number: usize| {
-        let mut text = String::new();
-        text.push_str("atomic x0 x1 x2 x3 x4 x5;\nthread R { ");
-        let mut tail = String::new();
-        for i in (0..=number).rev() {
-            text.push_str(&format!("r = x{i}; if r != 0 {{ "));
-            tail.push('}');
+/// The rows of `counts/programs.txt`: see there.
+fn written() -> Vec<Row> {
+    let text = std::fs::read_to_string(path("counts/programs.txt")).unwrap();
+    let mut rows: Vec<Row> = Vec::new();
+    for line in text.lines() {
+        if let Some(header) = line.strip_prefix("== ") {
+            let (name, rest) = header.split_once(": ").expect("a name");
+            let (rest, why) = rest.split_once("; ").unwrap_or((rest, ""));
+            let (numbers, source) = rest.split_once(", ").expect("a source");
+            let mut row = Row::new(name, String::new());
+            let mut words = numbers.split(' ');
+            let count = words.next().and_then(|count| count.parse().ok());
+            let flags: Vec<_> = words.collect();
+            let has = |flag| flags.contains(&flag);
+            let data = source.contains("lapor");
+            row.published = count.map(|count| Published { count, live: has("live"), data });
+            row.deep = has("deep");
+            row.source = source.to_owned();
+            row.why = why.to_owned();
+            rows.push(row);
+        } else if let Some(row) = rows.last_mut() {
+            row.text.push_str(line);
+            row.text.push('\n');
         }
-        text.push_str(&tail);
-        text.push_str(" }\n");
-        for i in 1..=number {
-            text.push_str(&format!("thread T{i} {{ r = x{}; x{i} = r + 1 }}\n", i - 1));
+    }
+    rows
+}
+
+/// What a search saw.
+#[derive(Default)]
+struct Seen {
+    failures: BTreeSet<Failure>,
+    /// Executions that ended with threads waiting for ever.
+    stuck: u64,
+    /// Transactions after which to stop.
+    most: Option<u64>,
+}
+
+impl Observer<Failure> for Seen {
+    fn on_failure(&mut self, failure: Failure, _: &[Choice]) -> bool {
+        match failure {
+            Failure::Deadlock { .. } => self.stuck += 1,
+            Failure::Race { .. } => return true,
+            _ => {}
         }
-        text
+        self.failures.insert(failure);
+        true
+    }
+
+    fn on_step(&mut self, counts: &Counts) -> bool {
+        self.most.is_none_or(|most| counts.transactions <= most)
+    }
+}
+
+fn run(
+    program: &Program,
+    search: impl FnOnce(&mut ModelMachine, &mut Seen) -> Outcome,
+) -> (Seen, Outcome) {
+    let mut seen = Seen::default();
+    let outcome = search(&mut ModelMachine::new(program).reporting_ends(), &mut seen);
+    (seen, outcome)
+}
+
+const COLUMNS: [&str; 10] = [
+    "program",
+    "published",
+    "naive",
+    "dpor",
+    "stuck",
+    "transactions",
+    "refinements",
+    "stateful",
+    "source",
+    "why ours differ",
+];
+
+/// The cells of a row, and what is wrong with it.
+fn measure(row: &Row) -> (Vec<String>, Vec<String>) {
+    let program = parse(&row.text);
+    let at_most = |executions| Limits { executions: Some(executions), ..Limits::default() };
+    let mut wrong = Vec::new();
+    let machine = &mut ModelMachine::new(&program).reporting_ends();
+    let brute = brute::every_state(machine, STATES);
+    let mut unlike = Vec::new();
+    let mut compare = |strategy: &str, seen: &Seen, outcome: &Outcome| {
+        if outcome.stop == Stop::Complete && brute.as_ref().is_some_and(|b| *b != seen.failures) {
+            unlike.push(format!("{}: {strategy} and brute force see different things", row.name));
+        }
     };
-    let complete = |number| counts(&threads(number)).0;
-    assert_eq!([1, 2, 3, 4, 5].map(complete), [2, 5, 12, 28, 64]);
-}
-
-#[test]
-fn mutual_exclusion_has_all_orders() {
-    for (number, traces) in [(2, 2), (3, 6), (4, 24), (5, 120)] {
-        let text = same("plain x; mutex a;", number, "lock a; r = x; x = r + 1; unlock a");
-        assert_eq!(counts(&text), (traces, 0));
+    let (_, naive) = run(&program, |machine, seen| {
+        explore(machine, Strategy::Naive, at_most(INTERLEAVINGS), seen)
+    });
+    let beside = row.published.is_some_and(|published| published.data);
+    let limits = if beside { at_most(BESIDE) } else { Limits::default() };
+    let (seen, dpor) =
+        run(&program, |machine, seen| explore(machine, Strategy::Dpor, limits, seen));
+    compare("dpor", &seen, &dpor);
+    let stuck = seen.stuck;
+    let mut discipline = Discipline::default();
+    let (seen, by_transactions) = run(&program, |machine, seen| {
+        transactions::explore(machine, &mut discipline, Limits::default(), seen)
+    });
+    compare("transactions", &seen, &by_transactions);
+    // What was seen in passes that were thrown away does not count: only the final discipline's.
+    let (seen, again) = run(&program, |machine, seen| {
+        transactions::explore(machine, &mut discipline, Limits::default(), seen)
+    });
+    compare("transactions that know the discipline", &seen, &again);
+    if again.counts.executions != by_transactions.counts.executions {
+        wrong.push(format!("{}: the final pass repeated differs", row.name));
     }
-    let text = same("plain x; mutex a;", 3, "repeat 2 { lock a; r = x; x = r + 1; unlock a }");
-    assert_eq!(counts(&text), (90, 0));
-}
-
-#[test]
-fn disjoint_locks_do_not_matter() {
-    let text =
-        same("mutex a0 a1 a2; plain x0 x1 x2;", 3, "repeat 3 { lock a#; x# = 1; unlock a# }");
-    assert_eq!(counts(&text), (1, 0));
-}
-
-#[test]
-fn crossed_locks() {
-    let text = "mutex a b; thread A { lock a; lock b; unlock b; unlock a }
-        thread B { lock b; lock a; unlock a; unlock b }";
-    assert_eq!(counts(text), (3, 0));
-}
-
-#[test]
-fn philosophers() {
-    for number in [3, 4, 5] {
-        let mut text = "mutex a0 a1 a2 a3 a4;\n".to_owned();
-        for i in 0..number {
-            let (left, right) = (i, (i + 1) % number);
-            text.push_str(&format!(
-                "thread T{i} {{ lock a{left}; lock a{right}; unlock a{right}; unlock a{left} }}\n"
-            ));
+    let stuck_transactions = seen.stuck;
+    let (seen, states) = run(&program, |machine, seen| {
+        seen.most = Some(STATEFUL);
+        stateful::explore(machine, &mut Discipline::by_locks(), Limits::default(), seen)
+    });
+    compare("stateful", &seen, &states);
+    wrong.append(&mut unlike);
+    if let Some(Published { count, live, data }) = row.published {
+        let dpor = dpor.counts.executions - if live { stuck } else { 0 };
+        let transactions = again.counts.executions - if live { stuck_transactions } else { 0 };
+        let differs = (!data && dpor != count) || transactions > count;
+        if differs && row.why.is_empty() {
+            wrong.push(format!("{}: {dpor} and {transactions}, not {count}", row.name));
         }
-        assert_eq!(counts(&text).0, (1 << number) - 1);
+        if !differs && !row.why.is_empty() {
+            wrong.push(format!("{}: says why it differs, and does not", row.name));
+        }
     }
+    let executions = |outcome: &Outcome| match (outcome.counts.executions, outcome.counts.blocked) {
+        _ if outcome.stop == Stop::Executions => format!(">{BESIDE}"),
+        (complete, 0) => complete.to_string(),
+        (complete, blocked) => format!("{complete}+{blocked}"),
+    };
+    let published = row.published.map_or("-".to_owned(), |published| published.count.to_string());
+    let cells = vec![
+        row.name.clone(),
+        published,
+        match naive.stop {
+            Stop::Complete => naive.counts.executions.to_string(),
+            _ => format!(">{INTERLEAVINGS}"),
+        },
+        executions(&dpor),
+        stuck.to_string(),
+        executions(&by_transactions),
+        by_transactions.counts.refinements.to_string(),
+        match states.stop {
+            Stop::Complete => {
+                format!("{}/{}", states.counts.executions, states.counts.transactions)
+            }
+            _ => "-".to_owned(),
+        },
+        row.source.clone(),
+        row.why.clone(),
+    ];
+    (cells, wrong)
 }
 
-#[test]
-fn spawned_threads_that_are_joined() {
-    for (number, traces) in [(2, 2), (3, 6), (4, 24)] {
-        let spawn: String = (0..number).map(|i| format!("spawn T{i}; ")).collect();
-        let join: String = (0..number).map(|i| format!("join T{i}; ")).collect();
-        let body = "lock a; r = x; x = r + 1; unlock a";
-        let declarations = "plain x; mutex a;";
-        let text = format!(
-            "{}thread M {{ {spawn} {join} r = x; assert r == {number} }}",
-            same(declarations, number, body)
-        );
-        assert_eq!(counts(&text), (traces, 0));
+/// The table's lines, the old one's where a row was not measured.
+fn table(measured: &[(String, Option<Vec<String>>)], old: &str) -> String {
+    let mut lines: Vec<Vec<String>> = vec![COLUMNS.map(str::to_owned).to_vec()];
+    for (name, cells) in measured {
+        let kept = || {
+            let cells = |line: &str| line.split('|').map(|cell| cell.trim().to_owned()).collect();
+            old.lines().map(cells).find(|cells: &Vec<String>| cells[0] == *name)
+        };
+        lines.extend(cells.clone().or_else(kept));
     }
-}
-
-#[test]
-fn what_comes_before_a_spawn_or_after_a_join_is_no_race() {
-    let text =
-        "plain x; thread M { x = 1; spawn A; join A; r = x; x = 3 } thread A { r = x; x = 2 }";
-    assert_eq!(counts(text), (1, 0));
-}
-
-#[test]
-fn try_lock_or_skip() {
-    for (number, traces) in [(2, 4), (3, 21), (4, 148)] {
-        let body = "r = try a; if r == 1 { x = #; unlock a }";
-        assert_eq!(counts(&same("plain x; mutex a;", number, body)).0, traces);
+    let width =
+        |column: usize| lines.iter().map(|cells: &Vec<String>| cells[column].chars().count()).max();
+    let widths: Vec<usize> = (0..COLUMNS.len()).map(|column| width(column).unwrap_or(0)).collect();
+    let mut text = String::new();
+    for cells in &lines {
+        let mut line = String::new();
+        for (cell, width) in cells.iter().zip(&widths) {
+            let _ = write!(line, "{cell:<width$} | ");
+        }
+        let _ = writeln!(text, "{}", line.trim_end_matches([' ', '|']));
     }
+    text
 }
 
 #[test]
-fn compare_exchange_of_one_value() {
-    for number in [2, 3, 4, 5] {
-        let traces = counts(&same("atomic f;", number, "r = cas f 0 7"));
-        assert_eq!(traces.0, number as u64);
+fn executions_are_as_many_as_the_table_says() {
+    let mut rows = written();
+    rows.extend(families::rows());
+    let next = AtomicUsize::new(0);
+    let measure_all = || {
+        let mut done = Vec::new();
+        while let Some(row) = rows.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if !row.deep || cfg!(feature = "deep") {
+                done.push((row.name.clone(), measure(row)));
+            }
+        }
+        done
+    };
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut done = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(measure_all)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect::<Vec<_>>()
+    });
+    let wrong: Vec<_> = done.iter_mut().flat_map(|(_, (_, wrong))| std::mem::take(wrong)).collect();
+    let measured: Vec<_> = rows
+        .iter()
+        .map(|row| {
+            let cells = done.iter().find(|(name, _)| *name == row.name);
+            (row.name.clone(), cells.map(|(_, (cells, _))| cells.clone()))
+        })
+        .collect();
+    let old = std::fs::read_to_string(path("counts.txt")).unwrap_or_default();
+    let new = table(&measured, &old);
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(path("counts.txt"), new).unwrap();
+    } else {
+        let changed: Vec<_> = new.lines().filter(|line| !old.lines().any(|l| l == *line)).collect();
+        assert!(changed.is_empty(), "not as in counts.txt:\n{}", changed.join("\n"));
+        assert_eq!(new, old);
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
-fn publication_by_an_atomic_flag() {
-    for readers in [1, 2, 3] {
-        let text = same(
-            "plain x; atomic f; thread W { x = 1; f = 1 }",
-            readers,
-            "r = f; if r == 1 { q = x }",
-        );
-        assert_eq!(counts(&text), (1 << readers, 0));
-    }
-}
-
-#[test]
-fn waiting_for_a_value() {
-    let text = "atomic f; plain x; thread A { x = 1; f = 1 } thread B { await f == 1; r = x }";
-    assert_eq!(counts(text), (1, 0));
+fn names_are_unique() {
+    let mut rows = written();
+    rows.extend(families::rows());
+    let names: BTreeSet<_> = rows.iter().map(|row| &row.name).collect();
+    assert_eq!(names.len(), rows.len());
 }
