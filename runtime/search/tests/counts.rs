@@ -2,6 +2,10 @@
 //!
 //! A test computes it again and compares; `BLESS=1 cargo test -p lockred-search --test counts` writes it (with
 //! `--features deep` also the rows that take long). Too few executions would be unsound pruning, too many lost reduction.
+//! Executions are complete ones, and behind a plus those that could only repeat others. `stuck`: how many of DPOR's end with threads
+//! that wait for ever. Of the stateful searches (with all threads of a state, and with persistent sets): end states, and
+//! transactions of all passes. A `-` is too much to be counted here.
+//!
 //! Where a number is published, DPOR has to need as many, and transactions at most as many, or the row says why not.
 
 #![expect(dead_code, reason = "not every test file uses all of `check`")]
@@ -148,7 +152,7 @@ fn run(
     (seen, outcome)
 }
 
-const COLUMNS: [&str; 10] = [
+const COLUMNS: [&str; 11] = [
     "program",
     "published",
     "naive",
@@ -157,6 +161,7 @@ const COLUMNS: [&str; 10] = [
     "transactions",
     "refinements",
     "stateful",
+    "persistent",
     "source",
     "why ours differ",
 ];
@@ -199,9 +204,16 @@ fn measure(row: &Row) -> (Vec<String>, Vec<String>) {
     let stuck_transactions = seen.stuck;
     let (seen, states) = run(&program, |machine, seen| {
         seen.most = Some(STATEFUL);
-        stateful::explore(machine, &mut Discipline::by_locks(), Limits::default(), seen)
+        let discipline = &mut Discipline::by_locks();
+        stateful::explore(machine, discipline, Limits::default(), seen)
     });
     compare("stateful", &seen, &states);
+    let (seen, persistent) = run(&program, |machine, seen| {
+        seen.most = Some(STATEFUL);
+        let discipline = &mut Discipline::by_locks();
+        stateful::explore_persistent(machine, discipline, Limits::default(), seen)
+    });
+    compare("persistent", &seen, &persistent);
     wrong.append(&mut unlike);
     if let Some(Published { count, live, data }) = row.published {
         let dpor = dpor.counts.executions - if live { stuck } else { 0 };
@@ -219,6 +231,12 @@ fn measure(row: &Row) -> (Vec<String>, Vec<String>) {
         (complete, 0) => complete.to_string(),
         (complete, blocked) => format!("{complete}+{blocked}"),
     };
+    let ends = |outcome: &Outcome| match outcome.stop {
+        Stop::Complete => {
+            format!("{}/{}", outcome.counts.executions, outcome.counts.transactions)
+        }
+        _ => "-".to_owned(),
+    };
     let published = row.published.map_or("-".to_owned(), |published| published.count.to_string());
     let cells = vec![
         row.name.clone(),
@@ -231,12 +249,8 @@ fn measure(row: &Row) -> (Vec<String>, Vec<String>) {
         stuck.to_string(),
         executions(&by_transactions),
         by_transactions.counts.refinements.to_string(),
-        match states.stop {
-            Stop::Complete => {
-                format!("{}/{}", states.counts.executions, states.counts.transactions)
-            }
-            _ => "-".to_owned(),
-        },
+        ends(&states),
+        ends(&persistent),
         row.source.clone(),
         row.why.clone(),
     ];
