@@ -17,6 +17,14 @@ pub fn run() -> command::Outcome {
     engine(&tool)
 }
 
+/// Measures the searches alone, on model programs: needs no set-up.
+pub fn search() -> command::Outcome {
+    let mut growth = command::cargo(&root());
+    growth.args(["run", "--quiet", "--release", "-p", "lockred-search", "--example", "growth"]);
+    let status = growth.status().map_err(|e| format!("cannot run the example: {e}"))?;
+    if status.success() { Ok(()) } else { Err(format!("the example ended with {status}")) }
+}
+
 /// Cold and warm `check` of the sample crate beside `cargo test --no-run`.
 fn check_times(tool: &Path) -> command::Outcome {
     let demo = root().join("demo");

@@ -15,6 +15,7 @@ Usage: cargo xtask <command>
   demo           setup, then check the sample crate in demo/ and print the reports
   test [--deep]  setup, then run every test; --deep also runs the long oracle
   bench          setup, then measure: check times of the sample crate, executions a second
+  bench search   measure how searches grow on model programs: executions, rates, memory
 ";
 
 fn main() -> ExitCode {
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
         ["test"] => test::run(test::Depth::Ordinary),
         ["test", "--deep"] => test::run(test::Depth::Deep),
         ["bench"] => bench::run(),
+        ["bench", "search"] => bench::search(),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             Ok(())

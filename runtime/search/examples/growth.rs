@@ -1,0 +1,131 @@
+//! How searches grow on model programs, as a table: executions, transactions, operations, seconds, rates and memory by threads,
+//! rounds and strategy. `cargo xtask bench search` runs it.
+//!
+//! `cargo run --release -p lockred-search --example growth [most transactions per row]`
+
+#[path = "../tests/check/memory.rs"]
+mod memory;
+
+use std::time::Instant;
+
+use lockred_search::discipline::Discipline;
+use lockred_search::model::{Failure, ModelMachine, Program};
+use lockred_search::{
+    Choice, Counts, Limits, Observer, Outcome, Stop, Strategy, explore, stateful, transactions,
+};
+use memory::Counting;
+
+#[global_allocator]
+static MEMORY: Counting = Counting::new();
+
+/// Transactions after which a search is stopped, unless the command line says otherwise.
+const MOST: u64 = 1_000_000;
+
+/// Goes on after failures, up to a number of transactions.
+struct UpTo(u64);
+
+impl Observer<Failure> for UpTo {
+    fn on_step(&mut self, counts: &Counts) -> bool {
+        counts.transactions < self.0
+    }
+
+    fn on_failure(&mut self, _: Failure, _: &[Choice]) -> bool {
+        true
+    }
+}
+
+/// Names and texts of programs.
+fn programs() -> Vec<(String, String)> {
+    let mut programs = Vec::new();
+    let families = [
+        ("push", "plain x; mutex a;", "lock a; r = x; x = r + 1; unlock a"),
+        ("fetch_add", "atomic f;", "r = f += 1"),
+    ];
+    for (name, declarations, body) in families {
+        for threads in 2..=4 {
+            for rounds in 1..=3 {
+                let thread = |i: usize| format!("thread T{i} {{ repeat {rounds} {{ {body} }} }}\n");
+                let text = (0..threads).map(thread).collect::<String>();
+                programs.push((
+                    format!("{name} {threads}x{rounds}"),
+                    format!("{declarations}\n{text}"),
+                ));
+            }
+        }
+    }
+    programs
+}
+
+/// Seconds on the processor so far, if the system tells them.
+fn processor() -> Option<f64> {
+    let told = std::fs::read_to_string("/proc/self/schedstat").ok()?;
+    Some(told.split(' ').next()?.parse::<f64>().ok()? / 1e9)
+}
+
+/// Seconds that `work` takes: on the processor, so that other processes do not count, unless that is too short for the
+/// system's count, which goes on by milliseconds.
+fn seconds(work: impl FnOnce()) -> f64 {
+    let (clock, before) = (Instant::now(), processor());
+    work();
+    let elapsed = clock.elapsed().as_secs_f64();
+    match (before, processor()) {
+        (Some(before), Some(after)) if elapsed > 0.05 => after - before,
+        _ => elapsed,
+    }
+}
+
+type Search = dyn Fn(&mut ModelMachine, &mut UpTo) -> Outcome;
+
+fn main() {
+    let most = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(MOST);
+    let strategies: [(&str, &Search); 5] = [
+        ("dpor", &|machine, up_to| explore(machine, Strategy::Dpor, Limits::default(), up_to)),
+        ("transactions", &|machine, up_to| {
+            transactions::explore(machine, &mut Discipline::default(), Limits::default(), up_to)
+        }),
+        ("stateful", &|machine, up_to| {
+            stateful::explore(machine, &mut Discipline::by_locks(), Limits::default(), up_to)
+        }),
+        ("persistent", &|machine, up_to| {
+            let discipline = &mut Discipline::by_locks();
+            stateful::explore_persistent(machine, discipline, Limits::default(), up_to)
+        }),
+        ("random", &|machine, up_to| {
+            up_to.0 = up_to.0.min(100_000);
+            explore(machine, Strategy::Random { seed: 1 }, Limits::default(), up_to)
+        }),
+    ];
+    println!(
+        "| program       | strategy     | executions | complete | transactions | operations | seconds | transactions/s | operations/s | peak bytes |"
+    );
+    println!(
+        "|---------------|--------------|-----------:|----------|-------------:|-----------:|--------:|---------------:|-------------:|-----------:|"
+    );
+    for (name, text) in programs() {
+        let program: Program = match text.parse() {
+            Ok(program) => program,
+            Err(error) => {
+                eprintln!("{name}: {error}");
+                continue;
+            }
+        };
+        for (strategy, search) in strategies {
+            let before = MEMORY.live();
+            MEMORY.take_peak();
+            let mut machine = ModelMachine::new(&program);
+            let mut outcome = None;
+            let seconds = seconds(|| outcome = Some(search(&mut machine, &mut UpTo(most))));
+            let Some(Outcome { stop, counts }) = outcome else { continue };
+            println!(
+                "| {name:<13} | {strategy:<12} | {:>10} | {:<8} | {:>12} | {:>10} | {seconds:>7.3} | {:>14.0} | {:>12.0} | {:>10} |",
+                counts.executions,
+                if stop == Stop::Complete { "yes" } else { "no" },
+                counts.transactions,
+                counts.operations,
+                counts.transactions as f64 / seconds,
+                counts.operations as f64 / seconds,
+                MEMORY.take_peak() - before,
+            );
+        }
+    }
+}
