@@ -1,4 +1,4 @@
-//! Channels, orders, fences, allocation: every search against brute force, on random programs that are full of them and on named ones.
+//! Procedures, channels, orders, fences, allocation: every search against brute force, on random programs that are full of them and on named ones.
 
 #![expect(dead_code, reason = "not every test file uses all of `check` and `generate`")]
 mod check;
@@ -6,10 +6,11 @@ mod generate;
 
 use std::collections::BTreeSet;
 
+use check::brute::every_state;
 use check::{
-    Seen, all_states, all_watched_states, by_states, by_transactions, leads_to, parse, search,
+    Seen, all_states, by_persistent_sets, by_states, by_transactions, leads_to, parse, search,
 };
-use lockred_search::model::{Failure, Program};
+use lockred_search::model::{Failure, ModelMachine, Program, Watched};
 use lockred_search::{Limits, Stop, Strategy};
 use proptest::prelude::*;
 use proptest::test_runner::Config;
@@ -27,22 +28,27 @@ fn races(seen: &Seen) -> BTreeSet<&Failure> {
     seen.failures.iter().filter(|failure| is_race(failure)).collect()
 }
 
-/// Compares DPOR, transactions and the stateful search with all states. Searches and oracles with more executions than
-/// these are only compared for seeing nothing that does not exist.
-fn compare(program: &Program, most: u64) -> Result<Seen, TestCaseError> {
-    let limits = Limits { executions: Some(most), ..Limits::default() };
-    let (states, _) = all_states(program);
-    let (watched, watching) = all_watched_states(program, limits);
+/// Compares DPOR, transactions and the stateful search with all states; gives back what there is, races included if they
+/// could be told. Programs with more states than `most` are passed over; searches with more executions are only compared for
+/// seeing nothing that does not exist.
+fn compare(program: &Program, most: usize) -> Result<Seen, TestCaseError> {
+    let limits = Limits { executions: Some(most as u64 / 20), ..Limits::default() };
+    let machine = || ModelMachine::new(program).reporting_ends();
+    let Some(states) = every_state(&mut machine(), most) else { return Ok(Seen::default()) };
+    let watched = every_state(&mut Watched::new(machine()), most);
     let (by_transactions, transactions) = by_transactions(program, limits);
-    if transactions.stop == Stop::Complete && watching.stop == Stop::Complete {
-        prop_assert_eq!(races(&by_transactions), races(&watched), "races of {}", program);
+    let watched = watched.map(|failures| Seen { failures, ..Seen::default() });
+    if let (Stop::Complete, Some(watched)) = (transactions.stop, &watched) {
+        prop_assert_eq!(races(&by_transactions), races(watched), "races of {}", program);
     }
     let (by_dpor, dpor) = search(program, Strategy::Dpor, limits);
     let (by_states, stateful) = by_states(program, limits);
+    let (by_persistent_sets, persistent) = by_persistent_sets(program, limits);
     let searches = [
         ("transactions", by_transactions, transactions),
         ("dpor", by_dpor, dpor),
         ("stateful", by_states, stateful),
+        ("persistent sets", by_persistent_sets, persistent),
     ];
     for (name, mut seen, outcome) in searches {
         for (failure, schedule) in &seen.schedules {
@@ -52,15 +58,15 @@ fn compare(program: &Program, most: u64) -> Result<Seen, TestCaseError> {
         seen.failures.retain(|failure| !is_race(failure));
         match outcome.stop {
             Stop::Complete => {
-                prop_assert_eq!(&seen.failures, &states.failures, "{} {}", name, program)
+                prop_assert_eq!(&seen.failures, &states, "{} {}", name, program)
             }
             Stop::Executions => {
-                prop_assert!(seen.failures.is_subset(&states.failures), "{} {}", name, program);
+                prop_assert!(seen.failures.is_subset(&states), "{} {}", name, program);
             }
             other => prop_assert!(false, "{}: {:?} in {}", name, other, program),
         }
     }
-    Ok(watched)
+    Ok(watched.unwrap_or(Seen { failures: states, ..Seen::default() }))
 }
 
 proptest! {
@@ -68,7 +74,7 @@ proptest! {
 
     #[test]
     fn every_search_sees_what_brute_force_sees(program in generate::data::program()) {
-        compare(&program, 3000)?;
+        compare(&program, 40_000)?;
         prop_assert_eq!(program.to_string().parse(), Ok(program));
     }
 }
@@ -79,7 +85,7 @@ fn agrees(text: &str) -> Seen {
     let (naive, outcome) = search(&program, Strategy::Naive, Limits::default());
     assert_eq!(outcome.stop, Stop::Complete);
     assert_eq!(naive.failures, all_states(&program).0.failures, "{text}");
-    compare(&program, 1_000_000).unwrap_or_else(|error| panic!("{error}"))
+    compare(&program, 20_000_000).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn has_race(text: &str) -> bool {
@@ -388,4 +394,65 @@ fn receivers_of_a_closed_channel_commute() {
         thread C { r = recv q }";
     let (_, outcome) = search(&parse(text), Strategy::Dpor, Limits::default());
     assert_eq!(outcome.counts.executions, 1);
+}
+
+#[test]
+fn a_procedure_has_registers_of_its_own_and_returns_a_value() {
+    let text = "proc Sum(n) { if n == 0 { return 0 } m = n + -1; m = call Sum(m);
+            while n != 0 { m = m + 1; n = n + -1 } return m }
+        thread A { m = 7; r = call Sum(4); assert r == 10; assert m == 7; call Sum(1) }";
+    assert_eq!(agrees(text).failures.len(), 1);
+}
+
+#[test]
+fn calls_that_are_nested_too_deep_end_the_thread() {
+    let overflow = |failure: &Failure| matches!(failure, Failure::Overflow { .. });
+    let seen = agrees(
+        "mutex a; proc P() { call P() } thread A { lock a; call P() } thread B { lock a; unlock a }",
+    );
+    assert_eq!(count(&seen, overflow), 1);
+    assert_eq!(count(&seen, |failure| matches!(failure, Failure::Deadlock { .. })), 1);
+    let text = "proc P(n) { if n != 0 { n = n + -1; call P(n) } } thread A { call P(31) }";
+    assert_eq!(count(&agrees(text), overflow), 0);
+    assert_eq!(count(&agrees(&text.replace("31", "32")), overflow), 1);
+}
+
+#[test]
+fn threads_that_procedures_spawn_begin_there() {
+    let text =
+        "plain x; proc Deeper() { spawn C } proc Start(n) { if n == 1 { spawn B } call Deeper() }
+        thread A { x = 1; call Start(1); join B; join C } thread B { r = x; assert r == 1 }
+        thread C { r = x; assert r == 1 }";
+    assert_eq!(agrees(text).failures.len(), 1);
+    // Nobody calls the procedure.
+    let text = "proc Start() { spawn B } thread A { r = 1 } thread B { assert r == 1 }";
+    assert_eq!(count(&agrees(text), |failure| matches!(failure, Failure::Assertion { .. })), 1);
+}
+
+#[test]
+fn a_recursive_search_of_a_locked_list_sees_what_was_pushed() {
+    let text = "plain one; plain two; mutex a;
+        proc Length(n) { lock a; if n == 0 { r = one } else { r = two } unlock a;
+            if r == 0 { return n } n = n + 1; if n == 2 { return n } r = call Length(n); return r }
+        thread A { lock a; one = 1; unlock a; lock a; two = 1; unlock a }
+        thread B { r = call Length(0); assert r != 1 }";
+    let seen = agrees(text);
+    assert_eq!(count(&seen, |failure| matches!(failure, Failure::Assertion { .. })), 1);
+    assert!(races(&seen).is_empty());
+}
+
+#[test]
+fn every_value_is_chosen_wherever_the_choice_is() {
+    // In a procedure, twice in a row, and before its thread waits.
+    let text = "atomic f; mutex a; proc Pick() { r = any 2; if r == 1 { lock a } s = any 2; s = s + 1; return s }
+        thread A { r = call Pick(); if r == 2 { f = 1 } assert r != 1 }
+        thread B { r = any 3; lock a; if r == 2 { await f == 1; assert r != 2 } }";
+    let seen = agrees(text);
+    assert_eq!(count(&seen, |failure| matches!(failure, Failure::Assertion { .. })), 2);
+    let text = "channel q = 0; proc Pick() { r = any 3; return r }
+        thread A { r = call Pick(); s = any 2; send q r; send q s } thread B { r = recv q; s = recv q;
+            if r == 2 { assert s != 1 } }";
+    let seen = agrees(text);
+    assert_eq!(count(&seen, |failure| matches!(failure, Failure::Assertion { .. })), 1);
+    assert_eq!(count(&seen, |failure| matches!(failure, Failure::End(_))), 6);
 }

@@ -1,6 +1,7 @@
 //! Flat code: statements with branches turned into jumps and loops unrolled, so that a place in it is one number.
 
-use super::program::{Condition, Order, Statement};
+use super::calls::Call;
+use super::program::{Condition, Definition, Operand, Order, Procedure, Statement};
 use crate::discipline::Ordering;
 
 /// The orderings that an access to an atomic names.
@@ -43,6 +44,10 @@ pub(super) enum Instruction {
     Unless(Condition, usize),
     /// Goes on at the place.
     Jump(usize),
+    /// Enters a procedure.
+    Call(Call),
+    /// Leaves it, or ends the thread.
+    Return(Operand),
 }
 
 /// Appends the code of `statements`.
@@ -84,6 +89,7 @@ pub(super) fn flatten(statements: &[Statement], code: &mut Vec<Instruction>) {
                     flatten(body, code);
                 }
             }
+            Statement::Return(operand) => code.push(Instruction::Return(*operand)),
             Statement::Ordered(order, access) => {
                 let mut orders = Orders { order: Some(*order), failure: None };
                 let mut access = &**access;
@@ -111,17 +117,27 @@ pub(super) fn fences(code: &[Vec<Instruction>]) -> Ordering {
     all
 }
 
-/// The threads that some `spawn` names.
-pub(super) fn spawned(statements: &[Statement], names: &mut Vec<u8>) {
+/// The threads that some `spawn` names, in these statements or the procedures that they call.
+pub(super) fn spawned(
+    statements: &[Statement],
+    procedures: &[Definition],
+    called: &mut Vec<Procedure>,
+    names: &mut Vec<u8>,
+) {
     for statement in statements {
         match statement {
             Statement::Spawn(body) => names.push(body.0),
             Statement::If(_, yes, no) => {
-                spawned(yes, names);
-                spawned(no, names);
+                spawned(yes, procedures, called, names);
+                spawned(no, procedures, called, names);
             }
             Statement::Repeat(_, body) | Statement::While(_, body) | Statement::Once(_, body) => {
-                spawned(body, names)
+                spawned(body, procedures, called, names);
+            }
+            Statement::Call(_, procedure, _) if !called.contains(procedure) => {
+                called.push(*procedure);
+                let body = &procedures[usize::from(procedure.0)].body;
+                spawned(body, procedures, called, names);
             }
             _ => {}
         }

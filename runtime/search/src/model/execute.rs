@@ -198,6 +198,8 @@ impl ModelMachine {
             }
             Statement::Let(..)
             | Statement::Assert(_)
+            | Statement::Call(..)
+            | Statement::Return(_)
             | Statement::If(..)
             | Statement::Ordered(..)
             | Statement::While(..)

@@ -11,7 +11,7 @@ use crate::footprint::{Access, ObjectId, thread_object};
 use crate::foreseeing::{Foreseeing, Prospect};
 use crate::machine::ThreadId;
 
-/// What may be done from one place of a thread's code on.
+/// What may be done from one place of a thread's code on, until the procedure that it is in ends.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Rest {
     accesses: BTreeSet<(ObjectId, Access)>,
@@ -54,13 +54,13 @@ impl Rests {
                 rest.loops |= other.loops;
                 rest.accesses.extend(&other.accesses);
             };
-            for next in successors(instruction, place) {
+            for next in successors(code, instruction, place) {
                 add(&self.0[thread][next]);
             }
             if let Instruction::Do(Statement::Spawn(body), _) = instruction {
                 add(&self.0[usize::from(body.0)][0]);
             }
-            rest.loops |= successors(instruction, place).any(|next| next <= place);
+            rest.loops |= successors(code, instruction, place).any(|next| next <= place);
             grown |= rest != self.0[thread][place];
             self.0[thread][place] = rest;
         }
@@ -68,13 +68,21 @@ impl Rests {
     }
 }
 
-fn successors(instruction: &Instruction, place: usize) -> impl Iterator<Item = usize> {
+/// Where a thread may be behind the instruction: behind a call as well as in what is called. Leaving a procedure counts as an
+/// end: what comes behind it is seen at the call.
+fn successors(
+    code: &[Instruction],
+    instruction: &Instruction,
+    place: usize,
+) -> impl Iterator<Item = usize> {
     let (next, other) = match *instruction {
         // Who runs the body goes on behind the jump around it.
         Instruction::Do(Statement::Once(..), _) => (place + 1, Some(place + 2)),
         Instruction::Do(..) => (place + 1, None),
         Instruction::Unless(_, target) => (place + 1, Some(target)),
         Instruction::Jump(target) => (target, None),
+        Instruction::Call(ref call) => (place + 1, Some(call.entry)),
+        Instruction::Return(_) => (code.len(), None),
     };
     std::iter::once(next).chain(other)
 }
@@ -107,7 +115,11 @@ fn held(code: &[Instruction], reentrant: &[bool]) -> Vec<BTreeSet<Mutex>> {
                 }
                 _ => {}
             }
-            for next in successors(instruction, place) {
+            let returns = matches!(instruction, Instruction::Return(_));
+            let calls = code.iter().enumerate().filter(|(_, i)| matches!(i, Instruction::Call(_)));
+            // A procedure may return to any call.
+            let returned = calls.map(|(call, _)| call + 1).filter(|_| returns);
+            for next in successors(code, instruction, place).chain(returned) {
                 let before = held[next].len();
                 held[next].extend(&after);
                 grown |= held[next].len() > before;
@@ -179,6 +191,8 @@ fn accesses(
         | Statement::Abort
         | Statement::Let(..)
         | Statement::Assert(_)
+        | Statement::Call(..)
+        | Statement::Return(_)
         | Statement::If(..)
         | Statement::Ordered(..)
         | Statement::While(..)
@@ -196,9 +210,12 @@ impl Foreseeing for ModelMachine {
         if matches!(state.phase, Phase::Unborn | Phase::Ended) {
             return;
         }
-        let rest = &rests.0[number][state.place];
-        prospect.accesses.extend(&rest.accesses);
-        prospect.loops = rest.loops;
+        let callers = state.frames.iter().map(|frame| frame.place);
+        for place in callers.chain([state.place]) {
+            let rest = &rests.0[number][place];
+            prospect.accesses.extend(&rest.accesses);
+            prospect.loops |= rest.loops;
+        }
         if let (Phase::Ready, Some(Statement::Join(body))) = (state.phase, self.next(number))
             && self.state.threads[usize::from(body.0)].phase != Phase::Ended
         {

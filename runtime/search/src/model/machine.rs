@@ -4,7 +4,8 @@
 //! consistency, with mutexes that any waiting thread may get next, and condition variables that wake any waiter and do not wake
 //! by themselves, unless the program says otherwise.
 
-use super::code::{Instruction, fences, flatten, spawned};
+use super::calls::link;
+use super::code::{Instruction, fences, spawned};
 use super::foresee::Rests;
 use super::program::{Body, Channel, Condvar, Mutex, Once, Program, Statement, Variable};
 use super::state::{Phase, State};
@@ -33,6 +34,13 @@ pub enum Failure {
     },
     /// The thread accesses a variable that is not allocated (any more).
     Freed {
+        /// The thread.
+        thread: Body,
+        /// The instruction.
+        place: usize,
+    },
+    /// Calls of the thread are nested too deep.
+    Overflow {
         /// The thread.
         thread: Body,
         /// The instruction.
@@ -118,13 +126,11 @@ impl ModelMachine {
     /// A machine for `program`, at the root.
     #[must_use]
     pub fn new(program: &Program) -> Self {
-        let mut names = Vec::new();
+        let (mut names, mut called) = (Vec::new(), Vec::new());
         let mut code = Vec::new();
         for statements in &program.threads {
-            spawned(statements, &mut names);
-            let mut flat = Vec::new();
-            flatten(statements, &mut flat);
-            code.push(flat);
+            spawned(statements, &program.procedures, &mut called, &mut names);
+            code.push(link(program, statements));
         }
         let root = State::root(program, &names);
         let mut machine = Self {
@@ -187,6 +193,8 @@ impl ModelMachine {
                 thread.place = if thread.holds(*condition) { thread.place + 1 } else { *place };
                 true
             }
+            Some(Instruction::Call(call)) => thread.call(call, Body(number as u8), failures),
+            Some(Instruction::Return(operand)) => thread.leave(*operand),
             Some(Instruction::Do(Statement::Let(register, operand), _)) => {
                 let value = thread.compute(*operand);
                 thread.set(*register, value);

@@ -7,6 +7,7 @@
 //! | `code` | the flat code that the machine runs |
 //! | [`state`] | its states |
 //! | `execute` | what operations do |
+//! | [`calls`] | procedures |
 //! | `channels` | what those on channels do |
 //! | `waiting` | condition variables |
 //! | `once` | code that runs once |
@@ -17,6 +18,7 @@
 //! | `foresee` | what threads may still do |
 //! | [`watched`] | the machine watched by a race detector |
 
+pub mod calls;
 mod channels;
 mod code;
 mod execute;

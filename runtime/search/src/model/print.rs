@@ -3,8 +3,8 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::program::{
-    Body, Channel, Comparison, Condition, Condvar, Mutex, Once, Operand, Order, Program, Register,
-    Statement, Variable,
+    Body, Channel, Comparison, Condition, Condvar, Definition, Mutex, Once, Operand, Order,
+    Procedure, Program, Register, Statement, Variable,
 };
 
 macro_rules! name {
@@ -24,6 +24,19 @@ name!(Once, "o");
 name!(Channel, "q");
 name!(Register, "r");
 name!(Body, "T");
+name!(Procedure, "P");
+
+/// Things with commas between them.
+struct List<'a, T>(&'a [T]);
+
+impl<T: Display> Display for List<'_, T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (number, one) in self.0.iter().enumerate() {
+            write!(f, "{}{one}", if number == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
+}
 
 impl Display for Operand {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -109,6 +122,13 @@ impl Display for Statement {
             Self::Spawn(body) => write!(f, "spawn {body}"),
             Self::Join(body) => write!(f, "join {body}"),
             Self::Abort => f.write_str("abort"),
+            Self::Call(None, procedure, operands) => {
+                write!(f, "call {procedure}({})", List(operands))
+            }
+            Self::Call(Some(register), procedure, operands) => {
+                write!(f, "{register} = call {procedure}({})", List(operands))
+            }
+            Self::Return(operand) => write!(f, "return {operand}"),
             Self::Let(register, operand) => write!(f, "{register} = {operand}"),
             Self::Assert(condition) => write!(f, "assert {condition}"),
             Self::If(condition, yes, no) if no.is_empty() => {
@@ -147,6 +167,11 @@ impl Display for Program {
         }
         for (number, capacity) in self.channels.iter().enumerate() {
             write!(f, "channel {} = {capacity}; ", Channel(number as u8))?;
+        }
+        for (number, definition) in self.procedures.iter().enumerate() {
+            let Definition { parameters, body } = definition;
+            let name = Procedure(number as u8);
+            write!(f, "\nproc {name}({}) {}", List(parameters), Block(body))?;
         }
         for (number, body) in self.threads.iter().enumerate() {
             write!(f, "\nthread {} {}", Body(number as u8), Block(body))?;

@@ -31,6 +31,10 @@ pub struct Register(pub u8);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Body(pub u8);
 
+/// A procedure.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Procedure(pub u8);
+
 /// A value that a thread computes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Operand {
@@ -77,7 +81,7 @@ pub enum Order {
     SeqCst,
 }
 
-/// A statement. `Let`, `If`, `Repeat`, `While`, `Assert` are local to the thread; all others are visible operations.
+/// A statement. `Let`, `If`, `Repeat`, `While`, `Assert`, `Call`, `Return` are local to the thread; all others are visible operations.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Statement {
     /// `r = x`
@@ -154,6 +158,11 @@ pub enum Statement {
     Abort,
     /// `r = 1`, `r = q + 1`
     Let(Register, Operand),
+    /// `call P(1, r)`, `r = call P(1, r)`: runs the procedure with registers of its own; what it returns goes to the register.
+    /// A failure that ends the thread, as an assertion does, if calls are nested deeper than [`DEEPEST`].
+    Call(Option<Register>, Procedure, Vec<Operand>),
+    /// `return r`, `return`: ends the procedure (which returns 0 where nothing is said), or the thread outside of any.
+    Return(Operand),
     /// `assert r == 1`: if it does not hold, a failure; the thread ends, its mutexes stay locked.
     Assert(Condition),
     /// `if r == 1 { .. } else { .. }`
@@ -179,6 +188,18 @@ pub struct Declaration {
     pub heap: bool,
 }
 
+/// How deep calls may be nested.
+pub const DEEPEST: usize = 32;
+
+/// What a procedure does.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Definition {
+    /// The registers that the operands of a call go to.
+    pub parameters: Vec<Register>,
+    /// Its statements.
+    pub body: Vec<Statement>,
+}
+
 /// A program. Threads that some `spawn` names begin there, all others at the root.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Program {
@@ -200,6 +221,8 @@ pub struct Program {
     pub channels: Vec<u8>,
     /// Threads.
     pub threads: Vec<Vec<Statement>>,
+    /// Procedures.
+    pub procedures: Vec<Definition>,
 }
 
 impl Program {
@@ -251,6 +274,12 @@ impl Program {
     pub fn channel(&mut self, capacity: u8) -> Channel {
         self.channels.push(capacity);
         Channel(self.channels.len() as u8 - 1)
+    }
+
+    /// Adds a procedure. Its number is known in advance: procedures are numbered from 0 on.
+    pub fn procedure(&mut self, parameters: Vec<Register>, body: Vec<Statement>) -> Procedure {
+        self.procedures.push(Definition { parameters, body });
+        Procedure(self.procedures.len() as u8 - 1)
     }
 
     /// Adds a thread.

@@ -1,5 +1,6 @@
 //! A state of the model machine.
 
+use super::calls::Frame;
 use super::program::{
     Body, Channel, Comparison, Condition, Condvar, Mutex, Operand, Program, Register,
 };
@@ -37,6 +38,8 @@ pub struct Thread {
     pub place: usize,
     /// Registers.
     pub registers: Registers,
+    /// What the calls under way interrupted, the outermost first.
+    pub frames: Vec<Frame>,
     /// While it waits: how often it had locked its re-entrant mutex again.
     pub depth: u8,
     /// How often it may still wake up from waiting for no reason.
@@ -95,6 +98,7 @@ impl Clone for Thread {
             phase: self.phase,
             place: self.place,
             registers: self.registers.clone(),
+            frames: self.frames.clone(),
             depth: self.depth,
             spurious: self.spurious,
         }
@@ -104,6 +108,9 @@ impl Clone for Thread {
         self.phase = other.phase;
         self.place = other.place;
         self.registers.clone_from(&other.registers);
+        if !(self.frames.is_empty() && other.frames.is_empty()) {
+            self.frames.clone_from(&other.frames);
+        }
         self.depth = other.depth;
         self.spurious = other.spurious;
     }
@@ -181,6 +188,7 @@ impl State {
         let thread = |number: usize| Thread {
             phase: if spawned.contains(&(number as u8)) { Phase::Unborn } else { Phase::Ready },
             place: 0,
+            frames: Vec::new(),
             registers: Registers::default(),
             depth: 0,
             spurious: program.spurious,

@@ -5,14 +5,15 @@
 //! thread T0 { lock a; x = 1; unlock a; spawn T1; join T1 }
 //! thread T1 { r = x; if r == 0 { f += 1 } else { repeat 2 { q = f += 1 } } }
 //! ```
-//! A name that is not declared is a register of its thread; `r3` is register 3. Statements: see [`Statement`].
+//! Procedures: `proc P(n) { if n != 0 { n = n + -1; call P(n) } return n }`.
+//! A name that is not declared is a register of its thread or procedure; `r3` is register 3. Statements: see [`Statement`].
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::program::{
     Body, CLOSED, Channel, Comparison, Condition, Condvar, Declaration, Mutex, Once, Operand,
-    Order, Program, Register, Statement, Variable,
+    Order, Procedure, Program, Register, Statement, Variable,
 };
 
 /// Why a text is no program.
@@ -75,6 +76,7 @@ struct Parser {
     onces: Vec<String>,
     channels: Vec<String>,
     threads: Vec<String>,
+    procedures: Vec<String>,
     registers: Vec<String>,
     /// Registers below this one are named by their numbers.
     numbered: u8,
@@ -94,12 +96,12 @@ fn numbered(name: &str) -> Option<u8> {
 impl Parser {
     fn program(&mut self) -> Parsed<Program> {
         let mut program = Program::default();
-        self.threads = self
-            .words
-            .windows(2)
-            .filter(|pair| pair[0] == "thread")
-            .map(|pair| pair[1].clone())
-            .collect();
+        let named = |words: &[String], kind: &str| {
+            let pairs = words.windows(2).filter(|pair| pair[0] == kind);
+            pairs.map(|pair| pair[1].clone()).collect()
+        };
+        self.threads = named(&self.words, "thread");
+        self.procedures = named(&self.words, "proc");
         let numbers = self.words.iter().filter_map(|word| numbered(word));
         self.numbered = numbers.max().map_or(0, |number| number + 1);
         while let Some(word) = self.words.get(self.at).cloned() {
@@ -153,10 +155,42 @@ impl Parser {
                     let body = self.block()?;
                     program.threads.push(body);
                 }
-                _ => return self.back().error("a declaration or a thread"),
+                "proc" => {
+                    self.word("a name")?;
+                    self.registers.clear();
+                    let parameters = self.list(|parser| {
+                        let name = parser.word("a register")?;
+                        Ok(parser.register(&name))
+                    })?;
+                    let body = self.block()?;
+                    program.procedure(parameters, body);
+                }
+                _ => return self.back().error("a declaration, a procedure or a thread"),
             }
         }
         Ok(program)
+    }
+
+    /// Things in parentheses, with commas between them.
+    fn list<T>(&mut self, mut one: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        self.expect("(", "(")?;
+        let mut all = Vec::new();
+        while !self.eat(")") {
+            if !all.is_empty() {
+                self.expect(",", ", or )")?;
+            }
+            all.push(one(self)?);
+        }
+        Ok(all)
+    }
+
+    /// A call, behind its keyword.
+    fn call(&mut self, result: Option<Register>) -> Parsed<Statement> {
+        let name = self.word("a procedure")?;
+        let Some(index) = index_in(&self.procedures, &name) else {
+            return self.back().error("a procedure");
+        };
+        Ok(Statement::Call(result, Procedure(index), self.list(Self::operand)?))
     }
 
     /// Whether an atomic variable is declared, not a plain one.
@@ -200,6 +234,12 @@ impl Parser {
             "spawn" => Statement::Spawn(self.body()?),
             "join" => Statement::Join(self.body()?),
             "abort" => Statement::Abort,
+            "call" => self.call(None)?,
+            "return" => {
+                let next = self.words.get(self.at).map(String::as_str);
+                let nothing = matches!(next, None | Some(";" | "}"));
+                Statement::Return(if nothing { Operand::Constant(0) } else { self.operand()? })
+            }
             "relaxed" | "acquire" | "release" | "acqrel" | "seqcst" => {
                 let order = self.back().order()?;
                 Statement::Ordered(order, Box::new(self.statement()?))
@@ -260,6 +300,9 @@ impl Parser {
         }
         if self.eat("waitfor") {
             return Ok(Statement::WaitFor(register, self.condvar()?, self.mutex()?));
+        }
+        if self.eat("call") {
+            return self.call(Some(register));
         }
         if self.eat("any") {
             return Ok(Statement::Any(register, self.number()?.unsigned_abs().max(1)));

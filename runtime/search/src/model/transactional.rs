@@ -120,6 +120,8 @@ impl ModelMachine {
             | Statement::Close(_)
             | Statement::Let(..)
             | Statement::Assert(_)
+            | Statement::Call(..)
+            | Statement::Return(_)
             | Statement::If(..)
             | Statement::Ordered(..)
             | Statement::While(..)

@@ -1,4 +1,4 @@
-//! Random programs with channels, fences, memory orderings, compare-exchanges that fail, and allocation.
+//! Random programs with procedures, channels, fences, memory orderings, compare-exchanges that fail, and allocation.
 
 use super::*;
 
@@ -6,14 +6,15 @@ use super::*;
 const HEAP: [Variable; 2] = [Variable(4), Variable(5)];
 
 /// Threads, and the most statements that each may have.
-const SIZES: [(usize, usize); 3] = [(2, 8), (2, 10), (3, 5)];
+const SIZES: [(usize, usize); 3] = [(2, 6), (2, 8), (3, 4)];
 
 /// A program with many of them.
 pub fn program() -> impl Strategy<Value = Program> {
     (0..SIZES.len()).prop_flat_map(|size| {
         let (threads, length) = SIZES[size];
         let body = vec(part(), 1..=length).prop_map(move |parts| cut(parts, length));
-        (vec(body, threads), 0..3u8).prop_map(|(bodies, capacity)| {
+        let procedures = vec(vec(part(), 1..3).prop_map(|parts| cut(parts, 3)), PROCEDURES);
+        (vec(body, threads), procedures, 0..3u8).prop_map(|(bodies, procedures, capacity)| {
             let mut program = Program::default();
             for atomic in [false, false, true, true] {
                 program.variable(atomic);
@@ -24,11 +25,34 @@ pub fn program() -> impl Strategy<Value = Program> {
             program.mutex();
             program.condvar();
             program.channel(capacity);
+            for (number, body) in procedures.into_iter().enumerate() {
+                program.procedure(vec![Register(0)], recursive(number as u8, body));
+            }
             for body in bodies {
                 program.thread(body);
             }
             program
         })
+    })
+}
+
+const PROCEDURES: usize = 2;
+
+/// A procedure that ends at 0, and may call itself or another one with less.
+fn recursive(number: u8, mut body: Vec<Statement>) -> Vec<Statement> {
+    let (n, r) = (Register(3), Register(0));
+    let less = vec![Operand::Sum(n, -1)];
+    body.insert(0, Statement::Let(n, Operand::Sum(r, 0)));
+    let again = Statement::Call(Some(Register(1)), Procedure(1 - number), less);
+    let positive = Condition { register: n, comparison: Comparison::Equal, value: 1 };
+    body.push(Statement::If(positive, vec![again], vec![]));
+    body.push(Statement::Return(Operand::Sum(Register(1), 0)));
+    body
+}
+
+fn call() -> impl Strategy<Value = Statement> {
+    (register(), 0..PROCEDURES as u8, operand(), any::<bool>()).prop_map(|(r, p, value, used)| {
+        Statement::Call(used.then_some(r), Procedure(p), vec![value])
     })
 }
 
@@ -39,6 +63,7 @@ fn part() -> impl Strategy<Value = Vec<Statement>> {
         2 => exchange().prop_map(one),
         2 => heap().prop_map(one),
         4 => message(),
+        3 => call().prop_map(one),
         4 => publication(),
         2 => ordered().prop_map(one),
         2 => statement().prop_map(one),

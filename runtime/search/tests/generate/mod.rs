@@ -5,8 +5,8 @@ pub mod locks;
 
 use lockred_search::model::Program;
 use lockred_search::model::program::{
-    Body, Channel, Comparison, Condition, Condvar, Mutex, Operand, Order, Register, Statement,
-    Variable,
+    Body, Channel, Comparison, Condition, Condvar, Mutex, Operand, Order, Procedure, Register,
+    Statement, Variable,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
