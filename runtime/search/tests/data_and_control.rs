@@ -44,7 +44,10 @@ fn compare(program: &Program, most: usize) -> Result<Seen, TestCaseError> {
     let (by_dpor, dpor) = search(program, Strategy::Dpor, limits);
     let (by_states, stateful) = by_states(program, limits);
     let (by_persistent_sets, persistent) = by_persistent_sets(program, limits);
+    let few = Limits { executions: Some(30), ..Limits::default() };
+    let (at_random, random) = search(program, Strategy::Random { seed: 1 }, few);
     let searches = [
+        ("random", at_random, random),
         ("transactions", by_transactions, transactions),
         ("dpor", by_dpor, dpor),
         ("stateful", by_states, stateful),

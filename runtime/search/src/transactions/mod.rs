@@ -19,6 +19,10 @@
 //! - Ghosts hold all accesses of a sleeper, ends of threads and late joins among them, and nothing of what it enabled.
 //! - A queue is entered before its lock is given back, so that the lock orders it.
 //! - Decrements of a reference count commute unless the last one is unordered with another one ([`Access::decrements`]).
+//! - Acts on a channel wait as for a value. Who has offered a message stands still until it is taken, as behind a wait, and then
+//!   goes on as a both mover. Weak happens-before has the edges of single messages (`channels`).
+//! - Fences are both movers (`fences`). Where there are any, a relaxed update may acquire or release through them, so that it
+//!   does not commute; reference counts do all the same, and what they read no fence acquires ([`Access::counts`]).
 //! - An acquiring read happens after what it reads from when it is checked for races itself.
 //! - The witness leaves out what only the later access conflicts with, and is ordered otherwise (`witness`).
 
