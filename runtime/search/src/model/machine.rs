@@ -359,8 +359,8 @@ impl Machine for ModelMachine {
             Phase::Notified(..) => Status::Enabled,
             Phase::Woken(a) if !self.state.is_free(a, false) => blocked_on(mutex(a)),
             Phase::Woken(_) => Status::Enabled,
-            Phase::Ready if self.is_inner(number) => Status::Enabled,
             Phase::Ready => match self.next(number).and_then(|next| self.awaited(next)) {
+                Some(_) if self.is_inner(number) => Status::Enabled,
                 Some(object) => blocked_on(object),
                 None => Status::Enabled,
             },
