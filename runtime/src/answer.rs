@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::machine::Native;
 use crate::state::{State, state};
-use lockred_search::{self as search, Choice, Counts, Observer, Outcome, Stop};
+use lockred_search::{self as search, Choice, Counts, Covered, Observer, Outcome, Stop};
 use lockred_trace::codes::AssumptionKind;
 use lockred_trace::message::{
     Assumption, Counts as Told, Drift, Exploration, Finding, Message, Replay, Stop as Reason,
@@ -153,7 +153,8 @@ fn judge_only(watch: &mut Watch) -> Outcome {
         None => Stop::Complete,
     };
     let counts = Counts { executions: 1, ..Counts::default() };
-    Outcome { stop, counts }
+    let covered = if stop == Stop::Complete { Covered::Everything } else { Covered::Some };
+    Outcome { stop, covered, counts }
 }
 
 fn counts(counts: &Counts) -> Told {

@@ -115,7 +115,7 @@ fn main() {
             let mut machine = ModelMachine::new(&program);
             let mut outcome = None;
             let seconds = seconds(|| outcome = Some(search(&mut machine, &mut UpTo(most))));
-            let Some(Outcome { stop, counts }) = outcome else { continue };
+            let Some(Outcome { stop, counts, .. }) = outcome else { continue };
             println!(
                 "| {name:<13} | {strategy:<12} | {:>10} | {:<8} | {:>12} | {:>10} | {seconds:>7.3} | {:>14.0} | {:>12.0} | {:>10} |",
                 counts.executions,

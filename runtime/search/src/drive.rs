@@ -1,7 +1,7 @@
 //! The one place that steps a machine: keeps the schedule under way, the counts and the limits, and asks the observer.
 
 use crate::discipline::{Discipline, Gate, Mode, Run as Transaction};
-use crate::explore::{Choice, Counts, Limits, Observer, Outcome, Stop};
+use crate::explore::{Choice, Counts, Covered, Limits, Observer, Outcome, Stop};
 use crate::fault::{Fault, is_on};
 use crate::footprint::ObjectId;
 use crate::machine::{Chooser, Flow, Machine, Status, Step, ThreadId};
@@ -169,6 +169,17 @@ impl<'a, M: Machine> Drive<'a, M> {
         self.counts.blocked += 1;
     }
 
+    /// Whether something was left out, at a limit or a bound.
+    pub(crate) fn was_cut(&self) -> bool {
+        self.cut
+    }
+
+    /// The outcome of a random search that ended with `result`.
+    pub(crate) fn sampled(&self, result: Result<(), Stop>, seed: u64) -> Outcome {
+        let executions = self.counts.executions;
+        Outcome { covered: Covered::Sampled { executions, seed }, ..self.outcome(result) }
+    }
+
     /// The outcome of a search that ended with `result`.
     pub(crate) fn outcome(&self, result: Result<(), Stop>) -> Outcome {
         let stop = match result {
@@ -176,7 +187,9 @@ impl<'a, M: Machine> Drive<'a, M> {
             Ok(()) if self.cut => Stop::Operations,
             Ok(()) => Stop::Complete,
         };
-        Outcome { stop, counts: self.counts }
+        let complete = stop == Stop::Complete;
+        let covered = if complete { Covered::Everything } else { Covered::Some };
+        Outcome { stop, covered, counts: self.counts }
     }
 
     /// The thread that the default policy runs next: the one that ran last, else the lowest that can run; reluctant ones

@@ -76,11 +76,32 @@ pub enum Stop {
     },
 }
 
-/// What a search gives back.
+/// Which executions of the program a search covered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Covered {
+    /// All, up to equivalence.
+    Everything,
+    /// All with at most so many preemptions, switches or operations (those that are longer up to there).
+    Within(Bound),
+    /// So many, drawn at random from this seed, some perhaps more than once.
+    Sampled {
+        /// How many.
+        executions: u64,
+        /// Where the random numbers began.
+        seed: u64,
+    },
+    /// Some; which ones cannot be said in a word.
+    Some,
+}
+
+/// What a search gives back. Failures and the schedules that lead to them went to the observer ([`crate::findings::Findings`]
+/// collects them); what was learned of the discipline is in the [`crate::discipline::Discipline`] that was given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outcome {
     /// Why it ended.
     pub stop: Stop,
+    /// What it covered until then.
+    pub covered: Covered,
     /// How much it did.
     pub counts: Counts,
 }
@@ -115,6 +136,8 @@ pub enum Bound {
     Preemptions(u32),
     /// Switches of any kind.
     Switches(u32),
+    /// Runs of threads.
+    Operations(u32),
 }
 
 /// Limits of a search.

@@ -19,6 +19,7 @@ pub mod dpor;
 mod drive;
 pub mod explore;
 pub mod fault;
+pub mod findings;
 mod fingerprint;
 pub mod footprint;
 pub mod foreseeing;
@@ -37,5 +38,8 @@ mod trace;
 pub mod transactional;
 pub mod transactions;
 
-pub use explore::{Bound, Choice, Counts, Limits, Observer, Outcome, Stop, Strategy, explore};
+pub use explore::{
+    Bound, Choice, Counts, Covered, Limits, Observer, Outcome, Stop, Strategy, explore,
+};
+pub use findings::Findings;
 pub use replay::{Replayed, replay};

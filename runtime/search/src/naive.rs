@@ -3,7 +3,7 @@
 //! For machines that can tell their state ([`Fingerprint`]), [`explore_states`] visits each state once.
 
 use crate::drive::{After, Drive, Run};
-use crate::explore::{Bound, Limits, Observer, Outcome, Stop};
+use crate::explore::{Bound, Covered, Limits, Observer, Outcome, Stop};
 use crate::fingerprint::Fingerprints;
 use crate::machine::{Machine, Status, ThreadId};
 use crate::picks::Picks;
@@ -20,7 +20,13 @@ pub fn explore<M: Machine>(
     limits: Limits,
     observer: &mut dyn Observer<M::Failure>,
 ) -> Outcome {
-    search(machine, limits, observer, |_| true)
+    let outcome = search(machine, limits, observer, |_| true);
+    match (outcome.stop, u32::try_from(limits.operations)) {
+        (Stop::Operations, Ok(most)) => {
+            Outcome { covered: Covered::Within(Bound::Operations(most)), ..outcome }
+        }
+        _ => outcome,
+    }
 }
 
 /// Explores every state once, by any interleaving that leads to it. Memory grows with the number of states.
@@ -33,29 +39,50 @@ pub fn explore_states<M: Fingerprint>(
     search(machine, limits, observer, |machine| visited.insert(machine.fingerprint()))
 }
 
-/// Explores every interleaving with at most so many preemptions or switches: first those with none, then those with at most one,
-/// and so on up to the bound, so that failures show with as few as they take (Musuvathi, Qadeer: Iterative context bounding
-/// for systematic testing of multithreaded programs, PLDI 2007). [`Stop::Complete`] if the bound cut nothing.
+/// Explores every interleaving with at most so many preemptions, switches or operations: first those with none, then those with
+/// at most one, and so on up to the bound, so that failures show with as few as they take (Musuvathi, Qadeer: Iterative context
+/// bounding for systematic testing of multithreaded programs, PLDI 2007; for operations, iterative deepening: Korf, AI 1985).
+/// [`Stop::Complete`] if the bound cut nothing. What was covered is told also if the search ends before: the last bound that was
+/// explored in full.
 pub fn explore_bounded<M: Machine>(
     machine: &mut M,
     bound: Bound,
     limits: Limits,
     observer: &mut dyn Observer<M::Failure>,
 ) -> Outcome {
-    let (Bound::Preemptions(most) | Bound::Switches(most)) = bound;
+    // Without any operation there is nothing to run.
+    let (first, most) = match bound {
+        Bound::Preemptions(most) | Bound::Switches(most) => (0, most),
+        Bound::Operations(most) => (1, most),
+    };
     let mut drive = Drive::new(machine, limits, observer);
-    for most in 0..=most {
+    let mut covered = Covered::Some;
+    for most in first..=most {
         let mut budget = Budget { bound: Some(bound), most, cut: false };
         let result = all(&mut drive, &mut budget, &mut |_| true);
-        if result.is_err() || !budget.cut {
+        if result.is_err() || (!budget.cut && drive.was_cut()) {
+            return Outcome { covered, ..drive.outcome(result) };
+        }
+        if !budget.cut {
             return drive.outcome(result);
+        }
+        if !drive.was_cut() {
+            covered = Covered::Within(with_most(bound, most));
         }
     }
     drive.cut();
-    drive.outcome(Ok(()))
+    Outcome { covered, ..drive.outcome(Ok(())) }
 }
 
-/// How many preemptions or switches are allowed.
+const fn with_most(bound: Bound, most: u32) -> Bound {
+    match bound {
+        Bound::Preemptions(_) => Bound::Preemptions(most),
+        Bound::Switches(_) => Bound::Switches(most),
+        Bound::Operations(_) => Bound::Operations(most),
+    }
+}
+
+/// How many preemptions, switches or operations are allowed.
 struct Budget {
     bound: Option<Bound>,
     most: u32,
@@ -210,9 +237,12 @@ fn open<M: Machine>(
 
 /// What it takes of the budget to run `thread` after `last`, which can go on or not.
 fn cost(bound: Option<Bound>, last: Option<(ThreadId, bool)>, thread: ThreadId) -> u32 {
+    if let Some(Bound::Operations(_)) = bound {
+        return 1;
+    }
     let Some((last, goes_on)) = last else { return 0 };
     let counts = match bound {
-        None => false,
+        None | Some(Bound::Operations(_)) => false,
         Some(Bound::Preemptions(_)) => goes_on,
         Some(Bound::Switches(_)) => true,
     };

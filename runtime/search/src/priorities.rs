@@ -47,7 +47,7 @@ pub fn explore<M: Machine>(
         pending: Footprint::default(),
     };
     let result = walks.run();
-    walks.drive.outcome(result)
+    walks.drive.sampled(result, seed)
 }
 
 struct Walks<'a, M: Machine> {

@@ -16,7 +16,7 @@ pub fn explore<M: Machine>(
 ) -> Outcome {
     let mut drive = Drive::new(machine, limits, observer);
     let result = walks(&mut drive, Generator(seed));
-    drive.outcome(result)
+    drive.sampled(result, seed)
 }
 
 fn walks<M: Machine>(drive: &mut Drive<'_, M>, mut random: Generator) -> Result<(), Stop> {

@@ -4,7 +4,7 @@
 //! no other; it takes the first alternative everywhere.
 
 use crate::drive::{After, Drive, Run};
-use crate::explore::{Choice, Limits, Observer, Outcome, Stop};
+use crate::explore::{Choice, Covered, Limits, Observer, Outcome, Stop};
 use crate::machine::{Machine, ThreadId};
 
 /// What a replay gives back.
@@ -32,7 +32,8 @@ pub fn replay<M: Machine>(
     if result.is_ok() && guide.next < schedule.len() {
         guide.deviate("the execution has ended".to_owned());
     }
-    Replayed { outcome: drive.outcome(result), executed: drive.schedule, drift: guide.drift }
+    let outcome = Outcome { covered: Covered::Some, ..drive.outcome(result) };
+    Replayed { outcome, executed: drive.schedule, drift: guide.drift }
 }
 
 fn follow<M: Machine>(drive: &mut Drive<'_, M>, guide: &mut Guide<'_>) -> Result<(), Stop> {

@@ -5,8 +5,18 @@
 //! explored. Data and queues are protected by locks that are always held (Flanagan and Qadeer's inference), which every access
 //! checks; a refutation starts the search again. A transaction that waits parks if it took a lock, else it is rolled back.
 //!
-//! It ends on cyclic state spaces, and is better where interleavings converge. It judges no data races: those need the order
-//! of events, which states do not have (see [`crate::transactions`]). Memory grows with the number of states.
+//! It ends on cyclic state spaces, and is better where interleavings converge. Memory grows with the number of states.
+//! [`explore_persistent`] explores only persistent sets (`persistent`): on random programs of 3 and 4 threads 26 to 52 % fewer
+//! transactions, where nothing conflicts one execution.
+//!
+//! It judges no data races: those need the order of events, which states do not have (see [`crate::transactions`]). Accesses that
+//! two threads could make next in some state can be told from states (ALGORITHM.md 7), but that takes all threads in
+//! all states, sleepers too, and still misses what only relaxed atomics order.
+//!
+//! A refutation throws everything away, because that is cheap: of 8,000 random programs (3 threads of at most 9 statements, 4
+//! of at most 6, locks) nine of ten were refuted, twice or thrice each, but the passes thrown away were 2 to 13 % of all
+//! transactions, less the larger the programs (measured by a second search with what the first had learned). Keeping the
+//! states in whose past nothing refuted was touched could save no more than that.
 
 use crate::discipline::{Discipline, Mode, Run, Wanted};
 use crate::drive::Drive;

@@ -6,7 +6,7 @@ mod check;
 use check::{parse, search};
 use lockred_search::model::Failure;
 use lockred_search::priorities::Policy;
-use lockred_search::{Bound, Limits, Stop, Strategy};
+use lockred_search::{Bound, Covered, Limits, Stop, Strategy};
 
 fn executions(number: u64) -> Limits {
     Limits { executions: Some(number), ..Limits::default() }
@@ -77,5 +77,56 @@ fn equal_seeds_walk_equally() {
         let walk = |seed| search(&program, Strategy::Priorities { policy, seed }, executions(20)).0;
         assert_eq!(walk(3), walk(3));
         assert_ne!(walk(3).schedules, walk(4).schedules);
+    }
+}
+
+#[test]
+fn short_executions_come_first() {
+    // C's assertion comes behind all seven operations.
+    let bounded =
+        |most| finds(LOST_UPDATE, Strategy::Bounded(Bound::Operations(most)), Limits::default());
+    let fewest = (1..20).find(|&most| bounded(most).0);
+    assert_eq!(fewest, Some(7));
+    assert_eq!(bounded(6), (false, Stop::Operations));
+    assert_eq!(bounded(7), (true, Stop::Complete));
+}
+
+/// What the search covers of the program.
+fn covered(text: &str, strategy: Strategy, limits: Limits) -> Covered {
+    search(&parse(text), strategy, limits).1.covered
+}
+
+#[test]
+fn searches_say_what_they_covered() {
+    let endless = "atomic f; thread A { while r == 0 { r = f } } thread B { q = f }";
+    let all = Limits::default();
+    for strategy in [Strategy::Naive, Strategy::Dpor] {
+        assert_eq!(covered(LOST_UPDATE, strategy, all), Covered::Everything);
+        assert_eq!(covered(LOST_UPDATE, strategy, executions(2)), Covered::Some);
+    }
+    let short = Limits { operations: 5, ..Limits::default() };
+    let within = Covered::Within(Bound::Operations(5));
+    assert_eq!(covered(endless, Strategy::Naive, short), within);
+    assert_eq!(covered(endless, Strategy::Dpor, short), Covered::Some);
+    assert_eq!(covered(endless, Strategy::Bounded(Bound::Operations(5)), all), within);
+    for bound in [Bound::Preemptions(1), Bound::Switches(2), Bound::Operations(4)] {
+        let strategy = Strategy::Bounded(bound);
+        assert_eq!(covered(LOST_UPDATE, strategy, all), Covered::Within(bound));
+    }
+    // Longer executions than the limit are not covered, whatever the bound.
+    let cut = Limits { operations: 2, ..Limits::default() };
+    let strategy = Strategy::Bounded(Bound::Preemptions(1));
+    assert_eq!(covered(LOST_UPDATE, strategy, cut), Covered::Some);
+    // The last bound that was explored in full.
+    let strategy = Strategy::Bounded(Bound::Preemptions(3));
+    let one = Covered::Within(Bound::Preemptions(1));
+    assert_eq!(covered(LOST_UPDATE, strategy, executions(12)), one);
+    let many = Strategy::Bounded(Bound::Preemptions(9));
+    assert_eq!(covered(LOST_UPDATE, many, all), Covered::Everything);
+    let sampled = Covered::Sampled { executions: 20, seed: 7 };
+    assert_eq!(covered(LOST_UPDATE, Strategy::Random { seed: 7 }, executions(20)), sampled);
+    for policy in [Policy::Pct { depth: 2 }, Policy::Pos] {
+        let strategy = Strategy::Priorities { policy, seed: 7 };
+        assert_eq!(covered(LOST_UPDATE, strategy, executions(20)), sampled);
     }
 }

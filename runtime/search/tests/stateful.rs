@@ -4,7 +4,10 @@
 mod check;
 
 use check::{all_states, by_states, parse};
-use lockred_search::{Limits, Stop};
+use lockred_search::discipline::Discipline;
+use lockred_search::footprint::ObjectId;
+use lockred_search::model::ModelMachine;
+use lockred_search::{Covered, Findings, Limits, Stop, stateful};
 
 /// Compares with all states, and gives back how many executions ended and how many transactions were run.
 fn counts(text: &str) -> (u64, u64) {
@@ -59,4 +62,21 @@ fn what_is_done_before_other_threads_start_needs_no_lock() {
     let (seen, outcome) = by_states(&program, Limits::default());
     assert_eq!((outcome.stop, outcome.counts.refinements), (Stop::Complete, 0));
     assert_eq!(seen.failures, all_states(&program).0.failures);
+}
+
+#[test]
+fn the_discipline_that_was_given_holds_what_was_learned() {
+    let text = "plain x y; mutex a; thread A { lock a; x = 1; unlock a; y = 1 }
+        thread B { lock a; r = x; unlock a; y = 2 }";
+    let mut machine = ModelMachine::new(&parse(text));
+    let mut discipline = Discipline::by_locks();
+    let mut found = Findings::default();
+    let outcome = stateful::explore(&mut machine, &mut discipline, Limits::default(), &mut found);
+    assert_eq!((outcome.stop, outcome.covered), (Stop::Complete, Covered::Everything));
+    let (x, y, a) = (ObjectId(0), ObjectId(1), ObjectId(1 << 32));
+    assert!(!discipline.is_unprotected(x) && discipline.is_unprotected(y));
+    assert_eq!(discipline.locksets().protecting(x), [a]);
+    // What is known needs no refinement.
+    let outcome = stateful::explore(&mut machine, &mut discipline, Limits::default(), &mut found);
+    assert_eq!((outcome.stop, outcome.counts.refinements), (Stop::Complete, 0));
 }

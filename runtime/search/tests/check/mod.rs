@@ -2,31 +2,14 @@
 
 pub mod brute;
 
-use std::collections::BTreeSet;
-
 use lockred_search::discipline::Discipline;
 use lockred_search::model::{Failure, ModelMachine, Program, Watched};
 use lockred_search::{
-    Choice, Limits, Observer, Outcome, Strategy, explore, naive, replay, stateful, transactions,
+    Choice, Findings, Limits, Outcome, Strategy, explore, naive, replay, stateful, transactions,
 };
 
-/// All failures and end states, and how often each end state was reached.
-#[derive(Debug, PartialEq, Eq, Default)]
-pub struct Seen {
-    /// Failures and end states.
-    pub failures: BTreeSet<Failure>,
-    /// A schedule for each failure, in the order in which they were seen.
-    pub schedules: Vec<(Failure, Vec<Choice>)>,
-}
-
-impl Observer<Failure> for Seen {
-    fn on_failure(&mut self, failure: Failure, schedule: &[Choice]) -> bool {
-        if self.failures.insert(failure.clone()) {
-            self.schedules.push((failure, schedule.to_vec()));
-        }
-        true
-    }
-}
+/// All failures and end states.
+pub type Seen = Findings<Failure>;
 
 /// Parses a program that a test gives.
 pub fn parse(text: &str) -> Program {
