@@ -262,8 +262,14 @@ fn table(measured: &[(String, Option<Vec<String>>)], old: &str) -> String {
     let mut lines: Vec<Vec<String>> = vec![COLUMNS.map(str::to_owned).to_vec()];
     for (name, cells) in measured {
         let kept = || {
-            let cells = |line: &str| line.split('|').map(|cell| cell.trim().to_owned()).collect();
-            old.lines().map(cells).find(|cells: &Vec<String>| cells[0] == *name)
+            let cells = |line: &str| {
+                let mut cells: Vec<_> =
+                    line.split('|').map(|cell| cell.trim().to_owned()).collect();
+                // Empty ones at the end are not written.
+                cells.resize(COLUMNS.len(), String::new());
+                cells
+            };
+            old.lines().map(cells).find(|cells| cells[0] == *name)
         };
         lines.extend(cells.clone().or_else(kept));
     }
