@@ -22,7 +22,7 @@ use crate::explore::{Limits, Observer, Outcome, Stop};
 use crate::footprint::{Access, Footprint, ObjectId};
 use crate::machine::{Machine, Status, ThreadId};
 use crate::picks::Picks;
-use crate::sleep::{Sleep, dependent};
+use crate::sleep::{Sleep, wakes};
 use crate::thread_set::ThreadSet;
 use crate::trace::{Touched, Trace};
 
@@ -136,7 +136,7 @@ impl<M: Machine> Search<'_, M> {
         let level = &mut self.levels[self.depth];
         let footprint = &self.drive.step.footprint;
         let touched = Touched { real: &footprint.accesses, ghost: &self.ghost };
-        self.trace.push(thread, touched, &footprint.enables);
+        self.trace.push(thread, touched, &footprint.enables, &footprint.meets);
         for access in footprint.accesses.iter().chain(&self.ghost) {
             if !level.union.contains(access) {
                 level.union.push(*access);
@@ -277,7 +277,7 @@ impl<M: Machine> Search<'_, M> {
                 continue;
             }
             let kept = above[sleeper.depth as usize].sleep.footprint(sleeper.number);
-            if !dependent(kept, real) && !dependent(kept, &self.ghost) {
+            if !wakes(kept, real) && !wakes(kept, &self.ghost) {
                 child.sleep.inherit(sleeper);
             } else if (sleeper.depth as usize) < self.depth {
                 child.sleep.haunt(sleeper);
@@ -309,12 +309,7 @@ impl<M: Machine> Search<'_, M> {
             if ghost.thread != thread {
                 continue;
             }
-            let kept = self.levels[ghost.depth as usize].sleep.footprint(ghost.number);
-            for access in kept {
-                if !self.ghost.contains(access) {
-                    self.ghost.push(*access);
-                }
-            }
+            self.levels[ghost.depth as usize].sleep.carry(ghost.number, &mut self.ghost);
         }
     }
 

@@ -55,6 +55,15 @@ pub enum Access {
     Wake,
     /// Leaves a queue of waiters by itself (a timeout), or is about to and finds that it was woken.
     Leave,
+    /// Comes to a barrier, where it waits until all have come. Two of one round commute, unless somebody asks who came last.
+    Arrive {
+        /// The number of the round is odd: what tells it from the rounds before and after it.
+        odd: bool,
+        /// Whether it was the last one is asked for.
+        asks: bool,
+        /// It is the last one of its round. (What came before it could have been: that makes no difference.)
+        last: bool,
+    },
     /// In a transaction: takes a lock exclusively and gives it back, or waits for it or tries it in vain.
     Section,
     /// In a transaction: takes a lock shared and gives it back, or waits for it or tries it in vain.
@@ -82,11 +91,18 @@ impl Access {
         matches!(self, Self::RefInc | Self::RefDec | Self::RefDecToOne)
     }
 
-    /// Whether it acts on a queue of waiters.
+    /// Whether it acts on a queue of waiters, or a barrier.
     #[must_use]
     pub const fn is_on_queue(self) -> bool {
-        use Access::{Enqueue, EnqueueLast, Leave, Wake, WakeNone};
-        matches!(self, Enqueue | EnqueueLast | Leave | Wake | WakeNone)
+        use Access::{Arrive, Enqueue, EnqueueLast, Leave, Wake, WakeNone};
+        matches!(self, Enqueue | EnqueueLast | Leave | Wake | WakeNone | Arrive { .. })
+    }
+
+    /// Whether a thread that would have done `self` before `other` does something that depends on `other` behind it, although
+    /// `self` and `other` are independent: the barrier's next round has begun.
+    #[must_use]
+    pub const fn is_outdated_by(self, other: Self) -> bool {
+        matches!((self, other), (Self::Arrive { .. }, Self::Arrive { last: true, .. }))
     }
 
     /// Whether two accesses to the same object depend on each other: their order may matter.
@@ -103,6 +119,7 @@ impl Access {
             (ReadLock | ReadUnlock, ReadLock | ReadUnlock) => false,
             (Enqueue, Enqueue) | (WakeNone, WakeNone) => false,
             (Leave, Leave | Enqueue | EnqueueLast) | (Enqueue | EnqueueLast, Leave) => false,
+            (Arrive { odd: o, asks: a, .. }, Arrive { odd: p, asks: b, .. }) => o != p || a || b,
             // ALGORITHM.md 4.1: use, att; use_r, att_r; chg; chg_r.
             (Section | SharedSection, Section | SharedSection) => false,
             (SharedChange, SharedChange | SharedSection) | (SharedSection, SharedChange) => false,
@@ -127,6 +144,9 @@ pub struct Footprint {
     pub enables: Vec<ThreadId>,
     /// Threads whose end this run waited for (join): their last run comes before it (never reversed).
     pub joins: Vec<ThreadId>,
+    /// Threads that waited at a barrier until this run came: the next runs of all of them, and of its own thread, come after the
+    /// last runs of all of them (never reversed).
+    pub meets: Vec<ThreadId>,
 }
 
 impl Footprint {
@@ -135,6 +155,7 @@ impl Footprint {
         self.accesses.clear();
         self.enables.clear();
         self.joins.clear();
+        self.meets.clear();
     }
 
     /// Records an access once.

@@ -75,6 +75,26 @@ impl Sleep {
     pub(crate) fn haunt(&mut self, ghost: Sleeper) {
         self.ghosts.push(ghost);
     }
+
+    /// Adds the accesses kept under a number to those that a ghost carries.
+    pub(crate) fn carry(&self, number: u32, ghost: &mut Vec<(ObjectId, Access)>) {
+        for &(object, access) in self.footprint(number) {
+            // The round to which the sleeper would have come may end before it comes.
+            let is_arrival = matches!(access, Access::Arrive { .. });
+            let carried = (object, if is_arrival { Access::Write } else { access });
+            if !ghost.contains(&carried) {
+                ghost.push(carried);
+            }
+        }
+    }
+}
+
+/// Whether a sleeper whose run would do `kept` is to run again behind a run that did `done`.
+pub(crate) fn wakes(kept: &[(ObjectId, Access)], done: &[(ObjectId, Access)]) -> bool {
+    let outdated = |&(object, access): &(ObjectId, Access)| {
+        done.iter().any(|&(o, a)| o == object && access.is_outdated_by(a))
+    };
+    dependent(kept, done) || kept.iter().any(outdated)
 }
 
 /// Whether any access of `one` depends on any of `other`.

@@ -29,7 +29,7 @@ use crate::machine::ThreadId;
 use crate::naive::Fingerprint;
 use crate::persistent::{Foresee, Prospects};
 use crate::picks::Picks;
-use crate::sleep::{Sleep, dependent};
+use crate::sleep::{Sleep, wakes};
 use crate::thread_set::ThreadSet;
 use crate::transactional::{End, Transactional};
 
@@ -323,7 +323,7 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
         let mut child = Level { held, ..Level::default() };
         for &sleeper in self.levels[self.depth].sleep.sleepers() {
             let kept = self.levels[sleeper.depth as usize].sleep.footprint(sleeper.number);
-            if sleeper.thread != thread && !dependent(kept, &self.run.footprint.accesses) {
+            if sleeper.thread != thread && !wakes(kept, &self.run.footprint.accesses) {
                 child.sleep.inherit(sleeper);
             }
         }

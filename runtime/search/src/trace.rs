@@ -23,8 +23,19 @@ struct Event {
     /// What happens before it, itself included.
     clock: Clock,
     enables: Vec<ThreadId>,
+    /// Threads that had waited at a barrier for it, and their last runs.
+    meets: Vec<(ThreadId, Position)>,
     /// Number of its first entry in the chains.
     entries: usize,
+}
+
+impl Event {
+    /// The last runs of the others at the barrier, if it is this one that let `thread` go on there.
+    fn met(&self, thread: ThreadId) -> &[(ThreadId, Position)] {
+        let is_there =
+            self.thread == Some(thread) || self.meets.iter().any(|&(met, _)| met == thread);
+        if is_there { &self.meets } else { &[] }
+    }
 }
 
 /// What a thread did so far.
@@ -113,6 +124,9 @@ impl Trace {
         for enabled in event.enables.drain(..) {
             self.threads[enabled.index()].enablers.pop();
         }
+        for (met, _) in event.meets.drain(..) {
+            self.threads[met.index()].enablers.pop();
+        }
         self.chains.truncate(position);
         for history in &mut self.threads {
             while history.toggles.pop_if(|node| *node > position).is_some() {}
@@ -124,12 +138,14 @@ impl Trace {
         self.ensure(thread);
         let history = &self.threads[thread.index()];
         self.base.clear();
-        if let Some(&run) = history.runs.last() {
-            self.base.copy_from(&self.events[run as usize].clock);
-        }
         let since = history.runs.last().map_or(0, |run| run + 1);
-        for &enabler in history.enablers.iter().rev().take_while(|&&enabler| enabler >= since) {
-            self.base.join(&self.events[enabler as usize].clock);
+        let enablers = history.enablers.iter().rev().take_while(|&&enabler| enabler >= since);
+        for &before in history.runs.last().into_iter().chain(enablers) {
+            let before = &self.events[before as usize];
+            self.base.join(&before.clock);
+            for &(_, met) in before.met(thread) {
+                self.base.join(&self.events[met as usize].clock);
+            }
         }
         for joined in joins {
             // A thread without visible operations ends where it begins.
@@ -161,7 +177,13 @@ impl Trace {
     }
 
     /// Appends the run that was `prepare`d.
-    pub(crate) fn push(&mut self, thread: ThreadId, touched: Touched<'_>, enables: &[ThreadId]) {
+    pub(crate) fn push(
+        &mut self,
+        thread: ThreadId,
+        touched: Touched<'_>,
+        enables: &[ThreadId],
+        meets: &[ThreadId],
+    ) {
         if let Some(highest) = enables.iter().max() {
             self.ensure(*highest);
         }
@@ -182,6 +204,13 @@ impl Trace {
         event.entries = self.chains.len();
         for enabled in enables {
             self.threads[enabled.index()].enablers.push(position);
+        }
+        event.meets.clear();
+        for &met in meets {
+            let history = &mut self.threads[met.index()];
+            // Who waits has come.
+            event.meets.extend(history.runs.last().map(|&run| (met, run)));
+            history.enablers.push(position);
         }
         for (object, access, ghost) in touched.iter() {
             self.chains.push(object, access, ghost, thread, position);

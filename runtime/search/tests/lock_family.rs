@@ -270,3 +270,80 @@ fn a_waiter_may_wake_up_for_no_reason_or_never() {
     };
     assert_eq!((fails(0), fails(1)), (false, true));
 }
+
+#[test]
+fn threads_that_only_meet_at_a_barrier_need_one_execution() {
+    for number in 2..=5 {
+        let declarations = format!("barrier b = {number};");
+        let once = same(&declarations, number, "arrive b");
+        assert_eq!(executions(&once), (1, 1, 0));
+        let twice = same(&declarations, number, "arrive b; arrive b");
+        assert_eq!(executions(&twice), (1, 1, 0));
+    }
+    let seen = agrees(&same("barrier b = 3;", 3, "arrive b; arrive b"));
+    assert_eq!((ends(&seen), seen.len()), (1, 1));
+}
+
+#[test]
+fn what_comes_before_a_barrier_happens_before_what_comes_behind() {
+    let text = "barrier b = 3; plain x y; thread A { x = 1; arrive b; r = y } thread B { arrive b; r = x; q = y }
+        thread C { y = 1; arrive b; r = x; arrive b } thread D { arrive b }";
+    let program = text.replace("arrive b } thread D { arrive b }", "}");
+    assert_eq!(agrees(&program).len(), 1);
+    assert_eq!(executions(&program), (1, 1, 0));
+    // With one thread more than are waited for, any of them may be left out.
+    let seen = agrees(text);
+    assert!(has_race(&seen));
+    // The order in which they come tells nobody anything.
+    let seen =
+        agrees("barrier b = 2; plain x; thread A { arrive b; x = 1 } thread B { arrive b; r = x }");
+    assert!(has_race(&seen));
+}
+
+#[test]
+fn data_is_published_and_taken_back_by_rounds_of_a_barrier() {
+    let text = "barrier b = 2; plain x;
+        thread A { repeat 2 { x += 1; arrive b; arrive b } } thread B { repeat 2 { arrive b; r = x; arrive b } }";
+    assert_eq!(agrees(text).len(), 1);
+    assert_eq!(executions(text), (1, 1, 0));
+}
+
+#[test]
+fn a_barrier_waits_for_all() {
+    let seen = agrees("barrier b = 3; thread A { arrive b } thread B { arrive b }");
+    assert_eq!((deadlocks(&seen), ends(&seen)), (1, 1));
+    let seen = agrees("barrier b = 1; thread A { arrive b; arrive b } thread B { arrive b }");
+    assert_eq!((deadlocks(&seen), ends(&seen)), (0, 1));
+    let text = "barrier b = 2; mutex a; thread A { lock a; arrive b; unlock a } thread B { lock a; unlock a; arrive b }";
+    // B waits for the lock for good, or was faster.
+    let seen = agrees(text);
+    assert_eq!((deadlocks(&seen), ends(&seen)), (1, 2));
+}
+
+#[test]
+fn who_comes_too_late_is_in_the_next_round() {
+    for (number, left) in [(3, 3), (4, 0), (5, 5)] {
+        let seen = agrees(&same("barrier b = 2;", number, "arrive b"));
+        assert_eq!((deadlocks(&seen), ends(&seen)), (left, left.max(1)), "{number}");
+    }
+}
+
+#[test]
+fn the_last_at_a_barrier_is_the_leader() {
+    let text = same("barrier b = 2; atomic n;", 2, "r = arrive b; if r == 1 { n += 1 }");
+    let seen = agrees(&format!("{text} thread E {{ join T0; join T1; q = n; assert q == 1 }}"));
+    assert_eq!((deadlocks(&seen), ends(&seen), seen.len()), (0, 2, 2));
+    for (number, orders) in [(2, 2), (3, 6)] {
+        let declarations = format!("barrier b = {number};");
+        let text = same(&declarations, number, "r = arrive b");
+        assert_eq!(ends(&agrees(&text)), number);
+        assert_eq!((executions(&text).0, executions(&text).1), (orders, orders));
+    }
+}
+
+#[test]
+fn rounds_of_a_barrier_may_go_on_for_ever() {
+    let program = parse(&same("barrier b = 2;", 2, "while r == 0 { arrive b }"));
+    let (seen, outcome) = by_states(&program, Limits::default());
+    assert_eq!((outcome.stop, seen.failures.len()), (Stop::Complete, 0));
+}

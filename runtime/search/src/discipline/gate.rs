@@ -158,6 +158,14 @@ impl Gate<'_> {
                     || !is_on(Fault::NotifyBoth)
                         && woken.iter().any(|&(_, lock)| !self.holds(lock));
             }
+            Operation::Arrive(barrier, access) => {
+                self.touch_queue(barrier, access);
+                if let Effect::Met(others) = effect {
+                    self.run.footprint.meets.extend_from_slice(others);
+                    self.run.push(Deed::Meet);
+                }
+                self.run.closed = true;
+            }
             Operation::Spawn(thread) => {
                 self.run.footprint.enables.push(thread);
                 self.run.push(Deed::Spawn(thread));
@@ -206,6 +214,9 @@ impl Gate<'_> {
                 unless(seen, Mover::Left)
             }
             Operation::Notify(queue) => unless(discipline.is_unprotected(queue), Mover::Both),
+            Operation::Arrive(barrier, _) => {
+                unless(discipline.is_unprotected(barrier), Mover::Left)
+            }
             Operation::Spawn(_) => Mover::Left,
             Operation::Join(_) => Mover::Right,
             Operation::Resume { .. } | Operation::Fence(_) | Operation::Local => Mover::Both,
@@ -228,7 +239,10 @@ impl Gate<'_> {
                 }
                 return self.discipline.nest(self.thread, self.held, lock);
             }
-            Operation::Join(_) | Operation::Await { .. } | Operation::Pass(..) => None,
+            Operation::Join(_)
+            | Operation::Await { .. }
+            | Operation::Pass(..)
+            | Operation::Arrive(..) => None,
             Operation::Wait { lock, .. } => Some(lock),
             _ => return,
         };

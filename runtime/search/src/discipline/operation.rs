@@ -156,6 +156,8 @@ pub enum Operation {
     Leave(ObjectId),
     /// Wakes waiters of a queue.
     Notify(ObjectId),
+    /// Comes to a barrier; the thread stands still behind it, until all have come ([`Access::Arrive`]).
+    Arrive(ObjectId, Access),
     /// Starts a thread.
     Spawn(ThreadId),
     /// Waits for the end of a thread.
@@ -182,4 +184,6 @@ pub enum Effect<'a> {
         /// Others, too, which leave the queue next ([`Operation::Leave`]).
         others: bool,
     },
+    /// All have come to the barrier: these had waited there.
+    Met(&'a [ThreadId]),
 }

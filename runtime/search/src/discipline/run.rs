@@ -24,6 +24,8 @@ pub(crate) enum Deed {
         object: ObjectId,
         access: Access,
     },
+    /// Came to a barrier as the last one.
+    Meet,
     Spawn(ThreadId),
     Join(ThreadId),
     Fence(Ordering),
@@ -145,7 +147,7 @@ impl Run {
                 }
                 Deed::Join(thread) => footprint.joins.push(thread),
                 Deed::Pass(channel, passing) => footprint.touch(channel, passing.access()),
-                Deed::Spawn(_) | Deed::Fence(_) | Deed::Resume(..) => {}
+                Deed::Spawn(_) | Deed::Meet | Deed::Fence(_) | Deed::Resume(..) => {}
             }
         }
         self.choices_at[last]

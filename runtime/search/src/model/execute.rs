@@ -169,6 +169,14 @@ impl ModelMachine {
                 self.wait(number, c, a, Some(register), chooser, footprint);
                 return Next::Stop;
             }
+            Statement::Arrive(b) => {
+                self.come(number, b, None, footprint);
+                return Next::Stop;
+            }
+            Statement::ArriveAsking(register, b) => {
+                self.come(number, b, Some(register), footprint);
+                return Next::Stop;
+            }
             Statement::NotifyOne(c) => self.notify(c, false, chooser, footprint),
             Statement::NotifyAll(c) => self.notify(c, true, chooser, footprint),
             Statement::Spawn(body) => {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::code::{Instruction, Orders};
-use super::machine::{ModelMachine, channel, condvar, mutex, once, variable};
+use super::machine::{ModelMachine, barrier, channel, condvar, mutex, once, variable};
 use super::program::{Mutex, Statement};
 use super::state::Phase;
 use crate::discipline::Ordering;
@@ -162,6 +162,7 @@ fn accesses(
         | Statement::Free(x)
         | Statement::Allocate(x) => vec![(variable(x), Access::Write)],
         Statement::Once(o, _) | Statement::OnceDone(o) => vec![(once(o), Access::Write)],
+        Statement::Arrive(b) | Statement::ArriveAsking(_, b) => vec![(barrier(b), Access::Write)],
         Statement::Send(q, _)
         | Statement::SendChecked(_, q, _)
         | Statement::Receive(_, q)

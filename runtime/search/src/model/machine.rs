@@ -7,7 +7,7 @@
 use super::calls::link;
 use super::code::{Instruction, fences, spawned};
 use super::foresee::Rests;
-use super::program::{Body, Channel, Condvar, Mutex, Once, Program, Statement, Variable};
+use super::program::{Barrier, Body, Channel, Condvar, Mutex, Once, Program, Statement, Variable};
 use super::state::{Phase, State};
 use crate::discipline::Ordering;
 use crate::fingerprint;
@@ -83,6 +83,8 @@ pub struct ModelMachine {
     pub(super) reentrant: Vec<bool>,
     /// Which condition variables wake their waiters in order.
     pub(super) fifo: Vec<bool>,
+    /// For how many threads each barrier waits.
+    pub(super) barriers: Vec<u8>,
     /// Capacities of the channels.
     pub(super) capacities: Vec<u8>,
     root: State,
@@ -101,6 +103,7 @@ const MUTEXES: u64 = 1 << 32;
 const CONDVARS: u64 = 2 << 32;
 const CHANNELS: u64 = 3 << 32;
 const ONCES: u64 = 4 << 32;
+const BARRIERS: u64 = 5 << 32;
 
 pub(super) fn variable(variable: Variable) -> ObjectId {
     ObjectId(u64::from(variable.0))
@@ -116,6 +119,10 @@ pub(super) fn channel(channel: Channel) -> ObjectId {
 
 pub(super) fn once(once: Once) -> ObjectId {
     ObjectId(ONCES + u64::from(once.0))
+}
+
+pub(super) fn barrier(barrier: Barrier) -> ObjectId {
+    ObjectId(BARRIERS + u64::from(barrier.0))
 }
 
 pub(super) fn condvar(condvar: Condvar) -> ObjectId {
@@ -141,6 +148,7 @@ impl ModelMachine {
                 .map(|a| program.reentrant.contains(&Mutex(a)))
                 .collect(),
             fifo: (0..program.condvars).map(|c| program.fifo.contains(&Condvar(c))).collect(),
+            barriers: program.barriers.clone(),
             capacities: program.channels.clone(),
             saved: Vec::new(),
             scratch: Step::default(),
@@ -248,6 +256,7 @@ impl ModelMachine {
                 self.answer(number, taken);
                 Next::On
             }
+            Phase::Released => Next::On,
             _ => {
                 let accessed = self.next(number).and_then(Self::accessed);
                 let is_freed = accessed.is_some_and(|x| self.state.freed[usize::from(x.0)]);
@@ -354,7 +363,8 @@ impl Machine for ModelMachine {
             Phase::Unborn => blocked_on(ObjectId(u64::MAX)),
             Phase::Waiting(c, _) => blocked_on(condvar(c)),
             Phase::Offering(q) => blocked_on(channel(q)),
-            Phase::Answered(..) => Status::Enabled,
+            Phase::AtBarrier(b) => blocked_on(barrier(b)),
+            Phase::Answered(..) | Phase::Released => Status::Enabled,
             Phase::Leaving(..) => Status::Reluctant,
             Phase::Notified(..) => Status::Enabled,
             Phase::Woken(a) if !self.state.is_free(a, false) => blocked_on(mutex(a)),
@@ -373,6 +383,7 @@ impl Machine for ModelMachine {
         match self.state.threads[number].phase {
             Phase::Ended | Phase::Unborn | Phase::Waiting(..) => {}
             Phase::Offering(_) | Phase::Answered(..) => {}
+            Phase::AtBarrier(_) | Phase::Released => {}
             Phase::Leaving(c, ..) | Phase::Notified(c, _) => {
                 footprint.touch(condvar(c), Access::Leave);
             }

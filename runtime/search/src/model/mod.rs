@@ -10,6 +10,7 @@
 //! | [`calls`] | procedures |
 //! | `channels` | what those on channels do |
 //! | `waiting` | condition variables |
+//! | `barrier` | barriers |
 //! | `once` | code that runs once |
 //! | [`rarer`] | what only programs over rarer locks have in their states |
 //! | `reentrant` | locks that their owner takes again |
@@ -18,6 +19,7 @@
 //! | `foresee` | what threads may still do |
 //! | [`watched`] | the machine watched by a race detector |
 
+mod barrier;
 pub mod calls;
 mod channels;
 mod code;

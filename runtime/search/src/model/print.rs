@@ -3,8 +3,8 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::program::{
-    Body, Channel, Comparison, Condition, Condvar, Definition, Mutex, Once, Operand, Order,
-    Procedure, Program, Register, Statement, Variable,
+    Barrier, Body, Channel, Comparison, Condition, Condvar, Definition, Mutex, Once, Operand,
+    Order, Procedure, Program, Register, Statement, Variable,
 };
 
 macro_rules! name {
@@ -21,6 +21,7 @@ name!(Variable, "x");
 name!(Mutex, "a");
 name!(Condvar, "c");
 name!(Once, "o");
+name!(Barrier, "b");
 name!(Channel, "q");
 name!(Register, "r");
 name!(Body, "T");
@@ -119,6 +120,8 @@ impl Display for Statement {
             Self::NotifyAll(c) => write!(f, "notify_all {c}"),
             Self::Once(o, body) => write!(f, "once {o} {}", Block(body)),
             Self::OnceDone(o) => write!(f, "done {o}"),
+            Self::Arrive(b) => write!(f, "arrive {b}"),
+            Self::ArriveAsking(register, b) => write!(f, "{register} = arrive {b}"),
             Self::Spawn(body) => write!(f, "spawn {body}"),
             Self::Join(body) => write!(f, "join {body}"),
             Self::Abort => f.write_str("abort"),
@@ -164,6 +167,9 @@ impl Display for Program {
         }
         for number in 0..self.onces {
             write!(f, "once {}; ", Once(number))?;
+        }
+        for (number, threads) in self.barriers.iter().enumerate() {
+            write!(f, "barrier {} = {threads}; ", Barrier(number as u8))?;
         }
         for (number, capacity) in self.channels.iter().enumerate() {
             write!(f, "channel {} = {capacity}; ", Channel(number as u8))?;

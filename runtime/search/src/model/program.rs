@@ -16,6 +16,10 @@ pub struct Condvar(pub u8);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Once(pub u8);
 
+/// A barrier.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Barrier(pub u8);
+
 /// What is received from a channel that is empty and closed; `closed` in the text form.
 pub const CLOSED: i32 = i32::MIN;
 
@@ -150,6 +154,11 @@ pub enum Statement {
     Once(Once, Vec<Self>),
     /// The end of such a body, which flat code has behind it. Programs have no use for it.
     OnceDone(Once),
+    /// `arrive b`: comes to the barrier, and waits until as many threads have come as it waits for; then these go on, and the
+    /// next ones are waited for.
+    Arrive(Barrier),
+    /// `r = arrive b`: the register becomes 1 if the thread came last (the leader), else 0.
+    ArriveAsking(Register, Barrier),
     /// `spawn T`
     Spawn(Body),
     /// `join T`
@@ -217,6 +226,8 @@ pub struct Program {
     pub spurious: u8,
     /// Number of onces.
     pub onces: u8,
+    /// For how many threads each barrier waits.
+    pub barriers: Vec<u8>,
     /// Capacities of the channels; 0 for rendezvous.
     pub channels: Vec<u8>,
     /// Threads.
@@ -268,6 +279,12 @@ impl Program {
     pub fn once(&mut self) -> Once {
         self.onces += 1;
         Once(self.onces - 1)
+    }
+
+    /// Adds a barrier that waits for so many threads (one that waits for none waits for one).
+    pub fn barrier(&mut self, threads: u8) -> Barrier {
+        self.barriers.push(threads);
+        Barrier(self.barriers.len() as u8 - 1)
     }
 
     /// Adds a channel for `capacity` values; one of capacity 0 passes values from hand to hand.

@@ -12,6 +12,8 @@ pub struct Rarer {
     pub lines: Vec<Vec<Body>>,
     /// How the onces stand.
     pub onces: Vec<Running>,
+    /// Per barrier, whether the round that threads come to has an odd number.
+    pub odd_rounds: Vec<bool>,
 }
 
 /// How a once stands.
@@ -27,13 +29,19 @@ pub enum Running {
 
 impl Clone for Rarer {
     fn clone(&self) -> Self {
-        Self { depths: self.depths.clone(), lines: self.lines.clone(), onces: self.onces.clone() }
+        Self {
+            depths: self.depths.clone(),
+            lines: self.lines.clone(),
+            onces: self.onces.clone(),
+            odd_rounds: self.odd_rounds.clone(),
+        }
     }
 
     fn clone_from(&mut self, other: &Self) {
         self.depths.clone_from(&other.depths);
         self.lines.clone_from(&other.lines);
         self.onces.clone_from(&other.onces);
+        self.odd_rounds.clone_from(&other.odd_rounds);
     }
 }
 
@@ -45,6 +53,7 @@ impl Rarer {
             depths: vec![0; usize::from(reentrant)],
             lines: vec![Vec::new(); usize::from(lines)],
             onces: vec![Running::NotYet; usize::from(program.onces)],
+            odd_rounds: vec![false; program.barriers.len()],
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::calls::Frame;
 use super::program::{
-    Body, Channel, Comparison, Condition, Condvar, Mutex, Operand, Program, Register,
+    Barrier, Body, Channel, Comparison, Condition, Condvar, Mutex, Operand, Program, Register,
 };
 use super::rarer::Rarer;
 
@@ -19,6 +19,10 @@ pub enum Phase {
     Offering(Channel),
     /// Its offer was taken, or else withdrawn: goes on next.
     Answered(Channel, bool),
+    /// Waits at a barrier.
+    AtBarrier(Barrier),
+    /// All have come to the barrier where it waited: goes on next.
+    Released,
     /// As `Waiting`, but it may leave by itself; of a wait with a timeout, the register that tells.
     Leaving(Condvar, Mutex, Option<Register>),
     /// Woken while it could have left by itself: goes on as who leaves.

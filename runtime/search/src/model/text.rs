@@ -1,7 +1,7 @@
 //! The text form of model programs.
 //!
 //! ```text
-//! plain x; atomic f = 1; mutex a; reentrant b; condvar c; fifo d; once o; spurious 1;
+//! plain x; atomic f = 1; mutex a; reentrant b; condvar c; fifo d; once o; barrier b = 2; spurious 1;
 //! thread T0 { lock a; x = 1; unlock a; spawn T1; join T1 }
 //! thread T1 { r = x; if r == 0 { f += 1 } else { repeat 2 { q = f += 1 } } }
 //! ```
@@ -12,8 +12,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::program::{
-    Body, CLOSED, Channel, Comparison, Condition, Condvar, Declaration, Mutex, Once, Operand,
-    Order, Procedure, Program, Register, Statement, Variable,
+    Barrier, Body, CLOSED, Channel, Comparison, Condition, Condvar, Declaration, Mutex, Once,
+    Operand, Order, Procedure, Program, Register, Statement, Variable,
 };
 
 /// Why a text is no program.
@@ -74,6 +74,7 @@ struct Parser {
     mutexes: Vec<String>,
     condvars: Vec<String>,
     onces: Vec<String>,
+    barriers: Vec<String>,
     channels: Vec<String>,
     threads: Vec<String>,
     procedures: Vec<String>,
@@ -122,6 +123,14 @@ impl Parser {
                         let name = self.word("a name")?;
                         self.onces.push(name);
                         program.once();
+                    }
+                }
+                "barrier" => {
+                    while !self.eat(";") {
+                        let name = self.word("a name")?;
+                        self.barriers.push(name);
+                        let threads = if self.eat("=") { self.number()? } else { 2 };
+                        program.barrier(threads.clamp(0, 255) as u8);
                     }
                 }
                 "channel" => {
@@ -231,6 +240,7 @@ impl Parser {
             "notify_one" => Statement::NotifyOne(self.condvar()?),
             "notify_all" => Statement::NotifyAll(self.condvar()?),
             "once" => Statement::Once(self.once()?, self.block()?),
+            "arrive" => Statement::Arrive(self.barrier()?),
             "spawn" => Statement::Spawn(self.body()?),
             "join" => Statement::Join(self.body()?),
             "abort" => Statement::Abort,
@@ -303,6 +313,9 @@ impl Parser {
         }
         if self.eat("call") {
             return self.call(Some(register));
+        }
+        if self.eat("arrive") {
+            return Ok(Statement::ArriveAsking(register, self.barrier()?));
         }
         if self.eat("any") {
             return Ok(Statement::Any(register, self.number()?.unsigned_abs().max(1)));
@@ -377,6 +390,14 @@ impl Parser {
         match index_in(&self.mutexes, &name) {
             Some(index) => Ok(Mutex(index)),
             None => self.back().error("a mutex"),
+        }
+    }
+
+    fn barrier(&mut self) -> Parsed<Barrier> {
+        let name = self.word("a barrier")?;
+        match index_in(&self.barriers, &name) {
+            Some(index) => Ok(Barrier(index)),
+            None => self.back().error("a barrier"),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::code::Instruction;
 use super::execute::decrement;
-use super::machine::{Failure, ModelMachine, channel, condvar, mutex, variable};
+use super::machine::{Failure, ModelMachine, barrier, channel, condvar, mutex, variable};
 use super::once::leaves;
 use super::program::{Body, Mutex, Statement, Variable};
 use super::repetition::Repetition;
@@ -24,6 +24,9 @@ impl ModelMachine {
             return Operation::Leave(condvar(c));
         }
         if self.is_inner(number) {
+            return Operation::Local;
+        }
+        if thread.phase == Phase::Released {
             return Operation::Local;
         }
         if let Phase::Answered(q, taken) = thread.phase {
@@ -111,6 +114,8 @@ impl ModelMachine {
             Statement::NotifyOne(c) | Statement::NotifyAll(c) => Operation::Notify(condvar(c)),
             Statement::Once(o, _) => self.enters(o, site),
             Statement::OnceDone(o) => leaves(o, site),
+            Statement::Arrive(b) => Operation::Arrive(barrier(b), self.arriving(b, false)),
+            Statement::ArriveAsking(_, b) => Operation::Arrive(barrier(b), self.arriving(b, true)),
             Statement::Spawn(body) => Operation::Spawn(ThreadId(u32::from(body.0))),
             Statement::Join(body) => Operation::Join(ThreadId(u32::from(body.0))),
             Statement::Abort => Operation::Abort,
@@ -168,9 +173,11 @@ impl ModelMachine {
         loop {
             match self.state.threads[number].phase {
                 Phase::Ended => return End::Ended,
-                Phase::Unborn | Phase::Waiting(..) | Phase::Offering(_) => return End::Boundary,
+                Phase::Unborn | Phase::Waiting(..) | Phase::Offering(_) | Phase::AtBarrier(_) => {
+                    return End::Boundary;
+                }
                 Phase::Leaving(..) | Phase::Notified(..) => {}
-                Phase::Ready | Phase::Woken(_) | Phase::Answered(..) => {}
+                Phase::Ready | Phase::Woken(_) | Phase::Answered(..) | Phase::Released => {}
             }
             let operation = self.operation(number);
             let can_proceed = self.status(ThreadId(number as u32)).can_run();
@@ -219,6 +226,9 @@ impl ModelMachine {
                 let others =
                     wakes && self.state.threads.iter().any(|thread| notified(thread.phase));
                 gate.after(operation, Effect::Woke { waiters: &waiters, others });
+            }
+            Operation::Arrive(_, Access::Arrive { last: true, .. }) => {
+                gate.after(operation, Effect::Met(&footprint.meets));
             }
             _ => gate.after(operation, Effect::Done),
         }

@@ -48,6 +48,8 @@ struct Watch {
     /// Per thread, the messages that it has read: an acquire fence acquires them.
     read: BTreeMap<u32, Clock>,
     channels: BTreeMap<ObjectId, Passed>,
+    /// What the threads that wait at barriers brought there.
+    barriers: BTreeMap<ObjectId, Clock>,
     accesses: BTreeMap<ObjectId, Vec<Seen>>,
 }
 
@@ -111,6 +113,17 @@ impl Watched {
                     now.join(&passed.receives[mine.unwrap_or_default()]);
                 } else {
                     now.join(&passed.closed);
+                }
+            }
+            Operation::Arrive(barrier, access) => {
+                let brought = self.watch.barriers.entry(barrier).or_default();
+                brought.join(&now);
+                if matches!(access, Access::Arrive { last: true, .. }) {
+                    now.join(brought);
+                    for met in &step.footprint.meets {
+                        self.watch.threads.entry(met.0).or_default().join(brought);
+                    }
+                    brought.clear();
                 }
             }
             Operation::Spawn(started) => {
@@ -247,6 +260,7 @@ impl Fingerprint for Watched {
         self.watch.readers.hash(&mut hasher);
         self.watch.messages.hash(&mut hasher);
         self.watch.channels.hash(&mut hasher);
+        self.watch.barriers.hash(&mut hasher);
         self.watch.released.hash(&mut hasher);
         self.watch.read.hash(&mut hasher);
         for accesses in self.watch.accesses.values() {

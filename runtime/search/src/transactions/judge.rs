@@ -24,8 +24,7 @@ impl<M: Transactional> Search<'_, '_, M> {
                 self.discipline.refute(object);
             }
         }
-        let deeds = &self.run.deeds;
-        self.weak.judge(&self.trace, thread, position as Position, deeds, &mut unordered);
+        self.weak.judge(&self.trace, thread, position as Position, &self.run, &mut unordered);
         let judged = unordered.iter().try_for_each(|pair| self.report(thread, pair));
         let refuted = !unordered.is_empty();
         self.unordered = unordered;
@@ -38,7 +37,7 @@ impl<M: Transactional> Search<'_, '_, M> {
         if refuted {
             self.trace.prepare(thread, touched, &footprint.joins);
         }
-        self.trace.push(thread, touched, &footprint.enables, &self.run.changes, schedule);
+        self.trace.push(thread, touched, footprint, &self.run.changes, schedule);
         Ok(())
     }
 

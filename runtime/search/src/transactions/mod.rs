@@ -46,7 +46,7 @@ use crate::fault::{Fault, is_on};
 use crate::footprint::{Access, Footprint, ObjectId, thread_object};
 use crate::machine::{Status, ThreadId};
 use crate::picks::Picks;
-use crate::sleep::dependent;
+use crate::sleep::wakes;
 use crate::thread_set::ThreadSet;
 use crate::transactional::{End, Transactional};
 use level::Level;
@@ -384,7 +384,7 @@ impl<M: Transactional> Search<'_, '_, M> {
                 continue;
             }
             let kept = above[sleeper.depth as usize].sleep.footprint(sleeper.number);
-            let woken = dependent(kept, real) || dependent(kept, &self.ghost);
+            let woken = wakes(kept, real) || wakes(kept, &self.ghost);
             if !woken || is_on(Fault::SleepTooLong) {
                 child.sleep.inherit(sleeper);
             } else if (sleeper.depth as usize) < self.depth {

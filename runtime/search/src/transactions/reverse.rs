@@ -29,12 +29,7 @@ impl<M: Transactional> Search<'_, '_, M> {
             if ghost.thread != thread {
                 continue;
             }
-            let kept = self.levels[ghost.depth as usize].sleep.footprint(ghost.number);
-            for access in kept {
-                if !self.ghost.contains(access) {
-                    self.ghost.push(*access);
-                }
-            }
+            self.levels[ghost.depth as usize].sleep.carry(ghost.number, &mut self.ghost);
         }
     }
 

@@ -10,7 +10,7 @@ use crate::chains::{Chains, Position};
 use crate::clock::Clock;
 use crate::discipline::Mode;
 use crate::fault::{Fault, is_on};
-use crate::footprint::{Access, ObjectId};
+use crate::footprint::{Access, Footprint, ObjectId};
 use crate::machine::ThreadId;
 use crate::thread_set::ThreadSet;
 
@@ -25,8 +25,18 @@ pub(super) struct Event {
     order: Clock,
     pub(super) real: Clock,
     enables: Vec<ThreadId>,
+    /// Threads that had waited at a barrier for it, and their last transactions.
+    meets: Vec<(ThreadId, Position)>,
     /// Its part of the schedule.
     pub(super) schedule: (usize, usize),
+}
+
+impl Event {
+    /// The last transactions of the others at the barrier, if it is this one that let `thread` go on there.
+    fn met(&self, thread: ThreadId) -> &[(ThreadId, Position)] {
+        let is_there = self.thread == thread || self.meets.iter().any(|&(met, _)| met == thread);
+        if is_there { &self.meets } else { &[] }
+    }
 }
 
 #[derive(Default)]
@@ -122,6 +132,9 @@ impl Trace {
         for enabled in event.enables.drain(..) {
             self.threads[enabled.index()].enablers.pop();
         }
+        for (met, _) in event.meets.drain(..) {
+            self.threads[met.index()].enablers.pop();
+        }
         self.chains.truncate(position);
         self.ownership.truncate(position);
     }
@@ -142,6 +155,10 @@ impl Trace {
             let before = &self.events[before as usize];
             self.base.join(&before.order);
             self.real.join(&before.real);
+            for &(_, met) in before.met(thread) {
+                self.base.join(&self.events[met as usize].order);
+                self.real.join(&self.events[met as usize].real);
+            }
         }
         self.order.copy_from(&self.base);
         for (object, access, ghost) in touched.iter() {
@@ -181,7 +198,7 @@ impl Trace {
         &mut self,
         thread: ThreadId,
         touched: Touched<'_>,
-        enables: &[ThreadId],
+        Footprint { enables, meets, .. }: &Footprint,
         changes: &[(ObjectId, Mode, bool)],
         schedule: (usize, usize),
     ) {
@@ -207,6 +224,13 @@ impl Trace {
         event.enables.extend_from_slice(enables);
         for enabled in enables {
             self.threads[enabled.index()].enablers.push(position);
+        }
+        event.meets.clear();
+        for &met in meets {
+            let history = &mut self.threads[met.index()];
+            // Who waits has come.
+            event.meets.extend(history.runs.last().map(|&run| (met, run)));
+            history.enablers.push(position);
         }
         for (object, access, ghost) in touched.iter() {
             self.chains.push(object, access, ghost, thread, position);

@@ -9,7 +9,7 @@
 
 use crate::chains::{ByObject, Chains, Position};
 use crate::clock::Clock;
-use crate::discipline::{Deed, Kind, Mode, Value};
+use crate::discipline::{Deed, Kind, Mode, Run, Value};
 use crate::fault::{Fault, is_on};
 use crate::footprint::{Access, ObjectId};
 use crate::machine::ThreadId;
@@ -127,14 +127,14 @@ impl Weak {
         trace: &Trace,
         thread: ThreadId,
         position: Position,
-        deeds: &[Deed],
+        run: &Run,
         unordered: &mut Vec<Unordered>,
     ) {
         unordered.clear();
         let index = trace.next_index(thread);
         self.start(thread);
         self.fences.begin(thread);
-        for (number, deed) in deeds.iter().enumerate() {
+        for (number, deed) in run.deeds.iter().enumerate() {
             self.number = number;
             self.tick(thread);
             match *deed {
@@ -153,6 +153,7 @@ impl Weak {
                     self.check(thread, object, access, note, unordered);
                     self.accesses.push(object, access, note, thread, position);
                 }
+                Deed::Meet => self.meet(&run.footprint.meets, position),
                 Deed::Fail(..) => {}
                 Deed::Fence(ordering) => self.fences.fence(ordering, &mut self.now),
                 Deed::Pass(channel, passing) => {
@@ -215,6 +216,16 @@ impl Weak {
         let mut clock = self.spare.pop().unwrap_or_default();
         clock.copy_from(&self.now);
         clock
+    }
+
+    /// The last thread has come to a barrier: all know what each of them knew when it came.
+    fn meet(&mut self, others: &[ThreadId], position: Position) {
+        for met in others {
+            if let Some(came) = self.threads[met.index()].0.last() {
+                self.now.join(&came.clock);
+            }
+        }
+        others.iter().for_each(|&met| self.keep(met, position));
     }
 
     fn acquire(&mut self, trace: &Trace, thread: ThreadId, lock: ObjectId, mode: Mode) {
