@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use check::brute::every_state;
 use check::{by_states, by_transactions, leads_to, parse, search};
+use lockred_search::model::program::Body;
 use lockred_search::model::{Failure, ModelMachine, Watched};
 use lockred_search::{Limits, Stop, Strategy};
 use proptest::prelude::*;
@@ -248,6 +249,16 @@ fn a_notification_does_not_take_a_timeout_away() {
 }
 
 #[test]
+fn who_times_out_first_may_have_been_notified() {
+    // The search lets a time be up only if nothing else can happen: so first A's, and then B's, whose notification is lost.
+    let seen = agrees(
+        "mutex a d; condvar c; thread A { lock a; r = waitfor c a; unlock a }
+        thread B { lock d; q = waitfor c d; notify_one c; unlock d }",
+    );
+    assert_eq!((deadlocks(&seen), ends(&seen)), (0, 2));
+}
+
+#[test]
 fn a_waiter_may_wake_up_for_no_reason_or_never() {
     let text = |spurious: u8| {
         format!(
@@ -291,6 +302,9 @@ fn what_comes_before_a_barrier_happens_before_what_comes_behind() {
     let program = text.replace("arrive b } thread D { arrive b }", "}");
     assert_eq!(agrees(&program).len(), 1);
     assert_eq!(executions(&program), (1, 1, 0));
+    // Not even one that ends because all that is left was seen.
+    let (_, dpor) = search(&parse(&program), Strategy::Dpor, Limits::default());
+    assert_eq!(dpor.counts.blocked, 0);
     // With one thread more than are waited for, any of them may be left out.
     let seen = agrees(text);
     assert!(has_race(&seen));
@@ -326,6 +340,27 @@ fn who_comes_too_late_is_in_the_next_round() {
         let seen = agrees(&same("barrier b = 2;", number, "arrive b"));
         assert_eq!((deadlocks(&seen), ends(&seen)), (left, left.max(1)), "{number}");
     }
+}
+
+#[test]
+fn coming_too_late_is_seen_by_what_comes_before() {
+    // A reads, B and C meet twice and write in between, and only then A comes.
+    let seen = agrees(
+        "barrier b = 2; atomic f; thread A { r = f; arrive b } thread B { arrive b; f = 1; arrive b }
+        thread C { arrive b; arrive b }",
+    );
+    let left = |failure: &&Failure| **failure == Failure::Deadlock { waiting: vec![Body(0)] };
+    assert_eq!((seen.iter().filter(left).count(), ends(&seen)), (1, 6));
+}
+
+#[test]
+fn who_waits_at_a_barrier_keeps_its_locks() {
+    // A waits with its lock for C, which waits for B's, which waits for A's.
+    let seen = agrees(
+        "barrier x = 2; mutex a b; thread A { lock b; arrive x; unlock b }
+        thread B { lock a; lock b; unlock b; unlock a } thread C { lock a; unlock a; arrive x }",
+    );
+    assert_eq!(deadlocks(&seen), 1);
 }
 
 #[test]

@@ -10,6 +10,7 @@ pub fn rows() -> Vec<Row> {
     searched(&mut rows);
     bugs(&mut rows);
     waiting(&mut rows);
+    barriers(&mut rows);
     rows
 }
 
@@ -486,4 +487,23 @@ fn waiting(rows: &mut Vec<Row>) {
         }
         rows.push(Row::new(format!("bounded buffer {producers}+{consumers}, items {items}"), text));
     }
+}
+
+fn barriers(rows: &mut Vec<Row>) {
+    let source = "GenMC synthetic";
+    for n in 3..=5 {
+        let rounds = |body: &str| same(&format!("barrier b = {n};"), n, body);
+        rows.push(Row::new(format!("barrier1 {n}"), rounds("arrive b")).published(1, source));
+        let twice = rounds("arrive b; arrive b");
+        rows.push(Row::new(format!("barrier2 {n}"), twice).published(1, source));
+    }
+    for n in 2..=4 {
+        // Its lock is a word that is exchanged.
+        let locks = same(&format!("barrier b = {n}; atomic s = 1;"), n, "down s; s += 1");
+        let meets = (0..n).map(|i| format!("thread M{i} {{ arrive b }}\n"));
+        let text = locks + &meets.collect::<String>();
+        rows.push(Row::new(format!("barrier3 {n}"), text).published(factorial(n), source));
+    }
+    let text = "barrier b = 2; atomic x; thread A { x = 42; arrive b } thread B { arrive b; r = x; assert r == 42 }";
+    rows.push(Row::new("barrier4", text.to_owned()).published(1, source));
 }
