@@ -2,8 +2,8 @@
 //! failures, end states (deadlocks included), and, for the search by transactions, data races. Every reported schedule is run
 //! again and shows its failure.
 //!
-//! An ordinary run compares 20,000 programs, always the same ones, so that a run says the same twice. `cargo xtask test --deep`
-//! compares a million other ones; so does `PROPTEST_CASES=50000`, with as many in each of the five tests.
+//! An ordinary run compares 28,000 programs, always the same ones, so that a run says the same twice. `cargo xtask test --deep`
+//! compares more than a million other ones; so does `PROPTEST_CASES=150000`, with as many in each of the seven tests.
 
 #![expect(dead_code, reason = "not every test file uses all of `check`")]
 mod check;
@@ -29,7 +29,7 @@ const REPLAYED: usize = 12;
 
 const CASES: u32 = if cfg!(feature = "deep") { 200_000 } else { 4_000 };
 
-/// The settings of test number `test` of five.
+/// The settings of test number `test`.
 fn config(test: u64) -> Config {
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok());
     let fixed = cases.is_none() && !cfg!(feature = "deep");
@@ -124,6 +124,7 @@ oracle! {
     programs_of_four_threads: 3, generate::program(4, 6);
     programs_of_any_size: 4, generate::any_program();
     programs_over_the_lock_family: 6, generate::locks::program();
+    programs_that_meet_at_barriers: 7, generate::parts::meetings();
 }
 
 proptest! {
