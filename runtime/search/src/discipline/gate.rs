@@ -188,6 +188,39 @@ impl Gate<'_> {
         self.run.post |= commits;
     }
 
+    /// Asked before a thread goes on that has gone round a loop in vain; until one of the objects changes that the round has read
+    /// it waits (`can_proceed` is false). As `before`.
+    pub fn before_round(&mut self, round: &[ObjectId], can_proceed: bool) -> Go {
+        for &(lock, _) in self.held.iter() {
+            self.discipline.hold_for_good(lock);
+        }
+        if !self.run.first {
+            return Go::Boundary;
+        }
+        if !can_proceed {
+            self.run.blocked = Some(Wanted::Change);
+            for &object in round {
+                self.run.footprint.touch(object, Access::Read);
+            }
+            return Go::Blocked;
+        }
+        self.run.count_choice();
+        (self.trail)(Choice::Thread(self.thread));
+        Go::On
+    }
+
+    /// Told after it.
+    pub fn after_round(&mut self, round: &[ObjectId]) {
+        self.run.awaits = true;
+        for &object in round {
+            self.run.footprint.touch(object, Access::Read);
+            self.run.push(Deed::Notice(object));
+        }
+        self.run.first = false;
+        self.run.length += 1;
+        self.run.post = true;
+    }
+
     /// Told when a thread ends: the one that runs, or one that it started and that has nothing to do.
     pub fn ended(&mut self, thread: ThreadId) {
         if !is_on(Fault::JoinNeverReversed) {

@@ -30,6 +30,8 @@ pub(crate) enum Deed {
     Join(ThreadId),
     Fence(Ordering),
     Pass(ObjectId, Passing),
+    /// Went on because what a round of a loop had read may have changed. No access: the round made that.
+    Notice(ObjectId),
     /// Goes on behind a message that was taken, or else that the channel was closed for.
     Resume(ObjectId, bool),
 }
@@ -41,6 +43,8 @@ pub(crate) enum Wanted {
     End(ThreadId),
     /// That data has some value, to access it.
     Value(ObjectId, Access),
+    /// That something changes that a round of a loop has read.
+    Change,
 }
 
 /// A lock that a transaction took or gave back.
@@ -147,6 +151,7 @@ impl Run {
                 }
                 Deed::Join(thread) => footprint.joins.push(thread),
                 Deed::Pass(channel, passing) => footprint.touch(channel, passing.access()),
+                Deed::Notice(object) => footprint.touch(object, Access::Read),
                 Deed::Spawn(_) | Deed::Meet | Deed::Fence(_) | Deed::Resume(..) => {}
             }
         }
@@ -185,7 +190,7 @@ impl Run {
         match self.blocked {
             Some(Wanted::Lock(lock, mode)) => self.footprint.touch(lock, lock_access(mode, false)),
             Some(Wanted::Value(object, access)) => self.footprint.touch(object, access),
-            Some(Wanted::End(_)) | None => {}
+            Some(Wanted::End(_) | Wanted::Change) | None => {}
         }
     }
 }

@@ -27,6 +27,8 @@ impl ModelMachine {
             Statement::TryReadLock(_, a) => free(a, true),
             _ => false,
         };
+        // To fail without reason where that changes nothing at all is no alternative.
+        let must_succeed = self.rereads(number).is_some();
         let misused = match statement {
             Statement::Unlock(a) | Statement::Wait(_, a) | Statement::WaitFor(_, _, a) => {
                 !self.state.holds(me, a, false)
@@ -80,7 +82,7 @@ impl ModelMachine {
             }
             Statement::CompareExchangeWeak(register, x, expected, operand) => {
                 let value = &mut values[usize::from(x.0)];
-                let success = *value == expected && chooser.choose(2) == 0;
+                let success = *value == expected && (must_succeed || chooser.choose(2) == 0);
                 footprint.touch(variable(x), if success { Access::Write } else { Access::Read });
                 if success {
                     *value = thread.compute(operand);

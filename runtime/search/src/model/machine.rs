@@ -8,7 +8,8 @@ use super::calls::link;
 use super::code::{Instruction, fences, spawned};
 use super::foresee::Rests;
 use super::program::{Barrier, Body, Channel, Condvar, Mutex, Once, Program, Statement, Variable};
-use super::state::{Phase, State};
+use super::spins::Spins;
+use super::state::{Phase, State, Thread};
 use crate::discipline::Ordering;
 use crate::fingerprint;
 use crate::footprint::{Access, Footprint, ObjectId};
@@ -58,6 +59,13 @@ pub enum Failure {
         /// The threads.
         waiting: Vec<Body>,
     },
+    /// No thread can run but such as go round loops for ever, and no other has ended ([`ModelMachine::noticing_spins`]).
+    Livelock {
+        /// The threads that go round loops.
+        spinning: Vec<Body>,
+        /// The others that have not ended.
+        waiting: Vec<Body>,
+    },
     /// Two accesses to a plain variable, one of them a write, that nothing orders.
     Race {
         /// The variable.
@@ -97,6 +105,8 @@ pub struct ModelMachine {
     pub(super) over: bool,
     /// What threads may still do, once somebody has asked.
     pub(super) rests: Option<Rests>,
+    /// What threads did in loops, if that is noticed.
+    pub(super) spins: Option<Spins>,
 }
 
 const MUTEXES: u64 = 1 << 32;
@@ -158,6 +168,7 @@ impl ModelMachine {
             reports_ends: false,
             over: false,
             rests: None,
+            spins: None,
         };
         machine.restore_root();
         machine
@@ -186,49 +197,24 @@ impl ModelMachine {
 
     /// Runs local statements, up to the next visible operation or the end.
     pub(super) fn settle(&mut self, number: usize, failures: &mut Vec<Failure>) {
-        let thread = &mut self.state.threads[number];
-        let mut step = |thread: &mut super::state::Thread| match self.code[number].get(thread.place)
-        {
-            None => {
-                thread.phase = Phase::Ended;
-                false
-            }
-            Some(Instruction::Jump(place)) => {
-                thread.place = *place;
-                true
-            }
-            Some(Instruction::Unless(condition, place)) => {
-                thread.place = if thread.holds(*condition) { thread.place + 1 } else { *place };
-                true
-            }
-            Some(Instruction::Call(call)) => thread.call(call, Body(number as u8), failures),
-            Some(Instruction::Return(operand)) => thread.leave(*operand),
-            Some(Instruction::Do(Statement::Let(register, operand), _)) => {
-                let value = thread.compute(*operand);
-                thread.set(*register, value);
-                thread.place += 1;
-                true
-            }
-            Some(Instruction::Do(Statement::Assert(condition), _)) => {
-                if thread.holds(*condition) {
-                    thread.place += 1;
-                    return true;
-                }
-                let thread_name = Body(number as u8);
-                failures.push(Failure::Assertion { thread: thread_name, place: thread.place });
-                thread.phase = Phase::Ended;
-                false
-            }
-            Some(Instruction::Do(..)) => {
-                thread.phase = Phase::Ready;
-                false
-            }
-        };
-        while step(thread) {}
+        settle(&self.code[number], number, &mut self.state.threads[number], failures);
     }
 
     /// Executes the visible operation that the thread stands before, and goes on to the next.
     pub(super) fn act(
+        &mut self,
+        number: usize,
+        chooser: &mut dyn Chooser,
+        step: &mut Step<Failure>,
+    ) {
+        if self.spins.is_some() {
+            self.act_in_loop(number, chooser, step);
+        } else {
+            self.act_at_once(number, chooser, step);
+        }
+    }
+
+    pub(super) fn act_at_once(
         &mut self,
         number: usize,
         chooser: &mut dyn Chooser,
@@ -325,6 +311,52 @@ impl ModelMachine {
     }
 }
 
+/// Runs local statements of a thread, up to the next visible operation or the end.
+pub(super) fn settle(
+    code: &[Instruction],
+    number: usize,
+    thread: &mut Thread,
+    failures: &mut Vec<Failure>,
+) {
+    let mut step = |thread: &mut Thread| match code.get(thread.place) {
+        None => {
+            thread.phase = Phase::Ended;
+            false
+        }
+        Some(Instruction::Jump(place)) => {
+            thread.place = *place;
+            true
+        }
+        Some(Instruction::Unless(condition, place)) => {
+            thread.place = if thread.holds(*condition) { thread.place + 1 } else { *place };
+            true
+        }
+        Some(Instruction::Call(call)) => thread.call(call, Body(number as u8), failures),
+        Some(Instruction::Return(operand)) => thread.leave(*operand),
+        Some(Instruction::Do(Statement::Let(register, operand), _)) => {
+            let value = thread.compute(*operand);
+            thread.set(*register, value);
+            thread.place += 1;
+            true
+        }
+        Some(Instruction::Do(Statement::Assert(condition), _)) => {
+            if thread.holds(*condition) {
+                thread.place += 1;
+                return true;
+            }
+            let thread_name = Body(number as u8);
+            failures.push(Failure::Assertion { thread: thread_name, place: thread.place });
+            thread.phase = Phase::Ended;
+            false
+        }
+        Some(Instruction::Do(..)) => {
+            thread.phase = Phase::Ready;
+            false
+        }
+    };
+    while step(thread) {}
+}
+
 /// How a thread goes on after its operation.
 pub(super) enum Next {
     /// To its next operation.
@@ -340,6 +372,9 @@ impl Machine for ModelMachine {
 
     fn restore_root(&mut self) {
         self.state.clone_from(&self.root);
+        if let Some(spins) = &mut self.spins {
+            spins.restore_root();
+        }
         self.over = false;
         let mut early = std::mem::take(&mut self.early);
         early.clear();
@@ -369,10 +404,13 @@ impl Machine for ModelMachine {
             Phase::Notified(..) => Status::Enabled,
             Phase::Woken(a) if !self.state.is_free(a, false) => blocked_on(mutex(a)),
             Phase::Woken(_) => Status::Enabled,
-            Phase::Ready => match self.next(number).and_then(|next| self.awaited(next)) {
-                Some(_) if self.is_inner(number) => Status::Enabled,
-                Some(object) => blocked_on(object),
-                None => Status::Enabled,
+            Phase::Ready => match self.status_in_loop(number) {
+                Some(status) => status,
+                None => match self.next(number).and_then(|next| self.awaited(next)) {
+                    Some(_) if self.is_inner(number) => Status::Enabled,
+                    Some(object) => blocked_on(object),
+                    None => Status::Enabled,
+                },
             },
         }
     }
@@ -388,8 +426,20 @@ impl Machine for ModelMachine {
                 footprint.touch(condvar(c), Access::Leave);
             }
             Phase::Woken(a) => footprint.touch(mutex(a), Access::Lock),
+            Phase::Ready if self.has_gone_round(number) => {
+                for object in self.round(number) {
+                    footprint.touch(object, Access::Read);
+                }
+            }
             Phase::Ready if self.is_inner(number) => {}
             Phase::Ready => match self.next(number) {
+                Some(&Statement::Load(_, x)) if self.is_idle(number) => {
+                    footprint.touch(variable(x), Access::Read);
+                }
+                Some(
+                    &Statement::CompareExchange(_, x, ..)
+                    | &Statement::CompareExchangeWeak(_, x, ..),
+                ) if self.is_idle(number) => footprint.touch(variable(x), Access::Write),
                 Some(&Statement::Lock(a)) => footprint.touch(mutex(a), Access::Lock),
                 Some(&Statement::ReadLock(a)) => footprint.touch(mutex(a), Access::ReadLock),
                 Some(&Statement::Await(x, _)) => footprint.touch(variable(x), Access::Read),
@@ -425,6 +475,12 @@ impl Machine for ModelMachine {
             .filter(|(_, thread)| is_waiting(thread.phase))
             .map(|(number, _)| Body(number as u8))
             .collect();
+        let Some(spinning) = self.spinning(&waiting) else { return };
+        if !spinning.is_empty() {
+            let waiting = waiting.into_iter().filter(|body| !spinning.contains(body)).collect();
+            failures.push(Failure::Livelock { spinning, waiting });
+            return;
+        }
         if !waiting.is_empty() {
             failures.push(Failure::Deadlock { waiting });
         }
@@ -436,6 +492,9 @@ impl Machine for ModelMachine {
 
 impl Fingerprint for ModelMachine {
     fn fingerprint(&self) -> u128 {
-        fingerprint::of(&(self.over, &self.state))
+        match &self.spins {
+            Some(spins) => fingerprint::of(&(self.over, &self.state, spins.told())),
+            None => fingerprint::of(&(self.over, &self.state)),
+        }
     }
 }

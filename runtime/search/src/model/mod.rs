@@ -13,6 +13,7 @@
 //! | `barrier` | barriers |
 //! | `once` | code that runs once |
 //! | [`rarer`] | what only programs over rarer locks have in their states |
+//! | `spins` | loops that wait |
 //! | `reentrant` | locks that their owner takes again |
 //! | [`machine`] | the machine, one operation a step |
 //! | `transactional` | the machine by transactions |
@@ -32,6 +33,7 @@ pub mod program;
 pub mod rarer;
 mod reentrant;
 mod repetition;
+mod spins;
 pub mod state;
 pub mod text;
 mod transactional;

@@ -16,6 +16,35 @@ use crate::transactional::{End, Racer, Snapshots, Transactional};
 impl ModelMachine {
     /// What the thread, which can run or waits for a lock, a value or an end, does next.
     pub(super) fn operation(&self, number: usize) -> Operation {
+        if self.has_gone_round(number) {
+            return Operation::Local;
+        }
+        let operation = self.operation_outside_loops(number);
+        if self.rereads(number).is_none() {
+            return operation;
+        }
+        // It waits for a value with which it goes on.
+        match (operation, self.next(number)) {
+            (Operation::Data { object, access, kind, site }, Some(Statement::Load(..))) => {
+                Operation::Await { object, access, kind, site }
+            }
+            (Operation::Data { object, site, .. }, Some(_)) => {
+                let kind = Kind::Atomic(Value::Updated, self.success_order(number));
+                Operation::Await { object, access: Access::Write, kind, site }
+            }
+            (operation, _) => operation,
+        }
+    }
+
+    /// The ordering of the compare-exchange that the thread stands before, if it succeeds.
+    fn success_order(&self, number: usize) -> Ordering {
+        match self.code[number].get(self.state.threads[number].place) {
+            Some(Instruction::Do(_, orders)) => orders.or(Ordering::ACQ_REL),
+            _ => Ordering::ACQ_REL,
+        }
+    }
+
+    fn operation_outside_loops(&self, number: usize) -> Operation {
         let thread = &self.state.threads[number];
         if let Phase::Woken(a) = thread.phase {
             return Operation::Acquire(mutex(a), Mode::Exclusive);
@@ -179,6 +208,18 @@ impl ModelMachine {
                 Phase::Leaving(..) | Phase::Notified(..) => {}
                 Phase::Ready | Phase::Woken(_) | Phase::Answered(..) | Phase::Released => {}
             }
+            if self.has_gone_round(number) {
+                let round = self.round(number);
+                match gate.before_round(&round, self.sees_change(number)) {
+                    Go::On => {}
+                    Go::Boundary => return End::Boundary,
+                    Go::Blocked => return End::Blocked,
+                }
+                step.clear();
+                self.act(number, gate, step);
+                gate.after_round(&round);
+                continue;
+            }
             let operation = self.operation(number);
             let can_proceed = self.status(ThreadId(number as u32)).can_run();
             match gate.before(&operation, can_proceed) {
@@ -249,10 +290,16 @@ impl Snapshots for ModelMachine {
             self.saved.resize_with(slot + 1, || self.state.clone());
         }
         self.saved[slot].clone_from(&self.state);
+        if let Some(spins) = &mut self.spins {
+            spins.save(slot);
+        }
     }
 
     fn restore(&mut self, slot: usize) {
         self.state.clone_from(&self.saved[slot]);
+        if let Some(spins) = &mut self.spins {
+            spins.restore(slot);
+        }
         self.over = false;
     }
 }

@@ -154,7 +154,7 @@ impl Weak {
                     self.accesses.push(object, access, note, thread, position);
                 }
                 Deed::Meet => self.meet(&run.footprint.meets, position),
-                Deed::Fail(..) => {}
+                Deed::Fail(..) | Deed::Notice(_) => {}
                 Deed::Fence(ordering) => self.fences.fence(ordering, &mut self.now),
                 Deed::Pass(channel, passing) => {
                     let now = &mut self.now;

@@ -39,7 +39,7 @@ where
             moved = true;
             let mut values = Values::default();
             loop {
-                values.taken = 0;
+                values.rewind();
                 let mut step = Step::default();
                 self.machine.step(thread, &mut values, &mut step);
                 self.failures.extend(step.failures);
@@ -71,13 +71,19 @@ where
 
 /// All combinations of the values that a run chooses, one after another.
 #[derive(Default)]
-struct Values {
+pub struct Values {
     chosen: Vec<(u32, u32)>,
     taken: usize,
 }
 
 impl Values {
-    fn advance(&mut self) -> bool {
+    /// Begins the run again.
+    pub fn rewind(&mut self) {
+        self.taken = 0;
+    }
+
+    /// Goes on to the next combination. Returns whether there is one.
+    pub fn advance(&mut self) -> bool {
         while let Some((picked, of)) = self.chosen.pop() {
             if picked + 1 < of {
                 self.chosen.push((picked + 1, of));

@@ -2,6 +2,7 @@
 
 pub mod data;
 pub mod locks;
+pub mod loops;
 pub mod parts;
 
 use lockred_search::model::Program;
