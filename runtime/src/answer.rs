@@ -109,14 +109,9 @@ pub fn explore(strategy: Strategy, limits: Limits, keep_going: bool, rooted: boo
     let start = Instant::now();
     let mut watch = Watch::new(limits.seconds, keep_going);
     let outcome = if rooted {
-        let strategy = match strategy {
-            Strategy::Dpor => search::Strategy::Dpor,
-            Strategy::Naive => search::Strategy::Naive,
-            Strategy::Random { seed } => search::Strategy::Random { seed },
-        };
         let bounds =
             search::Limits { executions: limits.executions, operations: limits.operations };
-        search::explore(&mut Native, strategy, bounds, &mut watch)
+        explore_all(strategy, bounds, &mut watch)
     } else {
         judge_only(&mut watch)
     };
@@ -135,6 +130,26 @@ pub fn explore(strategy: Strategy, limits: Limits, keep_going: bool, rooted: boo
         warnings: std::mem::take(&mut state.warnings),
         assumptions: std::mem::take(&mut state.assumptions),
     })
+}
+
+fn explore_all(strategy: Strategy, limits: search::Limits, watch: &mut Watch) -> Outcome {
+    let mut machine = Native::default();
+    let strategy = match strategy {
+        Strategy::Transactions => {
+            let state = state();
+            state.by_transactions = true;
+            // What main holds already was not taken in the search.
+            for held in &state.execution.held {
+                state.names.refuse_lock(held.address);
+            }
+            let mut discipline = search::discipline::Discipline::default();
+            return search::transactions::explore(&mut machine, &mut discipline, limits, watch);
+        }
+        Strategy::Dpor => search::Strategy::Dpor,
+        Strategy::Naive => search::Strategy::Naive,
+        Strategy::Random { seed } => search::Strategy::Random { seed },
+    };
+    search::explore(&mut machine, strategy, limits, watch)
 }
 
 /// The program ended before it created a thread: one execution, nothing to search.
@@ -178,15 +193,21 @@ fn reason(state: &mut State, outcome: &Outcome, watch: &Watch) -> Reason {
                 stack: Vec::new(),
             }))
         }
-        Stop::Nondeterminism { step } => Reason::Unsupported(Unsupported {
-            message: format!(
-                "the program does not behave alike under the same schedule (first seen at step {step}, in thread {}): \
-                 it depends on something outside, such as real time or a native library",
-                state.step.thread
-            ),
-            site: state.step.site,
-            stack: crate::state::stack_of(state.step.thread),
-        }),
+        Stop::Nondeterminism { step } => Reason::Unsupported(nondeterminism(step)),
+    }
+}
+
+/// A step that was made again was another one.
+pub fn nondeterminism(step: usize) -> Unsupported {
+    let state = state();
+    let thread = state.step.thread;
+    Unsupported {
+        message: format!(
+            "the program does not behave alike under the same schedule (first seen at step {step}, in thread {thread}): \
+             it depends on something outside, such as real time or a native library"
+        ),
+        site: state.step.site,
+        stack: crate::state::stack_of(thread),
     }
 }
 
@@ -202,7 +223,7 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
     let (executed, drift) = if rooted {
         let choices: Vec<Choice> = schedule.0.iter().copied().map(meant).collect();
         let limits = search::Limits { executions: Some(1), operations };
-        let replayed = search::replay(&mut Native, &choices, limits, &mut watch);
+        let replayed = search::replay(&mut Native::default(), &choices, limits, &mut watch);
         (replayed.executed, replayed.drift)
     } else {
         judge_only(&mut watch);

@@ -94,7 +94,9 @@ fn is_idle(operation: &AtomicOperation, rmw: Option<(RmwOp, u64)>) -> bool {
 enum Arrival {
     /// Reports show the operation.
     Told,
-    /// It goes round a loop once more, which no report shows.
+    /// It goes on in a loop in which it has waited for a change, which no report shows.
+    Again,
+    /// It goes round a loop once more and reads what it read before.
     Repeat,
 }
 
@@ -131,7 +133,7 @@ fn arrive(operation: &mut AtomicOperation, rmw: Option<(RmwOp, u64)>) -> Arrival
             Advice::Skip => return Arrival::Repeat,
             Advice::Wait => {
                 crate::waiting::wait_for_change(operation.site);
-                return Arrival::Repeat;
+                return Arrival::Again;
             }
         }
     }
@@ -164,6 +166,11 @@ fn executed(operation: &AtomicOperation, arrival: Arrival, rmw: Option<RmwOp>, o
         return;
     }
     let access = footprints::access(operation, rmw, old, new, state.thread().fenced);
+    let looks = crate::plain::watching() || is_lock(operation.how.class());
+    // The same read a second time in one step sees the same, which nobody wrote in between.
+    if looks && !(arrival == Arrival::Repeat && state.step.is_repeated(operation)) {
+        crate::gate::atomic(operation, access, wrote);
+    }
     if crate::plain::watching() {
         crate::plain::atomic(number, operation, access, wrote, arrival == Arrival::Told);
         state.step.touch(operation.address, operation.size, access);
@@ -329,6 +336,7 @@ pub extern "C" fn __lr_fence(code: u32, _site: u32) {
         if let Some(detector) = &mut state.detector {
             detector.fence(number, order);
         }
+        crate::gate::fence(order);
     }
 }
 

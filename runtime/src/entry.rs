@@ -103,7 +103,7 @@ fn run_freely(rooted: bool) -> i32 {
             0
         }
     }
-    let mut machine = crate::machine::Native;
+    let mut machine = crate::machine::Native::default();
     let mut step = Step::default();
     let mut last = 0;
     while rooted

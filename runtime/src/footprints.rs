@@ -55,7 +55,7 @@ pub fn access(
         Class::RefDec if writes && new == 0 => Access::RefDecLast,
         Class::RefDec if writes && new == 1 => Access::RefDecToOne,
         Class::RefDec if writes => Access::RefDec,
-        Class::Unused if writes => match rmw.and_then(family) {
+        Class::Unused | Class::CondvarNotify if writes => match rmw.and_then(family) {
             // A relaxed update may acquire, too: through a fence behind it. (Through a fence before it, it may release.)
             Some(family) => Access::Update {
                 family,
@@ -88,7 +88,7 @@ pub fn pending(pending: &Pending, words: impl Iterator<Item = usize>, footprint:
     match *pending {
         Pending::Atomic(operation) => {
             let access = match (operation.how.class(), operation.kind) {
-                (Class::Unused, _) => Access::Write,
+                (Class::Unused | Class::CondvarNotify, _) => Access::Write,
                 (_, Atomic::CompareExchange { .. }) => {
                     let old = operation.word();
                     let exchange = AtomicOperation {

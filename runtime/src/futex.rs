@@ -74,15 +74,21 @@ fn wait(address: usize, value: u32, deadline: Option<u64>, bits: u32) -> i64 {
     state.step.footprint.touch(word(address), Access::Read);
     sign(&mut state.step.signature, 100, address, SiteId(0));
     if load(address, 4) != u64::from(value) {
+        crate::gate::futex_wait(address, false, deadline.is_some());
         crate::objects::futex(address, "futex wait: the value has changed", &[]);
         return fail(libc::EAGAIN);
     }
     state.step.footprint.touch(queue(address), Access::Enqueue);
+    crate::gate::futex_wait(address, true, deadline.is_some());
     rounds::progress();
     crate::objects::futex(address, "waits", &[]);
     let thread = state.thread();
     thread.woken = false;
     stop(Pending::FutexQueued { address, deadline }, SiteId(0));
+    match deadline {
+        Some(_) => crate::gate::futex_left(address),
+        None => crate::gate::went_on(),
+    }
     let state = state::state();
     let thread = state.thread();
     if thread.woken {
@@ -127,6 +133,7 @@ fn wake(address: usize, most: u32) -> i64 {
         state().execution.threads[chosen as usize].woken = true;
         woken.push(chosen);
     }
+    crate::gate::futex_wake(address, &woken);
     let access = if woken.is_empty() {
         state().thread().rounds.operation(address as u64, true);
         Access::WakeNone

@@ -2,11 +2,13 @@
 
 use crate::failure::Failure;
 use crate::footprints;
+use crate::gate::Lent;
 use crate::operation::Pending;
 use crate::rounds;
 use crate::spin;
 use crate::state::{Mode, State, run, state};
 use crate::thread::Thread;
+use crate::transactional::Log;
 use lockred_search::footprint::{Footprint, ObjectId};
 use lockred_search::machine::{Chooser, Machine, Status, Step, ThreadId};
 use lockred_trace::sites::SiteId;
@@ -14,9 +16,12 @@ use lockred_trace::sites::SiteId;
 /// Steps that remain to the other threads once the process has exited.
 const STEPS_AFTER_EXIT: u64 = 10_000;
 
-/// The machine. All of its state is in [`crate::state`]: coroutines reach it from inside a step.
-#[derive(Debug)]
-pub struct Native;
+/// The machine. The program's state is in [`crate::state`]: coroutines reach it from inside a step.
+#[derive(Default, Debug)]
+pub struct Native {
+    /// How the present state was reached, for the search by transactions.
+    pub(crate) log: Log,
+}
 
 /// Mixes an operation into a signature.
 pub fn sign(signature: &mut u64, what: u64, address: usize, site: SiteId) {
@@ -38,7 +43,9 @@ fn ready(state: &State, number: usize) -> bool {
             true
         }
         Pending::Join { target } => state.execution.threads[target as usize].has_ended(),
-        Pending::Atomic(operation) => operation.can_proceed(),
+        Pending::Atomic(operation) => {
+            operation.can_proceed() && !crate::gate::waits(state, &operation)
+        }
         Pending::FutexQueued { .. } => thread.woken,
         Pending::Spinning => thread.spin.changed(),
         Pending::Idling => thread.rounds.changed(others(state, number)),
@@ -83,7 +90,7 @@ fn next_turn(state: &State) -> Option<usize> {
 }
 
 /// Status of a thread; see [`crate::spin`] and [`crate::rounds`] for what loops wait for.
-fn status(state: &State, number: usize) -> Status {
+pub fn status(state: &State, number: usize) -> Status {
     let thread = &state.execution.threads[number];
     if thread.has_ended() || state.execution.cut {
         return Status::Ended;
@@ -108,10 +115,49 @@ fn waits_for(pending: Pending) -> ObjectId {
     }
 }
 
+/// Runs a thread, which can run, to its next stop. `gate`: of the search by transactions, if that runs it.
+pub fn execute(
+    thread: ThreadId,
+    chooser: &mut dyn Chooser,
+    gate: Option<Lent>,
+    step: &mut Step<Failure>,
+) {
+    step.clear();
+    {
+        let state = state();
+        // SAFETY: only the lifetime is changed; the pointer is used during this call alone and cleared at its end.
+        let chooser: *mut (dyn Chooser + 'static) =
+            unsafe { std::mem::transmute(std::ptr::from_mut(chooser)) };
+        state.step.chooser = Some(chooser);
+        state.step.gate = gate;
+        state.step.begin(thread.0, state.execution.threads[thread.index()].site);
+        state.step.signature = u64::from(thread.0);
+        std::mem::swap(&mut state.step.footprint, &mut step.footprint);
+        std::mem::swap(&mut state.step.failures, &mut step.failures);
+    }
+    run(thread.0);
+    let state = state();
+    state.step.chooser = None;
+    state.step.gate = None;
+    std::mem::swap(&mut state.step.footprint, &mut step.footprint);
+    std::mem::swap(&mut state.step.failures, &mut step.failures);
+    step.signature = state.step.signature;
+    step.flow = state.step.flow;
+    state.most_threads = state.most_threads.max(state.execution.threads.len() as u32);
+    if state.execution.exit.is_some() {
+        state.execution.steps_after_exit += 1;
+        if state.execution.steps_after_exit > STEPS_AFTER_EXIT {
+            state.execution.cut = true;
+            crate::host::assume(lockred_trace::codes::AssumptionKind::DetachedThreadCut, "");
+        }
+    }
+}
+
 impl Machine for Native {
     type Failure = Failure;
 
     fn restore_root(&mut self) {
+        self.log.clear();
         crate::root::restore();
     }
 
@@ -125,38 +171,17 @@ impl Machine for Native {
 
     fn pending(&mut self, thread: ThreadId, footprint: &mut Footprint) {
         footprint.clear();
+        if state().by_transactions {
+            let touch = |object, access| footprint.touch(object, access);
+            return crate::gate::pending(state(), thread.index(), touch);
+        }
         let thread = &state().execution.threads[thread.index()];
-        footprints::pending(&thread.pending, thread.spin.words(), footprint);
+        let words = thread.spin.words().map(|(address, _)| address);
+        footprints::pending(&thread.pending, words, footprint);
     }
 
     fn step(&mut self, thread: ThreadId, chooser: &mut dyn Chooser, step: &mut Step<Failure>) {
-        step.clear();
-        {
-            let state = state();
-            // SAFETY: only the lifetime is changed; the pointer is used during this call alone and cleared at its end.
-            let chooser: *mut (dyn Chooser + 'static) =
-                unsafe { std::mem::transmute(std::ptr::from_mut(chooser)) };
-            state.step.chooser = Some(chooser);
-            state.step.begin(thread.0, state.execution.threads[thread.index()].site);
-            state.step.signature = u64::from(thread.0);
-            std::mem::swap(&mut state.step.footprint, &mut step.footprint);
-            std::mem::swap(&mut state.step.failures, &mut step.failures);
-        }
-        run(thread.0);
-        let state = state();
-        state.step.chooser = None;
-        std::mem::swap(&mut state.step.footprint, &mut step.footprint);
-        std::mem::swap(&mut state.step.failures, &mut step.failures);
-        step.signature = state.step.signature;
-        step.flow = state.step.flow;
-        state.most_threads = state.most_threads.max(state.execution.threads.len() as u32);
-        if state.execution.exit.is_some() {
-            state.execution.steps_after_exit += 1;
-            if state.execution.steps_after_exit > STEPS_AFTER_EXIT {
-                state.execution.cut = true;
-                crate::host::assume(lockred_trace::codes::AssumptionKind::DetachedThreadCut, "");
-            }
-        }
+        execute(thread, chooser, None, step);
     }
 
     fn finish(&mut self, failures: &mut Vec<Failure>) {

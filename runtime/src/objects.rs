@@ -16,7 +16,8 @@ const fn kind(class: Class) -> &'static str {
         Class::RefInc | Class::RefDec => "reference count",
         Class::Park | Class::Unpark => "parker",
         Class::Wait => "once",
-        Class::Plain | Class::Invisible | Class::Unused => "atomic",
+        Class::CondvarWait | Class::CondvarNotify => "condition variable",
+        Class::Plain | Class::Invisible | Class::Unused | Class::Guarded => "atomic",
     }
 }
 

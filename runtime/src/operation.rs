@@ -1,6 +1,6 @@
 //! Operations: what a thread is about to do at the boundary where it is stopped.
 
-use lockred_trace::hooks::{How, Order, Test};
+use lockred_trace::hooks::{Class, How, Order, Test};
 use lockred_trace::sites::SiteId;
 
 /// What an atomic operation does to its word.
@@ -65,6 +65,12 @@ impl AtomicOperation {
     /// The word as it is now.
     pub fn word(&self) -> u64 {
         load(self.address, self.size)
+    }
+
+    /// Whether it acquires a lock exclusively, and announces itself where it cannot (its guard lets it proceed then).
+    pub fn announces(&self) -> bool {
+        self.how.class() == Class::Lock
+            && self.guard.is_some_and(|guard| guard.test == Test::NotEqual)
     }
 
     /// Whether it could be executed now.
@@ -137,4 +143,23 @@ pub enum Pending {
     Idling,
     /// It will never run again.
     Ended,
+}
+
+impl Pending {
+    /// Whether the thread may wait for something other than a lock.
+    pub fn may_wait(&self) -> bool {
+        match self {
+            Self::Join { .. }
+            | Self::FutexWait { .. }
+            | Self::FutexQueued { .. }
+            | Self::Spinning
+            | Self::Idling => true,
+            Self::Atomic(operation) => match operation.how.class() {
+                Class::Lock | Class::ReadLock => false,
+                Class::CondvarWait => true,
+                _ => operation.guard.is_some(),
+            },
+            Self::Start | Self::Spawn | Self::FutexWake { .. } | Self::Ended => false,
+        }
+    }
 }

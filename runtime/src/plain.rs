@@ -6,6 +6,7 @@ use crate::operation::{Atomic, AtomicOperation};
 use crate::record::Recorder;
 use crate::state::{State, installed, state};
 use lockred_search::footprint::Access;
+use lockred_search::transactional::Racer;
 use lockred_trace::codes::BugKind;
 use lockred_trace::hooks::{Class, How};
 use lockred_trace::message::{Place, Role};
@@ -28,8 +29,14 @@ pub fn begin() {
 pub fn rest_if_alone() {
     let state = state();
     let number = state.thread_number();
-    if state.execution.live == 1 && state.detector.as_ref().is_some_and(|d| d.is_behind_all(number))
-    {
+    // By transactions, only joins show that nothing is unordered: locks may have ordered it by chance.
+    let mut others = state.execution.threads.iter().enumerate();
+    let behind_all = if state.by_transactions {
+        others.all(|(other, thread)| other == number as usize || thread.joined)
+    } else {
+        state.detector.as_ref().is_some_and(|detector| detector.is_behind_all(number))
+    };
+    if state.execution.live == 1 && behind_all {
         rest();
     }
 }
@@ -95,6 +102,9 @@ fn check(address: usize, size: usize, site: u32, writes: bool, check: Check) {
         state.thread().rounds.plain_write(address, size);
         crate::rounds::progress();
     }
+    if state.by_transactions {
+        return crate::gate::plain(state, address, size, writes, site);
+    }
     let stack = stack_id(state);
     let Some(detector) = &mut state.detector else { return };
     if let Some(race) = check(detector, By { thread, site: SiteId(site), stack }, address, size) {
@@ -110,6 +120,12 @@ pub fn atomic(thread: u32, operation: &AtomicOperation, access: Access, wrote: b
         return;
     }
     let state = state();
+    if state.by_transactions {
+        if operation.order.acquires() {
+            rest_if_alone();
+        }
+        return;
+    }
     let stack = if told { stack_id(state) } else { last_stack_id(state) };
     let Some(detector) = &mut state.detector else { return };
     let by = By { thread, site: operation.site, stack };
@@ -133,6 +149,9 @@ pub fn atomic(thread: u32, operation: &AtomicOperation, access: Access, wrote: b
 /// A block was allocated.
 pub fn allocated(address: usize, size: usize) {
     let state = state();
+    if state.by_transactions {
+        return;
+    }
     if let (true, Some(detector)) = (watching(), &mut state.detector) {
         detector.allocated(address, size);
     }
@@ -142,6 +161,9 @@ pub fn allocated(address: usize, size: usize) {
 pub fn freed(address: usize, size: usize) {
     let state = state();
     let (true, Some(thread)) = (watching(), state.running) else { return };
+    if state.by_transactions {
+        return crate::gate::plain(state, address, size, true, 0);
+    }
     let stack = stack_id(state);
     let Some(detector) = &mut state.detector else { return };
     if let Some(race) = detector.freed(By { thread, site: SiteId(0), stack }, address, size) {
@@ -167,6 +189,21 @@ fn report(state: &mut State, race: &Race) {
     let failure =
         failure.at(access_place(state, &race.earlier)).at(access_place(state, &race.later));
     state.step.failures.push(failure);
+}
+
+/// A data race that the search by transactions found.
+pub fn race(earlier: Racer, later: Racer) -> Failure {
+    let sites = [earlier.site, later.site];
+    let name = |racer: Racer| if racer.writes { "a write" } else { "a read" };
+    let message = format!(
+        "data race: {} by thread {} and {} by thread {} are not ordered",
+        name(earlier),
+        earlier.thread.0,
+        name(later),
+        later.thread.0,
+    );
+    let key = format!("{}-{}", sites[0].min(sites[1]), sites[0].max(sites[1]));
+    Failure::new(BugKind::DataRace, message, &key)
 }
 
 const fn kind_name(kind: AccessKind) -> &'static str {

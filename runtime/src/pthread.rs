@@ -7,6 +7,7 @@ use crate::machine::sign;
 use crate::operation::Pending;
 use crate::state::{self, Mode, leave, state, stop};
 use crate::thread::{Destructor, Start, Thread};
+use lockred_search::footprint::Access;
 use lockred_search::machine::ThreadId;
 use lockred_trace::sites::SiteId;
 use std::ffi::CStr;
@@ -69,11 +70,14 @@ pub extern "C" fn __lr_libc_pthread_create(
     state.execution.threads.push(thread);
     state.execution.live += 1;
     state.step.footprint.enables.push(ThreadId(child));
+    // The numbering of threads shows who came first.
+    state.step.footprint.touch(crate::names::NUMBERING, Access::Write);
     sign(&mut state.step.signature, 200, region.base(), SiteId(0));
     if let Some(detector) = &mut state.detector {
         detector.spawn(parent, child);
     }
     crate::plain::wake_up();
+    crate::gate::spawned(child);
     crate::objects::spawned(child);
     // SAFETY: the program passes a place for the handle. Written by the creator before the new thread runs.
     unsafe { *handle = region.base() };
@@ -150,6 +154,7 @@ pub extern "C" fn __lr_libc_pthread_join(handle: usize, result: *mut *mut u8) ->
     if let Some(detector) = &mut state.detector {
         detector.join(joiner, target);
     }
+    crate::gate::joined(target);
     crate::plain::rest_if_alone();
     crate::objects::joined(target);
     if !result.is_null() {

@@ -162,9 +162,9 @@ impl Spin {
             .any(|seen| load(seen.address, seen.size) != seen.value)
     }
 
-    /// The words that the thread waits for.
-    pub fn words(&self) -> impl Iterator<Item = usize> {
-        self.seen[..self.length].iter().flatten().map(|seen| seen.address)
+    /// The words that the thread waits for: addresses and sizes.
+    pub fn words(&self) -> impl Iterator<Item = (usize, u32)> {
+        self.seen[..self.length].iter().flatten().map(|seen| (seen.address, seen.size))
     }
 
     /// Whether the thread is in a turn of its own.

@@ -8,7 +8,9 @@ use crate::context;
 use crate::detect::Detector;
 use crate::execution::Execution;
 use crate::failure::Failure;
-use crate::operation::Pending;
+use crate::gate::Lent;
+use crate::names::Names;
+use crate::operation::{AtomicOperation, Pending};
 use crate::record::Recorder;
 use crate::root::Root;
 use crate::session::StatusPage;
@@ -45,12 +47,16 @@ pub struct StepUnderWay {
     pub flow: Flow,
     /// Picks alternatives; set while a step is executed.
     pub chooser: Option<*mut (dyn Chooser + 'static)>,
+    /// The gate of the search by transactions, if that runs the step; set while it is executed.
+    pub gate: Option<Lent>,
     /// Who runs.
     pub thread: u32,
     /// Its first operation.
     pub site: SiteId,
     /// Operations that were executed without looking.
     pub unwatched: u32,
+    /// Reads of loops that go round in vain: words, and where.
+    repeats: Vec<(usize, SiteId)>,
     /// The footprint's accesses, once it is too long to be searched.
     touched: HashSet<(ObjectId, Access)>,
 }
@@ -65,9 +71,20 @@ impl StepUnderWay {
         self.site = site;
         self.flow = Flow::On;
         self.unwatched = 0;
+        self.repeats.clear();
         if !self.touched.is_empty() {
             self.touched.clear();
         }
+    }
+
+    /// Whether a loop that goes round in vain has made this read in this step before. Remembers it.
+    pub fn is_repeated(&mut self, read: &AtomicOperation) -> bool {
+        let place = (read.address, read.site);
+        let known = self.repeats.contains(&place);
+        if !known {
+            self.repeats.push(place);
+        }
+        known
     }
 
     /// Records an access to a word of `size` bytes. Constant time.
@@ -130,6 +147,10 @@ pub struct State {
     pub root: Option<Root>,
     /// Most threads that an execution had.
     pub most_threads: u32,
+    /// What the search by transactions calls objects.
+    pub names: Names,
+    /// The search is one by transactions.
+    pub by_transactions: bool,
     /// Some execution had conflicting atomic accesses, unordered and not both `SeqCst`.
     pub weak_pair: bool,
 }
@@ -158,6 +179,8 @@ impl State {
             status,
             root: None,
             most_threads: 1,
+            names: Names::default(),
+            by_transactions: false,
             weak_pair: false,
         }
     }

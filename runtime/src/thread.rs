@@ -45,6 +45,12 @@ pub struct Thread {
     pub guard: Option<Await>,
     /// Inside an atomic region: the next operations belong to the step under way.
     pub in_region: bool,
+    /// The condition variable in whose region it is, and the mutex that it gave back there.
+    pub condvar: Option<usize>,
+    /// See `condvar`.
+    pub condvar_lock: Option<usize>,
+    /// The mutex that it takes again when it is woken, if it waits in a recognised condition variable without a timeout.
+    pub waits_with: Option<usize>,
     /// It has executed a release fence.
     pub fenced: bool,
     /// A queued thread was woken (changed by the waker).
@@ -96,6 +102,9 @@ impl Thread {
             last_site: SiteId(0),
             guard: None,
             in_region: false,
+            condvar: None,
+            condvar_lock: None,
+            waits_with: None,
             fenced: false,
             woken: false,
             spin: Spin::default(),

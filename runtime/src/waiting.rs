@@ -25,6 +25,7 @@ pub fn pause(site: SiteId) {
         End::Idle => {
             state().thread().in_region = false;
             stop(Pending::Idling, site);
+            crate::gate::went_on();
             state().thread().rounds.release(rounds::others());
         }
     }
@@ -34,6 +35,10 @@ pub fn pause(site: SiteId) {
 pub fn wait_for_change(site: SiteId) {
     state().thread().in_region = false;
     stop(Pending::Spinning, site);
+    if state().step.gate.is_some() {
+        let words: Vec<_> = state().thread().spin.words().collect();
+        crate::gate::waited_for(&words);
+    }
     state().thread().spin.release();
 }
 

@@ -69,7 +69,7 @@ fn a_bound_is_said_and_nothing_bounded_is_verified() {
 
 #[test]
 fn every_strategy_finds_the_deadlock() {
-    for strategy in ["dpor", "naive", "random"] {
+    for strategy in ["transactions", "dpor", "naive", "random"] {
         let arguments =
             ["check", "--message-format", "json", "--strategy", strategy, "tests::deadlocks"];
         let test = &run(&shared("sample"), &arguments).expect(1).tests()[0];

@@ -12,7 +12,7 @@ use crate::schedule_file::{self, KeptBuild, KeptTest, ScheduleFile};
 use crate::session::{self, Ending, Patience};
 use lockred_trace::FORMAT_VERSION;
 use lockred_trace::codes::BugKind;
-use lockred_trace::message::{Finding, Replay};
+use lockred_trace::message::{Bug, Finding, Replay};
 use lockred_trace::schedule::Schedule;
 use lockred_trace::session::Task;
 use std::path::PathBuf;
@@ -50,7 +50,11 @@ pub fn reproduce(
             )));
         }
     };
-    let Some(found) = replay.bug.as_ref().filter(|bug| bug.key == finding.key) else {
+    // Several accesses may race at once: any of these races is the bug, and the one that the replay tells is reported.
+    let same = |bug: &&Bug| {
+        bug.key == finding.key || (bug.kind, finding.kind) == (BugKind::DataRace, BugKind::DataRace)
+    };
+    let Some(found) = replay.bug.as_ref().filter(same) else {
         let reason = lost(&replay, finding);
         let (id, _) = keep_error(examiner, test, &reason, schedule)?;
         return Ok(Err(format!("{reason}\nits schedule: cargo lockred replay {id}")));
@@ -58,9 +62,9 @@ pub fn reproduce(
     let report = bug::report(&replay, found, &examiner.symbols);
     // The whole schedule as executed, so that the file stands by itself.
     let whole = if replay.schedule.0.is_empty() { schedule } else { replay.schedule.clone() };
-    let fingerprint = fingerprint_of(examiner, test, &finding.key);
+    let fingerprint = fingerprint_of(examiner, test, &found.key);
     let (id, schedule) =
-        keep(examiner, test, Some(finding.kind), &report.title, &finding.key, &fingerprint, whole)?;
+        keep(examiner, test, Some(finding.kind), &report.title, &found.key, &fingerprint, whole)?;
     let mut rendered = examiner.rendered(report, Stacks::User);
     rendered.text.push_str(&format!("\n\nreplay: cargo lockred replay {id}"));
     Ok(Ok(FoundBug { id, fingerprint, kind: finding.kind, schedule, rendered }))

@@ -111,6 +111,9 @@ impl Examiner<'_> {
         let mut lost = Vec::new();
         for finding in &exploration.findings {
             match bugs::reproduce(self, test, finding)? {
+                // Findings that turn out to be the same are one.
+                Ok(bug)
+                    if outcome.bugs.iter().any(|known| known.fingerprint == bug.fingerprint) => {}
                 Ok(bug) => outcome.bugs.push(bug),
                 Err(reason) => lost.push(reason),
             }

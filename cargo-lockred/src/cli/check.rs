@@ -51,7 +51,7 @@ pub struct FilterOptions {
 #[command(next_help_heading = "Search")]
 pub struct SearchOptions {
     /// How interleavings are chosen
-    #[arg(long, value_enum, default_value_t = StrategyName::Dpor, value_name = "NAME")]
+    #[arg(long, value_enum, default_value_t = StrategyName::Transactions, value_name = "NAME")]
     pub strategy: StrategyName,
     /// Seed of the random strategy
     #[arg(long, default_value_t = 0, value_name = "N")]
@@ -85,7 +85,9 @@ pub struct ReportOptions {
 /// Names of the strategies.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StrategyName {
-    /// Systematic, one interleaving of each class of equivalent ones
+    /// Systematic, one interleaving of each class, by whole transactions: locks cost what their data needs
+    Transactions,
+    /// Systematic, one interleaving of each class, by single operations
     Dpor,
     /// Systematic, every interleaving; slow, for comparison
     Naive,
@@ -97,6 +99,7 @@ impl StrategyName {
     /// As typed and as printed.
     pub const fn text(self) -> &'static str {
         match self {
+            Self::Transactions => "transactions",
             Self::Dpor => "dpor",
             Self::Naive => "naive",
             Self::Random => "random",
@@ -124,6 +127,7 @@ impl SearchOptions {
     /// The strategy with its parameters.
     pub fn strategy(&self) -> Strategy {
         match self.strategy {
+            StrategyName::Transactions => Strategy::Transactions,
             StrategyName::Dpor => Strategy::Dpor,
             StrategyName::Naive => Strategy::Naive,
             StrategyName::Random => Strategy::Random { seed: self.seed },

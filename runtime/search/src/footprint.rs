@@ -14,6 +14,10 @@ pub enum Access {
     Read,
     /// Writes a value, or reads and writes it.
     Write,
+    /// Reads a part of the object, which is an object of its own.
+    ReadPart,
+    /// Writes a part of the object, which is an object of its own.
+    WritePart,
     /// A commutative update whose result nobody uses. Two of one family commute, unless one of them acquires what the
     /// other releases.
     Update {
@@ -85,6 +89,12 @@ impl Access {
         matches!(self, Self::RefDec | Self::RefDecToOne | Self::RefDecLast)
     }
 
+    /// What it is to an object of which its own object is a part.
+    #[must_use]
+    pub const fn to_whole(self) -> Self {
+        if matches!(self, Self::Read | Self::ReadPart) { Self::ReadPart } else { Self::WritePart }
+    }
+
     /// Whether it counts references, and is not the last decrement. Such operations commute, so no fence acquires what they read.
     #[must_use]
     pub const fn counts(self) -> bool {
@@ -111,6 +121,9 @@ impl Access {
         use Access::*;
         match (self, other) {
             (Read, Read) => false,
+            // Whether parts are the same is told by the parts.
+            (ReadPart | WritePart, ReadPart | WritePart) => false,
+            (ReadPart, Read) | (Read, ReadPart) => false,
             (
                 Update { family: f, acquires: a, releases: r },
                 Update { family: g, acquires: b, releases: s },

@@ -4,6 +4,8 @@
 //! (Godefroid, LNCS 1032, chapter 5). Footprints are kept once, at the node where the thread was put to sleep; nodes below
 //! refer to them.
 
+use std::collections::HashSet;
+
 use crate::footprint::{Access, ObjectId};
 use crate::machine::ThreadId;
 use crate::thread_set::ThreadSet;
@@ -94,11 +96,76 @@ pub(crate) fn wakes(kept: &[(ObjectId, Access)], done: &[(ObjectId, Access)]) ->
     let outdated = |&(object, access): &(ObjectId, Access)| {
         done.iter().any(|&(o, a)| o == object && access.is_outdated_by(a))
     };
-    dependent(kept, done) || kept.iter().any(outdated)
+    let arrives = |access: &&(ObjectId, Access)| matches!(access.1, Access::Arrive { .. });
+    dependent(kept, done) || kept.iter().filter(arrives).any(outdated)
 }
 
-/// Whether any access of `one` depends on any of `other`.
+/// Comparisons up to which lists of accesses are compared one by one.
+const FEW: usize = 4096;
+
+/// Whether any access of `one` depends on any of `other`. O(n log n) in long lists.
 pub(crate) fn dependent(one: &[(ObjectId, Access)], other: &[(ObjectId, Access)]) -> bool {
-    one.iter()
-        .any(|&(object, access)| other.iter().any(|&(o, a)| o == object && access.depends_on(a)))
+    if one.len() * other.len() <= FEW {
+        return one.iter().any(|&(object, access)| {
+            other.iter().any(|&(o, a)| o == object && access.depends_on(a))
+        });
+    }
+    let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
+    let mut sorted = short.to_vec();
+    sorted.sort_unstable();
+    long.iter().any(|&(object, access)| {
+        let first = sorted.partition_point(|&(o, _)| o < object);
+        let same = sorted[first..].iter().take_while(|&&(o, _)| o == object);
+        same.into_iter().any(|&(_, a)| access.depends_on(a))
+    })
+}
+
+/// Adds to `all` what it does not have of `accesses`, which has nothing twice. O(n) in long lists.
+pub(crate) fn add(all: &mut Vec<(ObjectId, Access)>, accesses: &[(ObjectId, Access)]) {
+    if all.is_empty() {
+        return all.extend_from_slice(accesses);
+    }
+    if all.len() * accesses.len() <= FEW {
+        for access in accesses {
+            if !all.contains(access) {
+                all.push(*access);
+            }
+        }
+        return;
+    }
+    let known: HashSet<_> = all.iter().copied().collect();
+    all.extend(accesses.iter().filter(|access| !known.contains(access)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reads(objects: impl Iterator<Item = u64>) -> Vec<(ObjectId, Access)> {
+        objects.map(|object| (ObjectId(object), Access::Read)).collect()
+    }
+
+    #[test]
+    fn long_lists_are_compared_like_short_ones() {
+        let (even, odd) = (reads((0..400).map(|n| 2 * n)), reads((0..400).map(|n| 2 * n + 1)));
+        for number in 0..800 {
+            let write = [(ObjectId(number), Access::Write)];
+            assert_eq!(dependent(&even, &write), number % 2 == 0);
+            let mut with_write = odd.clone();
+            with_write.push(write[0]);
+            assert_eq!(dependent(&even, &with_write), number % 2 == 0);
+            assert_eq!(dependent(&with_write, &even), number % 2 == 0);
+        }
+        assert!(!dependent(&even, &even));
+    }
+
+    #[test]
+    fn adding_leaves_nothing_out_and_adds_nothing_twice() {
+        let mut all = reads(0..300);
+        add(&mut all, &reads(100..400));
+        assert_eq!(all, reads(0..400));
+        let mut few = reads(0..3);
+        add(&mut few, &reads(2..5));
+        assert_eq!(few, reads(0..5));
+    }
 }

@@ -29,7 +29,7 @@ use crate::machine::ThreadId;
 use crate::naive::Fingerprint;
 use crate::persistent::{Foresee, Prospects};
 use crate::picks::Picks;
-use crate::sleep::{Sleep, wakes};
+use crate::sleep::{self, Sleep, wakes};
 use crate::thread_set::ThreadSet;
 use crate::transactional::{End, Transactional};
 
@@ -253,11 +253,7 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
         let end = self.advance(thread, &mut picks, &mut held[thread.index()]);
         let level = &mut self.levels[self.depth];
         level.picks = picks;
-        for access in &self.run.footprint.accesses {
-            if !level.union.contains(access) {
-                level.union.push(*access);
-            }
-        }
+        sleep::add(&mut level.union, &self.run.footprint.accesses);
         let end = end?;
         if end == End::Blocked && !self.run.holds_new_locks() {
             level.rolled_back.push(thread);

@@ -59,6 +59,10 @@ pub trait Transactional: Snapshots {
         self.threads()
     }
 
+    /// Two conflicting atomic operations are not ordered, and not both sequentially consistent: a weaker memory could show other
+    /// values than the search does. (Called at least once if there are any.)
+    fn weak_values(&mut self) {}
+
     /// A data race as a failure; `later` ran after `earlier` in the execution in which the race showed.
     fn race(&self, object: ObjectId, earlier: Racer, later: Racer) -> Self::Failure;
 }

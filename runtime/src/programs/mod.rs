@@ -82,9 +82,22 @@ fn search(program: Program, strategy: Strategy, keep_going: bool) -> Exploration
     }
 }
 
-/// Explores everything.
+/// Explores everything, by single operations; the search by transactions comes to the same end, in no more executions.
+#[track_caller]
 fn explore(program: Program) -> Exploration {
-    search(program, Strategy::Dpor, false)
+    let found = search(program, Strategy::Dpor, false);
+    let same = search(program, Strategy::Transactions, false);
+    let bugs = |found: &Exploration| -> Vec<BugKind> {
+        found.findings.iter().map(|finding| finding.kind).collect()
+    };
+    assert_eq!((&found.stop, bugs(&found)), (&same.stop, bugs(&same)), "{same:?}");
+    assert_eq!(kinds(&found), kinds(&same), "assumptions");
+    assert_eq!(warnings(&found), warnings(&same), "warnings");
+    if found.stop == Stop::Complete {
+        let (single, by_transactions) = (found.counts.executions, same.counts.executions);
+        assert!(by_transactions <= single, "{by_transactions} executions instead of {single}");
+    }
+    found
 }
 
 /// The program is right, nothing is assumed, and so many executions show it.
@@ -152,12 +165,13 @@ fn by_hand(program: Program, order: &[u32]) -> Vec<Step<crate::failure::Failure>
     let limits = Limits { executions: None, seconds: None, operations: 1 };
     let task = Task::Explore { strategy: Strategy::Dpor, limits, keep_going: false };
     let (_guard, _) = prepare(program, task);
-    Native.restore_root();
+    let mut machine = Native::default();
+    machine.restore_root();
     let steps = order.iter().map(|&number| {
         let thread = ThreadId(number);
-        assert_eq!(Native.status(thread), Status::Enabled, "thread {number}");
+        assert_eq!(machine.status(thread), Status::Enabled, "thread {number}");
         let mut step = Step::default();
-        Native.step(thread, &mut First, &mut step);
+        machine.step(thread, &mut First, &mut step);
         step
     });
     steps.collect()

@@ -158,6 +158,13 @@ code! {
         Unpark = 12,
         /// Waits for a one-time initialisation or a counter to reach a value; blocks by its await.
         Wait = 13,
+        /// Opens the region of a wait on a condition variable, which gives back a mutex and ends with a futex wait; reads a word
+        /// that nobody changes within it.
+        CondvarWait = 14,
+        /// Opens the region of a notification, which ends with a futex wake; changes a word that no other operation depends on.
+        CondvarNotify = 15,
+        /// A load or store of a word that a lock guards although it is atomic. The search checks that.
+        Guarded = 16,
     }
 }
 

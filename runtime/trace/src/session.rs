@@ -70,6 +70,8 @@ pub enum Task {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Strategy {
+    /// Dynamic partial-order reduction over transactions, under a discipline that the search learns.
+    Transactions,
     /// Dynamic partial-order reduction over visible operations.
     Dpor,
     /// Every visible operation a scheduling point, nothing reduced.

@@ -240,7 +240,7 @@ fn philosophers() {
 }
 
 //@ verified
-//@ executions = 6
+//@ executions = 1
 #[test]
 fn philosophers_with_one_left_handed() {
     let forks = Arc::new([(); 3].map(Mutex::new));

@@ -10,7 +10,7 @@ use crate::machine::{Chooser, ThreadId};
 use crate::picks::Picks;
 
 use super::Discipline;
-use super::operation::{Effect, Kind, Mode, Operation};
+use super::operation::{Effect, Kind, Mode, Operation, Ordering, Value};
 use super::run::{Deed, Run, Wanted};
 
 /// Transactions longer than this are cut (condition C of the papers: no run is endless).
@@ -114,14 +114,14 @@ impl Gate<'_> {
                 self.check_locks(object, writes, plain);
                 let access = self.seen(object, access);
                 if mover == Mover::Non || !is_on(Fault::ProtectedDropped) {
-                    self.run.footprint.touch_data(object, access);
+                    self.run.touch(object, access);
                 }
                 self.run.push(Deed::Data { object, access, kind, site });
             }
             Operation::Await { object, access, kind, site } => {
                 self.check_locks(object, access != Access::Read, false);
                 self.run.awaits = true;
-                self.run.footprint.touch(object, access);
+                self.run.touch(object, access);
                 self.run.push(Deed::Data { object, access, kind, site });
             }
             Operation::Pass(channel, passing) => {
@@ -134,6 +134,8 @@ impl Gate<'_> {
             }
             Operation::Resume { channel, taken } => self.run.push(Deed::Resume(channel, taken)),
             Operation::Wait { queue, lock, in_order } => {
+                // Machines may have known another lock before.
+                self.note_waiting(operation);
                 // First, so that the lock orders it.
                 let access = if in_order { Access::EnqueueLast } else { Access::Enqueue };
                 self.touch_queue(queue, access);
@@ -176,7 +178,7 @@ impl Gate<'_> {
                 if self.run.here.is_empty() {
                     self.run.footprint.joins.push(thread);
                 } else {
-                    self.run.footprint.touch(thread_object(thread), Access::LateJoin);
+                    self.run.touch(thread_object(thread), Access::LateJoin);
                 }
                 self.run.push(Deed::Join(thread));
             }
@@ -233,13 +235,60 @@ impl Gate<'_> {
         }
     }
 
+    /// A plain access outside of any operation of its own: it belongs to what was executed last, and no boundary may come
+    /// before it. For machines that do not stop at plain accesses. What the search does then is right until the first data race,
+    /// which is reported. Returns whether this was new: if not, the same to the wholes of which the object is a part is not, either.
+    pub fn plain(&mut self, object: ObjectId, access: Access, site: u64) -> bool {
+        if self.run.is_recent(object, access) {
+            return false;
+        }
+        self.run.touch(object, access);
+        self.run.push_plain(Deed::Data { object, access, kind: Kind::Plain, site });
+        true
+    }
+
+    /// What was executed last uses the memory of an object (a lock's word), as an atomic operation that orders nothing:
+    /// plain accesses to it race with that.
+    pub fn uses(&mut self, object: ObjectId, access: Access, site: u64) {
+        let ordering = Ordering { trusted: true, ..Ordering::RELAXED };
+        let kind = Kind::Atomic(Value::Read, ordering);
+        self.run.push(Deed::Data { object, access, kind, site });
+    }
+
+    /// What was executed last makes `thread` able to run.
+    pub fn enables(&mut self, thread: ThreadId) {
+        self.run.footprint.enables.push(thread);
+    }
+
+    /// Operations on the queue are seen by others in more ways than the discipline knows (timeouts, …).
+    pub fn expose(&mut self, queue: ObjectId) {
+        self.discipline.refute(queue);
+    }
+
+    /// What the machine tells objects and operations as has changed: the search starts again.
+    pub fn renamed(&mut self) {
+        self.discipline.grown = true;
+    }
+
+    /// Whether the lock's state is seen by tries.
+    #[must_use]
+    pub fn is_observed(&self, lock: ObjectId) -> bool {
+        self.discipline.is_observed(lock)
+    }
+
+    /// Locks that the thread holds.
+    #[must_use]
+    pub fn held(&self) -> &[(ObjectId, Mode)] {
+        self.held
+    }
+
     fn mover(&self, operation: &Operation) -> Mover {
         let unless = |non: bool, mover| if non { Mover::Non } else { mover };
         let discipline = &self.discipline;
         match *operation {
             Operation::Acquire(lock, _) => unless(discipline.is_observed(lock), Mover::Right),
             Operation::Release(lock, _) => unless(discipline.is_observed(lock), Mover::Left),
-            Operation::Data { object, kind: Kind::Plain, .. } => {
+            Operation::Data { object, kind, .. } if kind.is_guarded() => {
                 unless(discipline.is_unprotected(object), Mover::Both)
             }
             Operation::Wait { queue, lock, .. } => {
@@ -330,7 +379,7 @@ impl Gate<'_> {
 
     fn touch_queue(&mut self, object: ObjectId, access: Access) {
         self.check_locks(object, true, true);
-        self.run.footprint.touch(object, access);
+        self.run.touch(object, access);
         self.run.push(Deed::Queue { object, access });
     }
 }

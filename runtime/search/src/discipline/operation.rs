@@ -27,17 +27,34 @@ pub struct Ordering {
     pub acquires: bool,
     /// A write that takes part in it releases.
     pub releases: bool,
+    /// It takes no part in the total order of sequentially consistent operations.
+    pub weak: bool,
+    /// It is part of a primitive whose users cannot see weak values.
+    pub trusted: bool,
+    /// It is believed to be ordered by locks, like plain data: not seen by others until that is refuted.
+    pub guarded: bool,
 }
 
 impl Ordering {
+    /// An ordering of an operation that is sequentially consistent otherwise.
+    const fn strict(acquires: bool, releases: bool) -> Self {
+        Self { acquires, releases, weak: false, trusted: false, guarded: false }
+    }
+
+    /// Whether two conflicting operations that nothing orders might see other values than under sequential consistency.
+    #[must_use]
+    pub const fn shows_weak_values(self, other: Self) -> bool {
+        (self.weak || other.weak) && !(self.trusted && other.trusted)
+    }
+
     /// Neither acquires nor releases.
-    pub const RELAXED: Self = Self { acquires: false, releases: false };
+    pub const RELAXED: Self = Self::strict(false, false);
     /// Acquires.
-    pub const ACQUIRE: Self = Self { acquires: true, releases: false };
+    pub const ACQUIRE: Self = Self::strict(true, false);
     /// Releases.
-    pub const RELEASE: Self = Self { acquires: false, releases: true };
+    pub const RELEASE: Self = Self::strict(false, true);
     /// Both.
-    pub const ACQ_REL: Self = Self { acquires: true, releases: true };
+    pub const ACQ_REL: Self = Self::strict(true, true);
 }
 
 /// How an atomic operation uses the value of its object: what decides about release sequences.
@@ -97,6 +114,24 @@ impl Passing {
         match self {
             Self::Receive { wakes } | Self::Close { wakes } => wakes,
             Self::Send { .. } | Self::Closed => None,
+        }
+    }
+}
+
+impl Kind {
+    /// Whether locks, or the like, are believed to order it.
+    pub(crate) const fn is_guarded(self) -> bool {
+        match self {
+            Self::Plain => true,
+            Self::Atomic(_, ordering) => ordering.guarded,
+        }
+    }
+
+    /// What it orders: nothing, if it is plain.
+    pub(crate) const fn ordering(self) -> Ordering {
+        match self {
+            Self::Plain => Ordering::RELAXED,
+            Self::Atomic(_, ordering) => ordering,
         }
     }
 }

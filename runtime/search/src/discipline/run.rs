@@ -1,5 +1,7 @@
 //! What a transaction did: its footprint, the locks that it depends on, and its deeds in order.
 
+use std::collections::HashSet;
+
 use crate::fault::{Fault, is_on};
 use crate::footprint::{Access, Footprint, ObjectId, thread_object};
 use crate::machine::ThreadId;
@@ -88,7 +90,19 @@ pub(crate) struct Run {
     pub(super) closed: bool,
     /// Operations executed.
     pub(super) length: u32,
+    /// The footprint's accesses, once it is too long to be searched.
+    touched: HashSet<(ObjectId, Access)>,
+    /// Number of deeds, in all transactions, that are no plain accesses, from 1.
+    synced: u64,
+    /// Plain accesses, and when they were made.
+    recent: Vec<(u64, ObjectId, Access)>,
 }
+
+/// Plain accesses that are remembered.
+const RECENT: usize = 256;
+
+/// Accesses up to which a footprint is searched for duplicates.
+const SHORT: usize = 32;
 
 impl Run {
     /// Begins a transaction of `thread`.
@@ -108,6 +122,10 @@ impl Run {
         self.post = false;
         self.closed = false;
         self.length = 0;
+        self.synced += 1;
+        if !self.touched.is_empty() {
+            self.touched.clear();
+        }
     }
 
     /// Whether it took locks that it holds where it is blocked.
@@ -120,7 +138,50 @@ impl Run {
         self.choices += 1;
     }
 
+    /// Records an access once. Constant time, also in long transactions.
+    pub(super) fn touch(&mut self, object: ObjectId, access: Access) {
+        let accesses = &mut self.footprint.accesses;
+        if accesses.len() < SHORT {
+            return self.footprint.touch_data(object, access);
+        }
+        if self.touched.is_empty() {
+            self.touched.extend(accesses.iter().copied());
+        }
+        let written = access == Access::Read && self.touched.contains(&(object, Access::Write));
+        if !written && self.touched.insert((object, access)) {
+            accesses.push((object, access));
+        }
+    }
+
+    /// Whether the transaction has done the same to a plain object since its last deed of another kind: then nobody can tell
+    /// whether it does it again. Remembers it.
+    pub(super) fn is_recent(&mut self, object: ObjectId, access: Access) -> bool {
+        let slot = (object.0 ^ object.0 >> 6) as usize % RECENT;
+        if self.recent.len() < RECENT {
+            self.recent.resize(RECENT, (0, object, access));
+        }
+        let recent = &mut self.recent[slot];
+        let known = recent.0 == self.synced && recent.1 == object;
+        let stands = recent.2 == access
+            || matches!(
+                (recent.2, access),
+                (Access::Write, Access::Read) | (Access::WritePart, Access::ReadPart)
+            );
+        if known && stands {
+            return true;
+        }
+        *recent = (self.synced, object, access);
+        false
+    }
+
+    /// Adds a plain access.
+    pub(super) fn push_plain(&mut self, deed: Deed) {
+        self.deeds.push(deed);
+        self.choices_at.push(self.choices);
+    }
+
     pub(super) fn push(&mut self, deed: Deed) {
+        self.synced += 1;
         self.deeds.push(deed);
         self.choices_at.push(self.choices);
     }

@@ -147,7 +147,7 @@ fn accesses(
     match *statement {
         Statement::Load(_, x) | Statement::Await(x, _) => vec![(variable(x), Access::Read)],
         Statement::Add(x, _) if atomic[usize::from(x.0)] => {
-            let Ordering { acquires, releases } = orders.or(Ordering::RELAXED);
+            let Ordering { acquires, releases, .. } = orders.or(Ordering::RELAXED);
             vec![(variable(x), Access::Update { family: 0, acquires, releases })]
         }
         Statement::Store(x, _)

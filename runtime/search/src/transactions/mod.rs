@@ -46,7 +46,7 @@ use crate::fault::{Fault, is_on};
 use crate::footprint::{Access, Footprint, ObjectId, thread_object};
 use crate::machine::{Status, ThreadId};
 use crate::picks::Picks;
-use crate::sleep::wakes;
+use crate::sleep::{self, wakes};
 use crate::thread_set::ThreadSet;
 use crate::transactional::{End, Transactional};
 use level::Level;
@@ -261,11 +261,8 @@ impl<M: Transactional> Search<'_, '_, M> {
         self.reverse_races(thread, Source::Run);
         self.append(thread)?;
         let level = &mut self.levels[self.depth];
-        for access in self.run.footprint.accesses.iter().chain(&self.ghost) {
-            if !level.union.contains(access) {
-                level.union.push(*access);
-            }
-        }
+        sleep::add(&mut level.union, &self.run.footprint.accesses);
+        sleep::add(&mut level.union, &self.ghost);
         if is_on(Fault::GhostsEnable) {
             let enabled = self.run.footprint.enables.iter();
             level.union.extend(enabled.map(|&thread| (thread_object(thread), Access::Enqueue)));
@@ -313,11 +310,7 @@ impl<M: Transactional> Search<'_, '_, M> {
     fn note_roll_back(&mut self, thread: ThreadId) {
         let level = &mut self.levels[self.depth];
         // If it runs with other values, it must be woken by what it wanted with these.
-        for access in &self.run.footprint.accesses {
-            if !level.union.contains(access) {
-                level.union.push(*access);
-            }
-        }
+        sleep::add(&mut level.union, &self.run.footprint.accesses);
         if level.wanted || !level.picks.is_empty() {
             level.want_all();
         }

@@ -7,9 +7,11 @@
 //!
 //! Everything is kept on stacks that go back with the trace. Per acquire and per access O(threads).
 
+use std::cell::Cell;
+
 use crate::chains::{ByObject, Chains, Position};
 use crate::clock::Clock;
-use crate::discipline::{Deed, Kind, Mode, Run, Value};
+use crate::discipline::{Deed, Kind, Mode, Ordering, Run, Value};
 use crate::fault::{Fault, is_on};
 use crate::footprint::{Access, ObjectId};
 use crate::machine::ThreadId;
@@ -25,6 +27,8 @@ struct Note {
     epoch: u32,
     site: u64,
     plain: bool,
+    /// Of an atomic operation.
+    ordering: Ordering,
 }
 
 /// A conflicting pair of operations that weak happens-before does not order; the later one is of the transaction judged.
@@ -80,6 +84,8 @@ pub(super) struct Weak {
     messages: ByObject<Times>,
     channels: Channels,
     fences: Fences,
+    /// Conflicting atomic operations were not ordered, and not all sequentially consistent.
+    weak_values: Cell<bool>,
     /// What to take back.
     log: Vec<(Position, Logged)>,
     now: Clock,
@@ -136,20 +142,30 @@ impl Weak {
         self.fences.begin(thread);
         for (number, deed) in run.deeds.iter().enumerate() {
             self.number = number;
-            self.tick(thread);
+            // What an access is to larger blocks is no act of its own: what it releases goes with it.
+            let same =
+                matches!(deed, Deed::Data { access: Access::ReadPart | Access::WritePart, .. });
+            if !same {
+                self.tick(thread);
+            }
             match *deed {
                 Deed::Acquire(lock, mode) => self.acquire(trace, thread, lock, mode),
                 Deed::Release(lock, mode) => self.release(thread, index, position, lock, mode),
                 Deed::Data { object, access, kind, site } => {
-                    let note =
-                        Note { epoch: self.now.of(thread), site, plain: kind == Kind::Plain };
+                    let note = Note {
+                        epoch: self.now.of(thread),
+                        site,
+                        plain: kind == Kind::Plain,
+                        ordering: kind.ordering(),
+                    };
                     self.learn(object, access, kind);
                     self.check(thread, object, access, note, unordered);
                     self.accesses.push(object, access, note, thread, position);
                     self.pass(position, object, kind);
                 }
                 Deed::Queue { object, access } => {
-                    let note = Note { epoch: self.now.of(thread), site: 0, plain: false };
+                    let ordering = Ordering::RELAXED;
+                    let note = Note { epoch: self.now.of(thread), site: 0, plain: false, ordering };
                     self.check(thread, object, access, note, unordered);
                     self.accesses.push(object, access, note, thread, position);
                 }
@@ -285,7 +301,8 @@ impl Weak {
                 }
                 let queue = access.is_on_queue();
                 let race = note.plain || entry.note.plain;
-                if (race || queue) && access.depends_on(entry.access) {
+                let guarded = note.ordering.guarded || entry.note.ordering.guarded;
+                if (race || queue || guarded) && access.depends_on(entry.access) {
                     unordered.push(Unordered {
                         object,
                         position: entry.position,
@@ -296,9 +313,20 @@ impl Weak {
                         race,
                     });
                 }
+                if !race
+                    && note.ordering.shows_weak_values(entry.note.ordering)
+                    && access.depends_on(entry.access)
+                {
+                    self.weak_values.set(true);
+                }
                 walk.on();
             }
         }
+    }
+
+    /// Whether some conflicting atomic operations, not ordered and not all sequentially consistent, were seen.
+    pub(super) fn saw_weak_values(&self) -> bool {
+        self.weak_values.get()
     }
 
     /// Takes over what an acquiring read sees.

@@ -1,0 +1,480 @@
+//! The bridge to the search by transactions: operations of the native machine in the words of [`lockred_search::discipline`].
+//!
+//! While the search runs a transaction, the step under way has a [`Gate`]. It is asked before every operation at which a thread
+//! is stopped ([`next`], called by the explorer), and told by the hooks, in order, what was executed: the operation itself, what
+//! an atomic region does besides, and every plain access ([`atomic`], [`plain`], …). Without a gate the hooks do nothing here.
+//!
+//! | native | told as |
+//! |---|---|
+//! | recognised lock operations | acquire, try, release of [`names::lock`]; as data once the word is used otherwise |
+//! | the region of a recognised condition variable's wait | [`Operation::Wait`] |
+//! | that of its notify | [`Operation::Notify`]; as data if a waiter may time out |
+//! | other atomic operations, other futex calls | [`Operation::Data`], or [`Operation::Await`] with a guard |
+//! | creation of a thread | data, its number ([`names::NUMBERING`]), and [`Operation::Spawn`] |
+//! | a loop that only reads goes on | an await of every word that it reads |
+//!
+//! Plain memory is never a reason to stop: a data race ends the search, or is told and gone past.
+
+use crate::names::{self, Use};
+use crate::operation::{Atomic, AtomicOperation, Pending};
+use crate::state::{State, state};
+use lockred_search::discipline::{Effect, Gate, Kind, Mode, Operation, Ordering, Value};
+use lockred_search::footprint::{Access, ObjectId};
+use lockred_search::machine::ThreadId;
+use lockred_trace::hooks::{Class, How, Order};
+
+/// The ordering of what the machine itself does: it orders nothing, and no program sees it.
+const INTERNAL: Ordering =
+    Ordering { acquires: false, releases: false, weak: false, trusted: true, guarded: false };
+
+/// The gate of the step under way, as a raw pointer: hooks reach it from inside the step.
+pub type Lent = *mut Gate<'static>;
+
+/// The gate, if the search by transactions runs the step.
+fn gate(state: &State) -> Option<&'static mut Gate<'static>> {
+    // SAFETY: set by `Native::advance`, whose caller lends the gate until the step ends; hooks run inside the step only, one
+    // after the other, and keep no reference.
+    state.step.gate.map(|gate| unsafe { &mut *gate })
+}
+
+/// What an order orders, in an operation of which this is known. (Users of a recognised primitive cannot see weak values.)
+fn ordering(order: Order, how: How) -> Ordering {
+    Ordering {
+        acquires: order.acquires(),
+        releases: order.releases(),
+        weak: order != Order::SeqCst,
+        trusted: how.has(How::PRIMITIVE),
+        guarded: how.class() == Class::Guarded,
+    }
+}
+
+/// The mode in which operations of a class take or give back a lock; none for other classes.
+const fn mode(class: Class) -> Option<Mode> {
+    match class {
+        Class::Lock | Class::TryLock | Class::Unlock => Some(Mode::Exclusive),
+        Class::ReadLock | Class::TryReadLock | Class::ReadUnlock => Some(Mode::Shared),
+        _ => None,
+    }
+}
+
+/// Whether the word of an operation of a lock is told as a lock.
+fn is_lock(state: &mut State, operation: &AtomicOperation) -> bool {
+    let address = operation.address;
+    match operation.how.class() {
+        Class::Lock if operation.announces() => state.names.use_lock(address, Use::Announces),
+        Class::ReadLock => state.names.use_lock(address, Use::Reads),
+        Class::TryLock | Class::TryReadLock => state.names.use_lock(address, Use::Entangles),
+        _ => {}
+    }
+    state.names.is_lock(address)
+}
+
+/// Somebody may wait, for whatever it is, while these locks are held.
+fn entangle(state: &mut State, held: &[(ObjectId, Mode)]) {
+    for &(lock, _) in held {
+        state.names.use_lock(names::address(lock), Use::Entangles);
+    }
+}
+
+/// Whether an operation, which could be executed, waits all the same: an exclusive acquisition that would only announce itself.
+pub fn waits(state: &State, operation: &AtomicOperation) -> bool {
+    state.by_transactions
+        && operation.announces()
+        && state.names.is_told_as_lock(operation.address)
+        && matches!(operation.kind, Atomic::CompareExchange { expected } if operation.word() != expected)
+}
+
+/// Tells an atomic access to `size` bytes, of which `operation` makes what it is to each block.
+fn tell(
+    gate: &mut Gate<'_>,
+    (address, size): (usize, usize),
+    access: Access,
+    kind: Kind,
+    operation: impl Fn(ObjectId, Access, Kind) -> Operation,
+) {
+    names::blocks(address, size, |block, part| {
+        let told = match kind {
+            // What a part releases is not acquired by others.
+            Kind::Atomic(_, ordering) if part => {
+                let ordering = Ordering { acquires: false, releases: false, ..ordering };
+                operation(block, access.to_whole(), Kind::Atomic(Value::Read, ordering))
+            }
+            kind => operation(block, access, kind),
+        };
+        gate.after(&told, Effect::Done);
+    });
+}
+
+/// How an operation that is told as data uses it, as far as can be known before: as strongly as it might.
+fn pending_data(operation: &AtomicOperation) -> (Access, Kind) {
+    let (access, value) = match operation.kind {
+        Atomic::Load => (Access::Read, Value::Read),
+        Atomic::Store => (Access::Write, Value::Written),
+        Atomic::Rmw => (Access::Write, Value::Updated),
+        Atomic::CompareExchange { expected } if operation.word() != expected => {
+            (Access::Read, Value::Read)
+        }
+        Atomic::CompareExchange { .. } => (Access::Write, Value::Updated),
+    };
+    (access, Kind::Atomic(value, ordering(operation.order, operation.how)))
+}
+
+/// What a stopped thread does next.
+pub fn next(state: &mut State, number: usize, gate: &Gate<'_>) -> Operation {
+    let internal = |object, access| Operation::Data {
+        object,
+        access,
+        kind: Kind::Atomic(Value::Updated, INTERNAL),
+        site: 0,
+    };
+    let pending = state.execution.threads[number].pending;
+    if pending.may_wait() && !gate.held().is_empty() {
+        entangle(state, gate.held());
+    }
+    match pending {
+        Pending::Start | Pending::Idling | Pending::Ended => Operation::Local,
+        Pending::Spawn => internal(names::NUMBERING, Access::Write),
+        Pending::Join { target } => Operation::Join(ThreadId(target)),
+        Pending::Atomic(operation) => next_atomic(state, &operation, gate),
+        Pending::FutexWait { address } => internal(names::queue(address), Access::Enqueue),
+        Pending::FutexQueued { deadline: None, .. } => Operation::Local,
+        Pending::FutexQueued { address, .. } => internal(names::queue(address), Access::Leave),
+        Pending::FutexWake { address } => internal(names::queue(address), Access::Wake),
+        Pending::Spinning => {
+            let words: Vec<_> = state.execution.threads[number].spin.words().collect();
+            let Some(&(address, size)) = words.first() else { return Operation::Local };
+            await_read(names::first_block(address, size as usize))
+        }
+    }
+}
+
+const fn await_read(object: ObjectId) -> Operation {
+    let kind = Kind::Atomic(Value::Read, INTERNAL);
+    Operation::Await { object, access: Access::Read, kind, site: 0 }
+}
+
+fn next_atomic(state: &mut State, operation: &AtomicOperation, gate: &Gate<'_>) -> Operation {
+    let class = operation.how.class();
+    let (address, site) = (operation.address, u64::from(operation.site.0));
+    if let Some(mode) = mode(class)
+        && is_lock(state, operation)
+    {
+        let lock = names::lock(address);
+        if !gate.held().is_empty() && matches!(class, Class::Lock | Class::ReadLock) {
+            entangle(state, gate.held());
+            state.names.use_lock(address, Use::Entangles);
+        }
+        match class {
+            Class::Lock | Class::ReadLock => return Operation::Acquire(lock, mode),
+            Class::TryLock | Class::TryReadLock => return Operation::TryAcquire(lock, mode),
+            _ if gate.held().contains(&(lock, mode)) => return Operation::Release(lock, mode),
+            // Somebody else's lock is given back.
+            _ => state.names.refuse_lock(address),
+        }
+    }
+    match class {
+        // Which lock is given back is not known yet; one whose state others see decides what the operation is.
+        Class::CondvarWait => {
+            let locks = || gate.held().iter().map(|&(lock, _)| lock);
+            let lock = locks().find(|&lock| gate.is_observed(lock)).or_else(|| locks().last());
+            let queue = names::queue(address);
+            return Operation::Wait { queue, lock: lock.unwrap_or(queue), in_order: false };
+        }
+        Class::CondvarNotify => return Operation::Notify(names::queue(address)),
+        _ => {}
+    }
+    let (access, kind) = pending_data(operation);
+    let object = names::first_block(address, operation.size as usize);
+    match operation.guard {
+        Some(_) => Operation::Await { object, access, kind, site },
+        None => Operation::Data { object, access, kind, site },
+    }
+}
+
+fn touch_all(
+    (address, size): (usize, u32),
+    access: Access,
+    mut touch: impl FnMut(ObjectId, Access),
+) {
+    names::blocks(address, size as usize, |block, part| {
+        touch(block, if part { access.to_whole() } else { access });
+    });
+}
+
+/// What a stopped thread's next transaction would surely touch, in the words of transactions.
+pub fn pending(state: &mut State, number: usize, mut touch: impl FnMut(ObjectId, Access)) {
+    match state.execution.threads[number].pending {
+        Pending::Atomic(operation) => {
+            let address = operation.address;
+            let lock = mode(operation.how.class());
+            if let Some(mode) = lock.filter(|_| state.names.is_told_as_lock(address)) {
+                let exclusive = mode == Mode::Exclusive;
+                let access = if exclusive { Access::Lock } else { Access::ReadLock };
+                return touch(names::lock(address), access);
+            }
+            let (access, _) = pending_data(&operation);
+            touch_all((address, operation.size), access, touch);
+        }
+        Pending::FutexQueued { address, deadline: Some(_) } => {
+            touch(names::queue(address), Access::Leave);
+        }
+        Pending::Spinning => {
+            let words: Vec<_> = state.execution.threads[number].spin.words().collect();
+            for (address, size) in words {
+                touch_all((address, size), Access::Read, &mut touch);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Plain memory was accessed.
+pub fn plain(state: &mut State, address: usize, size: usize, writes: bool, site: u32) {
+    let Some(gate) = gate(state) else { return };
+    let access = if writes { Access::Write } else { Access::Read };
+    let mut new = false;
+    names::blocks(address, size, |block, part| {
+        if !part {
+            new = gate.plain(block, access, u64::from(site));
+        } else if new {
+            gate.plain(block, access.to_whole(), u64::from(site));
+        }
+    });
+}
+
+/// An atomic operation was executed. `access`: how it acted; `wrote`: its word.
+pub fn atomic(operation: &AtomicOperation, access: Access, wrote: bool) {
+    let state = state();
+    let Some(gate) = gate(state) else { return };
+    let (address, site) = (operation.address, u64::from(operation.site.0));
+    let class = operation.how.class();
+    let number = state.thread_number() as usize;
+    if matches!(class, Class::CondvarWait | Class::CondvarNotify) {
+        // What it does is told by the futex call that ends the region.
+        state.execution.threads[number].condvar = Some(address);
+        return;
+    }
+    if state.execution.threads[number].condvar == Some(address) {
+        // The futex call looks at the word first.
+        return;
+    }
+    if let Some(mode) = mode(class)
+        && is_lock(state, operation)
+    {
+        let lock = names::lock(address);
+        let told = match class {
+            Class::TryLock | Class::TryReadLock => {
+                gate.after(&Operation::TryAcquire(lock, mode), Effect::Tried(wrote));
+                true
+            }
+            Class::Lock | Class::ReadLock if wrote => {
+                gate.after(&Operation::Acquire(lock, mode), Effect::Done);
+                true
+            }
+            // It looks; the exchange behind it, in the same region, acquires.
+            Class::ReadLock => return,
+            Class::Unlock if state.execution.threads[number].condvar.is_some() => {
+                let held = gate.held().contains(&(lock, mode));
+                if held {
+                    state.execution.threads[number].condvar_lock = Some(address);
+                }
+                held
+            }
+            Class::Unlock | Class::ReadUnlock if gate.held().contains(&(lock, mode)) => {
+                gate.after(&Operation::Release(lock, mode), Effect::Done);
+                true
+            }
+            _ => false,
+        };
+        if told {
+            touch_all((address, operation.size), Access::Write, |block, access| {
+                gate.uses(block, access, site);
+            });
+            return;
+        }
+        state.names.refuse_lock(address);
+    }
+    data(state, gate, operation, access, wrote);
+}
+
+/// An atomic operation that is told as an access to data.
+fn data(
+    state: &mut State,
+    gate: &mut Gate<'_>,
+    operation: &AtomicOperation,
+    access: Access,
+    wrote: bool,
+) {
+    let (address, size, site) =
+        (operation.address, operation.size as usize, u64::from(operation.site.0));
+    state.names.use_as_data(address, size);
+    let access = match access {
+        Access::Read
+        | Access::Write
+        | Access::Update { .. }
+        | Access::RefInc
+        | Access::RefDec
+        | Access::RefDecToOne
+        | Access::RefDecLast => access,
+        _ if wrote => Access::Write,
+        _ => Access::Read,
+    };
+    let value = match operation.kind {
+        Atomic::Store => Value::Written,
+        _ if wrote => Value::Updated,
+        _ => Value::Read,
+    };
+    let mut ordering = ordering(operation.order, operation.how);
+    // Who drops the last reference sees what the others did with theirs: by a fence, or a load, that belongs to the count.
+    ordering.acquires |= access == Access::RefDecLast;
+    let kind = Kind::Atomic(value, ordering);
+    tell(gate, (address, size), access, kind, |object, access, kind| match operation.guard {
+        Some(_) => Operation::Await { object, access, kind, site },
+        None => Operation::Data { object, access, kind, site },
+    });
+}
+
+/// A fence was executed.
+pub fn fence(order: Order) {
+    if let Some(gate) = gate(state()) {
+        gate.after(&Operation::Fence(ordering(order, How::of(Class::Plain))), Effect::Done);
+    }
+}
+
+/// A loop that only reads goes on: it has waited for these words.
+pub fn waited_for(words: &[(usize, u32)]) {
+    let state = state();
+    let Some(gate) = gate(state) else { return };
+    for &(address, size) in words {
+        let kind = Kind::Atomic(Value::Read, INTERNAL);
+        tell(gate, (address, size as usize), Access::Read, kind, |object, access, kind| {
+            Operation::Await { object, access, kind, site: 0 }
+        });
+    }
+}
+
+/// The queue at an address is used in a way that the discipline does not know.
+fn expose(state: &mut State, gate: &mut Gate<'_>, address: usize) {
+    if state.names.expose(address) {
+        gate.expose(names::queue(address));
+    }
+}
+
+/// The queue at an address is used as that of a condition variable.
+fn use_condvar(state: &mut State, gate: &mut Gate<'_>, address: usize) {
+    if state.names.use_condvar(address) {
+        gate.expose(names::queue(address));
+    }
+}
+
+/// An access to a queue that the discipline does not know: seen by all.
+fn queue(state: &mut State, gate: &mut Gate<'_>, address: usize, access: Access) {
+    let object = names::queue(address);
+    expose(state, gate, address);
+    let kind = Kind::Atomic(Value::Updated, INTERNAL);
+    gate.after(&Operation::Data { object, access, kind, site: 0 }, Effect::Done);
+}
+
+/// A futex's word was compared, and the running thread has entered its queue or not.
+pub fn futex_wait(address: usize, entered: bool, timed: bool) {
+    let state = state();
+    let number = state.thread_number() as usize;
+    let thread = &mut state.execution.threads[number];
+    let (condvar, lock) = (thread.condvar.take(), thread.condvar_lock.take());
+    let Some(gate) = gate(state) else { return };
+    state.execution.threads[number].waits_with = None;
+    if condvar == Some(address)
+        && let Some(lock) = lock
+        && entered
+    {
+        state.execution.threads[number].waits_with = (!timed).then_some(lock);
+        let (queue, lock) = (names::queue(address), names::lock(lock));
+        gate.after(&Operation::Wait { queue, lock, in_order: false }, Effect::Done);
+        use_condvar(state, gate, address);
+        if timed {
+            expose(state, gate, address);
+        }
+        return;
+    }
+    if let Some(lock) = lock {
+        let lock = names::lock(lock);
+        gate.after(&Operation::Release(lock, Mode::Exclusive), Effect::Done);
+    }
+    state.names.use_as_data(address, 4);
+    let kind = Kind::Atomic(Value::Read, INTERNAL);
+    tell(gate, (address, 4), Access::Read, kind, |object, access, kind| Operation::Data {
+        object,
+        access,
+        kind,
+        site: 0,
+    });
+    if entered {
+        queue(state, gate, address, Access::Enqueue);
+    }
+}
+
+/// The running thread leaves a futex's queue, in which it might have timed out.
+pub fn futex_left(address: usize) {
+    let state = state();
+    if let Some(gate) = gate(state) {
+        queue(state, gate, address, Access::Leave);
+    }
+}
+
+/// Waiters of a futex were woken.
+pub fn futex_wake(address: usize, woken: &[u32]) {
+    let state = state();
+    let number = state.thread_number() as usize;
+    let condvar = state.execution.threads[number].condvar.take();
+    let Some(gate) = gate(state) else { return };
+    let threads = &state.execution.threads;
+    let waits_with = |&thread: &u32| {
+        let lock = threads[thread as usize].waits_with?;
+        Some((ThreadId(thread), names::lock(lock)))
+    };
+    let known: Vec<_> = woken.iter().filter_map(waits_with).collect();
+    if condvar == Some(address) && known.len() == woken.len() {
+        use_condvar(state, gate, address);
+        return gate.after(
+            &Operation::Notify(names::queue(address)),
+            Effect::Woke { waiters: &known, others: false },
+        );
+    }
+    let access = if woken.is_empty() { Access::WakeNone } else { Access::Wake };
+    queue(state, gate, address, access);
+    for &thread in woken {
+        let pending = state.execution.threads[thread as usize].pending;
+        if let Pending::FutexQueued { deadline: None, .. } = pending {
+            gate.enables(ThreadId(thread));
+        }
+    }
+}
+
+/// The running thread has created a thread.
+pub fn spawned(child: u32) {
+    let Some(gate) = gate(state()) else { return };
+    let object = names::NUMBERING;
+    let kind = Kind::Atomic(Value::Updated, INTERNAL);
+    gate.after(&Operation::Data { object, access: Access::Write, kind, site: 0 }, Effect::Done);
+    gate.after(&Operation::Spawn(ThreadId(child)), Effect::Done);
+}
+
+/// The running thread has seen the end of another one.
+pub fn joined(target: u32) {
+    if let Some(gate) = gate(state()) {
+        gate.after(&Operation::Join(ThreadId(target)), Effect::Done);
+    }
+}
+
+/// A thread has ended.
+pub fn ended(state: &mut State, thread: ThreadId, gate: &mut Gate<'_>) {
+    entangle(state, gate.held());
+    gate.ended(thread);
+}
+
+/// The running thread was stopped before something that nobody sees, and goes on.
+pub fn went_on() {
+    if let Some(gate) = gate(state()) {
+        gate.after(&Operation::Local, Effect::Done);
+    }
+}

@@ -1,0 +1,174 @@
+//! The native machine as the search by transactions sees it: whole transactions, and going back by running again.
+//!
+//! States are not copied. A saved state is the length of the log of steps that lead to it; going back is restoring the root and
+//! running the steps again, which are compared with what they were.
+
+use crate::failure::Failure;
+use crate::gate;
+use crate::machine::{Native, execute, status};
+use crate::operation::Pending;
+use crate::state::state;
+use lockred_search::discipline::{Gate, Go};
+use lockred_search::footprint::ObjectId;
+use lockred_search::machine::{Chooser, Flow, Machine, Status, Step, ThreadId};
+use lockred_search::transactional::{End, Racer, Snapshots, Transactional};
+
+/// A step that was made.
+#[derive(Clone, Debug)]
+struct Made {
+    thread: ThreadId,
+    signature: u64,
+    /// Where its values end.
+    values: usize,
+}
+
+/// The steps since the root.
+#[derive(Default, Debug)]
+pub struct Log {
+    steps: Vec<Made>,
+    /// What the steps chose.
+    values: Vec<u32>,
+    /// Of each saved state, the number of steps that lead to it.
+    saved: Vec<usize>,
+    step: Step<Failure>,
+    /// A step that was made again was another one.
+    differs: bool,
+}
+
+impl Log {
+    /// The machine is at the root.
+    pub fn clear(&mut self) {
+        self.steps.clear();
+        self.values.clear();
+    }
+}
+
+/// Takes the values that a step took before.
+struct Again<'a> {
+    values: std::slice::Iter<'a, u32>,
+}
+
+impl Chooser for Again<'_> {
+    fn choose(&mut self, of: u32) -> u32 {
+        self.values.next().copied().unwrap_or(0).min(of - 1)
+    }
+}
+
+/// Keeps the values that a step takes.
+struct Keeping<'a, 'g> {
+    gate: *mut Gate<'g>,
+    values: &'a mut Vec<u32>,
+}
+
+impl Chooser for Keeping<'_, '_> {
+    fn choose(&mut self, of: u32) -> u32 {
+        // SAFETY: `advance` lends the gate while the step runs, and hooks use it one after the other.
+        let value = unsafe { (*self.gate).choose(of) };
+        self.values.push(value);
+        value
+    }
+}
+
+impl Snapshots for Native {
+    fn save(&mut self, slot: usize) {
+        self.log.saved.truncate(slot);
+        self.log.saved.resize(slot + 1, self.log.steps.len());
+    }
+
+    fn restore(&mut self, slot: usize) {
+        let length = self.log.saved[slot];
+        if length == self.log.steps.len() {
+            return;
+        }
+        let mut log = std::mem::take(&mut self.log);
+        log.steps.truncate(length);
+        log.values.truncate(log.steps.last().map_or(0, |made| made.values));
+        self.restore_root();
+        let mut from = 0;
+        let mut step = std::mem::take(&mut log.step);
+        for made in &log.steps {
+            let values = log.values[from..made.values].iter();
+            from = made.values;
+            let runs = made.thread.0 < self.threads() && self.status(made.thread).can_run();
+            if runs {
+                self.step(made.thread, &mut Again { values }, &mut step);
+            }
+            if !runs || step.signature != made.signature || step.flow != Flow::On {
+                state().unsupported = Some(crate::answer::nondeterminism(log.steps.len()));
+                log.differs = true;
+                break;
+            }
+        }
+        log.step = step;
+        self.log = log;
+    }
+}
+
+impl Transactional for Native {
+    fn advance(
+        &mut self,
+        thread: ThreadId,
+        gate: &mut Gate<'_>,
+        failures: &mut Vec<Failure>,
+    ) -> End {
+        if self.log.differs {
+            return End::Unsupported;
+        }
+        let number = thread.index();
+        loop {
+            let status = status(state(), number);
+            match (status, state().execution.threads[number].pending) {
+                (Status::Ended, _) => return End::Ended,
+                (Status::Blocked { .. }, Pending::FutexQueued { .. }) => return End::Boundary,
+                _ => {}
+            }
+            let operation = gate::next(state(), number, gate);
+            let go = gate.before(&operation, status.can_run());
+            if state().names.take_renamed() {
+                gate.renamed();
+            }
+            match go {
+                Go::On => {}
+                Go::Boundary => return End::Boundary,
+                Go::Blocked => return End::Blocked,
+            }
+            let flow = self.make(thread, gate, failures);
+            if state().names.take_renamed() {
+                gate.renamed();
+            }
+            match flow {
+                Flow::On => {}
+                Flow::Over => return End::Over,
+                Flow::Unsupported => return End::Unsupported,
+            }
+        }
+    }
+
+    fn weak_values(&mut self) {
+        state().weak_pair = true;
+    }
+
+    fn race(&self, _object: ObjectId, earlier: Racer, later: Racer) -> Failure {
+        crate::plain::race(earlier, later)
+    }
+}
+
+impl Native {
+    /// Makes a step under the gate.
+    fn make(&mut self, thread: ThreadId, gate: &mut Gate<'_>, failures: &mut Vec<Failure>) -> Flow {
+        let number = thread.index();
+        let lent = std::ptr::from_mut(gate);
+        let mut step = std::mem::take(&mut self.log.step);
+        let mut keeping = Keeping { gate: lent, values: &mut self.log.values };
+        execute(thread, &mut keeping, Some(lent.cast()), &mut step);
+        failures.append(&mut step.failures);
+        let made = Made { thread, signature: step.signature, values: self.log.values.len() };
+        self.log.steps.push(made);
+        if state().execution.threads[number].has_ended() {
+            gate::ended(state(), thread, gate);
+        }
+        let flow = step.flow;
+        self.log.step = step;
+        flow
+    }
+}
