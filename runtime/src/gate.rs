@@ -176,7 +176,7 @@ fn next_atomic(state: &mut State, operation: &AtomicOperation, gate: &Gate<'_>) 
         // Which lock is given back is not known yet; one whose state others see decides what the operation is.
         Class::CondvarWait => {
             let locks = || gate.held().iter().map(|&(lock, _)| lock);
-            let lock = locks().find(|&lock| gate.is_observed(lock)).or_else(|| locks().last());
+            let lock = locks().find(|&lock| gate.is_observed(lock)).or_else(|| locks().next_back());
             let queue = names::queue(address);
             return Operation::Wait { queue, lock: lock.unwrap_or(queue), in_order: false };
         }
