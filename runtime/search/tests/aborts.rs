@@ -4,13 +4,13 @@
 mod check;
 
 use check::brute::every_state;
+use check::cases::cases;
 use check::{by_transactions, parse};
 use lockred_search::model::{ModelMachine, Program, Watched};
 use lockred_search::{Limits, Stop};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use proptest::test_runner::{Config, RngSeed};
 
 const DECLARATIONS: &str = "mutex a b; plain x y; atomic f; condvar c;";
 
@@ -38,16 +38,6 @@ const STATEMENTS: [&str; 20] = [
     "f += 1",
 ];
 
-const CASES: u32 = if cfg!(feature = "deep") { 60_000 } else { 1_000 };
-
-fn config() -> Config {
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok());
-    let fixed = cases.is_none() && !cfg!(feature = "deep");
-    let rng_seed = if fixed { RngSeed::Fixed(1) } else { RngSeed::Random };
-    let cases = cases.unwrap_or(CASES);
-    Config { failure_persistence: None, cases, rng_seed, ..Config::default() }
-}
-
 fn programs(threads: usize, length: usize) -> impl Strategy<Value = Program> {
     vec(vec(select(&STATEMENTS[..]), 1..=length), threads).prop_map(|bodies| {
         let threads = bodies.iter().enumerate();
@@ -68,7 +58,7 @@ fn compare(program: &Program) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(cases(1, 1_000, 60_000))]
 
     #[test]
     fn aborts_of_two_threads_hide_nothing(program in programs(2, 7)) {

@@ -7,18 +7,13 @@ mod generate;
 use std::collections::BTreeSet;
 
 use check::brute::every_state;
+use check::cases::cases;
 use check::{
     Seen, all_states, by_persistent_sets, by_states, by_transactions, leads_to, parse, search,
 };
 use lockred_search::model::{Failure, ModelMachine, Program, Watched};
 use lockred_search::{Limits, Stop, Strategy};
 use proptest::prelude::*;
-use proptest::test_runner::Config;
-
-fn config(default: u32) -> Config {
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok());
-    Config { failure_persistence: None, cases: cases.unwrap_or(default), ..Config::default() }
-}
 
 fn is_race(failure: &Failure) -> bool {
     matches!(failure, Failure::Race { .. })
@@ -73,7 +68,7 @@ fn compare(program: &Program, most: usize) -> Result<Seen, TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(config(if cfg!(feature = "deep") { 100_000 } else { 1_500 }))]
+    #![proptest_config(cases(8, 1_500, 100_000))]
 
     #[test]
     fn every_search_sees_what_brute_force_sees(program in generate::data::program()) {

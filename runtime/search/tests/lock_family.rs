@@ -7,12 +7,12 @@ mod generate;
 use std::collections::BTreeSet;
 
 use check::brute::every_state;
+use check::cases::cases;
 use check::{by_states, by_transactions, leads_to, parse, search};
 use lockred_search::model::program::Body;
 use lockred_search::model::{Failure, ModelMachine, Watched};
 use lockred_search::{Limits, Stop, Strategy};
 use proptest::prelude::*;
-use proptest::test_runner::Config;
 
 fn is_race(failure: &Failure) -> bool {
     matches!(failure, Failure::Race { .. })
@@ -56,7 +56,7 @@ fn executions(text: &str) -> (u64, u64, u64) {
 }
 
 proptest! {
-    #![proptest_config(Config { failure_persistence: None, cases: 300, ..Config::default() })]
+    #![proptest_config(cases(6, 300, 3_000))]
 
     #[test]
     fn programs_survive_their_text(program in generate::locks::program()) {

@@ -12,11 +12,12 @@ mod generate;
 use std::collections::BTreeSet;
 
 use check::brute::every_state;
+use check::cases::cases;
 use check::{by_persistent_sets, by_states, by_transactions, leads_to, search};
 use lockred_search::model::{Failure, ModelMachine, Program, Watched};
 use lockred_search::{Limits, Outcome, Stop, Strategy as Search};
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngSeed};
+use proptest::test_runner::Config;
 
 /// Searches are cut after so many executions, and then only have to report nothing that does not exist.
 const EXECUTIONS: u64 = 2_000;
@@ -26,21 +27,6 @@ const STATES: usize = 200_000;
 const WATCHED_STATES: usize = 60_000;
 /// Failures of a program whose schedules are run again.
 const REPLAYED: usize = 12;
-
-const CASES: u32 = if cfg!(feature = "deep") { 200_000 } else { 4_000 };
-
-/// The settings of test number `test`.
-fn config(test: u64) -> Config {
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok());
-    let fixed = cases.is_none() && !cfg!(feature = "deep");
-    let rng_seed = if fixed { RngSeed::Fixed(test) } else { RngSeed::Random };
-    Config {
-        failure_persistence: None,
-        cases: cases.unwrap_or(CASES),
-        rng_seed,
-        ..Config::default()
-    }
-}
 
 fn is_race(failure: &Failure) -> bool {
     matches!(failure, Failure::Race { .. })
@@ -107,7 +93,7 @@ fn compare(program: &Program) -> Result<(), TestCaseError> {
 macro_rules! oracle {
     ($($name:ident: $test:literal, $programs:expr;)*) => {
         $(proptest! {
-            #![proptest_config(config($test))]
+            #![proptest_config(cases($test, 4_000, 200_000))]
 
             #[test]
             fn $name(program in $programs) {
@@ -128,7 +114,7 @@ oracle! {
 }
 
 proptest! {
-    #![proptest_config(Config { cases: 1_000, ..config(5) })]
+    #![proptest_config(Config { cases: 1_000, ..cases(5, 1_000, 1_000) })]
 
     #[test]
     fn programs_survive_their_text(program in generate::any_program()) {

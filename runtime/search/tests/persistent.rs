@@ -5,19 +5,14 @@ mod check;
 mod generate;
 
 use check::brute::every_state;
+use check::cases::cases;
 use check::{by_persistent_sets, by_states, leads_to};
 use lockred_search::model::{ModelMachine, Program};
 use lockred_search::{Limits, Outcome, Stop};
 use proptest::prelude::*;
-use proptest::test_runner::Config;
 
 /// Programs with more states than this are passed over.
 const STATES: usize = 20_000;
-
-fn config(default: u32) -> Config {
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok());
-    Config { failure_persistence: None, cases: cases.unwrap_or(default), ..Config::default() }
-}
 
 fn agree(
     program: &Program,
@@ -35,7 +30,7 @@ fn agree(
 }
 
 proptest! {
-    #![proptest_config(config(if cfg!(feature = "deep") { 100_000 } else { 1_500 }))]
+    #![proptest_config(cases(9, 1_500, 100_000))]
 
     #[test]
     fn persistent_sets_miss_nothing(program in generate::looping(generate::any_program())) {

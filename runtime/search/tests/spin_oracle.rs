@@ -8,6 +8,7 @@ mod generate;
 use std::collections::BTreeSet;
 
 use check::Seen;
+use check::cases::cases;
 use check::livelock::every_state_and_livelock;
 use lockred_search::discipline::Discipline;
 use lockred_search::model::{Failure, ModelMachine, Program, Watched};
@@ -15,26 +16,11 @@ use lockred_search::{
     Limits, Outcome, Stop, Strategy as Search, explore, replay, stateful, transactions,
 };
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngSeed};
 
 /// Searches are cut after so many executions, and executions after so many steps (some loops have effects again and again); then
 /// they only have to report nothing that does not exist.
 const LIMITS: Limits = Limits { executions: Some(2_000), operations: 300 };
 const STATES: usize = 20_000;
-const CASES: u32 = if cfg!(feature = "deep") { 200_000 } else { 4_000 };
-
-fn config() -> Config {
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok());
-    let fixed = cases.is_none() && !cfg!(feature = "deep");
-    let rng_seed = if fixed { RngSeed::Fixed(7) } else { RngSeed::Random };
-    Config {
-        failure_persistence: None,
-        cases: cases.unwrap_or(CASES),
-        rng_seed,
-        ..Config::default()
-    }
-}
-
 fn machine(program: &Program) -> ModelMachine {
     ModelMachine::new(program).reporting_ends().noticing_spins()
 }
@@ -90,7 +76,7 @@ fn compare(program: &Program) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(cases(7, 4_000, 200_000))]
 
     #[test]
     fn loops_that_wait(program in generate::loops::program()) {

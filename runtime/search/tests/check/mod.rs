@@ -1,6 +1,7 @@
 //! Runs a model program under a search and gives back everything that the search saw.
 
 pub mod brute;
+pub mod cases;
 pub mod livelock;
 
 use lockred_search::discipline::Discipline;
