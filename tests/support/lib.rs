@@ -1,8 +1,10 @@
-//! What the end-to-end tests share: the corpus and its directives, running cargo-lockred, fixture crates.
+//! What the end-to-end tests share: the corpus and its directives, running cargo-lockred, fixture crates, random programs.
 
 pub mod compare;
 pub mod directive;
+pub mod emit;
 pub mod fixture;
+pub mod generate;
 pub mod mount;
 pub mod outcome;
 pub mod program;
