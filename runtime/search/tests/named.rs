@@ -184,6 +184,14 @@ fn every_race_is_shown_by_its_schedule() {
         "atomic g; thread A { relaxed g += 1; await g == 2 } thread B { free g; relaxed r = g += 1 }",
         "plain x; mutex a; condvar c; thread A { lock a; wait c a; unlock a; r = x }
             thread B { x = 1; notify_one c; lock a; unlock a; x = 2 }",
+        // B learns of A's access by its own lock, so C's section with the other lock has to come before.
+        "plain x; atomic f y; mutex a b; thread A { lock a; r = x; unlock a; relaxed q = y }
+            thread B { relaxed y = 1; lock a; lock b; f += 1; unlock b; unlock a }
+            thread C { lock b; relaxed r = y; unlock b; relaxed q = f; x = 1 }",
+        "plain x0 x1; atomic f; mutex a b; condvar c;
+            thread A { x0 = 1; f = 1; lock a; r = x0; if r == 0 { wait c a } unlock a; r = x1 }
+            thread B { x1 = 1; relaxed f = 1; lock a; lock b; f += 1; unlock b; unlock a }
+            thread C { lock b; r = x1; if r == 0 { wait c b } unlock b; relaxed r = f; x0 = 1; f = 1 }",
     ];
     for text in texts {
         let program = parse(text);

@@ -193,16 +193,17 @@ impl Weak {
         self.keep(thread, position);
     }
 
-    /// Whether what `thread` does in its transaction at `position` is all after the deed of this number of `other`.
-    pub(super) fn begins_after(
+    /// Whether all that `thread` does from the node `node` on (so many transactions are before it) is after the deed of this
+    /// number of `other`.
+    pub(super) fn knows(
         &self,
         thread: ThreadId,
-        position: Position,
+        node: Position,
         other: ThreadId,
         epoch: u32,
     ) -> bool {
         let times = self.threads.get(thread.index()).map_or(&[][..], |times| &times.0);
-        let before = times.partition_point(|dated| dated.position < position);
+        let before = times.partition_point(|dated| dated.position < node);
         times[..before].last().is_some_and(|dated| dated.clock.of(other) >= epoch)
     }
 

@@ -2,7 +2,8 @@
 //!
 //! ALGORITHM.md section 5 puts what does not come after the first transaction before it, and the rest behind it in trace
 //! order. Departure: of the rest, what begins without knowing of the first access (a waiter that the first transaction woke,
-//! say) goes before what knows of it, as far as the trace allows, so that no lock passes the knowledge on.
+//! say) goes before what knows of it, as far as the trace allows, so that no lock passes the knowledge on; and what never
+//! learns of it before what does so on the way.
 
 use crate::chains::Position;
 use crate::clock::Clock;
@@ -25,14 +26,16 @@ pub(super) fn order(trace: &Trace, weak: &Weak, pair: &Unordered) -> Vec<usize> 
     order.push(first);
     let rest: Vec<usize> =
         (first + 1..trace.len()).filter(|&at| needed(at) && after_first(at)).collect();
-    let knows = |at: usize| {
+    let thread_knows = |at: usize, node: usize| {
         let thread = trace.event(at).thread;
-        weak.begins_after(thread, at as Position, pair.earlier.0, pair.epoch)
+        weak.knows(thread, node as Position, pair.earlier.0, pair.epoch)
     };
+    let knows = |at: usize| thread_knows(at, at);
+    let learns = |at: usize| thread_knows(at, at + 1);
     let comes_before = |before: usize, at: usize| covers(&trace.event(at).real, before);
     let mut ignorant: Vec<usize> = rest.iter().copied().filter(|&at| !knows(at)).collect();
     ignorant.sort_by_key(|&at| {
-        rest.iter().filter(|&&before| knows(before) && comes_before(before, at)).count()
+        rest.iter().filter(|&&before| learns(before) && comes_before(before, at)).count()
     });
     for &at in ignorant.iter().chain(&rest) {
         for &before in rest.iter().filter(|&&before| before <= at) {
