@@ -43,7 +43,7 @@ fn a_line_says_what_was_done() {
         );
         assert!(test.seconds >= 0.0 && test.seconds < 60.0, "{name} took {}", test.seconds);
         // Crossed locks are a fact that the search learns, and starts again.
-        assert_eq!(test.refinements > 0, name == "tests::deadlocks", "{name}");
+        assert!(name != "tests::deadlocks" || test.refinements > 0, "{name}");
         assert!(test.verdict != Verdict::Verified || test.complete, "{name}");
         assert_eq!(test.verdict == Verdict::Failed, !test.bugs.is_empty(), "{name}");
         assert!(!test.error, "{name}");
