@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::machine::Native;
+use crate::names::Use;
 use crate::state::{State, state};
 use lockred_search::{self as search, Choice, Counts, Covered, Observer, Outcome, Stop};
 use lockred_trace::codes::AssumptionKind;
@@ -137,10 +138,9 @@ fn explore_all(strategy: Strategy, limits: search::Limits, watch: &mut Watch) ->
     let strategy = match strategy {
         Strategy::Transactions => {
             let state = state();
-            state.by_transactions = true;
             // What main holds already was not taken in the search.
             for held in &state.execution.held {
-                state.names.refuse_lock(held.address);
+                state.names.use_word(held.address, Use::Refused);
             }
             let mut discipline = search::discipline::Discipline::default();
             return search::transactions::explore(&mut machine, &mut discipline, limits, watch);

@@ -50,7 +50,7 @@ fn only_executed(how: u32) -> bool {
     if state.running.is_none() {
         return true;
     }
-    if is_lock(How(how).class()) || state.thread().guard.is_some() {
+    if How(how).class().is_lock() || state.thread().guard.is_some() {
         return false;
     }
     if !state.below_root {
@@ -61,19 +61,6 @@ fn only_executed(how: u32) -> bool {
     }
     state.step.unwatched += 1;
     state.step.unwatched < UNWATCHED
-}
-
-/// Whether operations of this class acquire or release locks.
-const fn is_lock(class: Class) -> bool {
-    matches!(
-        class,
-        Class::Lock
-            | Class::TryLock
-            | Class::Unlock
-            | Class::ReadLock
-            | Class::TryReadLock
-            | Class::ReadUnlock
-    )
 }
 
 /// Whether the operation would leave its word as it is now: what a loop that waits does over and over.
@@ -159,21 +146,23 @@ fn executed(operation: &AtomicOperation, arrival: Arrival, rmw: Option<RmwOp>, o
     if operation.how.class() == Class::Invisible {
         return;
     }
-    if is_lock(operation.how.class()) {
+    if operation.how.class().is_lock() {
         objects::keep_held(operation, wrote);
     }
     if !state.below_root {
         return;
     }
     let access = footprints::access(operation, rmw, old, new, state.thread().fenced);
-    let looks = crate::plain::watching() || is_lock(operation.how.class());
+    let looks = crate::plain::watching() || operation.how.class().is_lock();
     // The same read a second time in one step sees the same, which nobody wrote in between.
     if looks && !(arrival == Arrival::Repeat && state.step.is_repeated(operation)) {
         crate::gate::atomic(operation, access, wrote);
     }
     if crate::plain::watching() {
         crate::plain::atomic(number, operation, access, wrote, arrival == Arrival::Told);
-        state.step.touch(operation.address, operation.size, access);
+        if !state.by_transactions {
+            state.step.touch(operation.address, operation.size, access);
+        }
     }
     let what = u64::from(operation.how.0) << 1 | u64::from(wrote);
     crate::machine::sign(&mut state.step.signature, what, operation.address, operation.site);

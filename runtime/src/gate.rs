@@ -27,6 +27,11 @@ use lockred_trace::hooks::{Class, How, Order};
 const INTERNAL: Ordering =
     Ordering { acquires: false, releases: false, weak: false, trusted: true, guarded: false };
 
+/// An access of the machine's own to an object that is no memory of the program.
+const fn internal(object: ObjectId, access: Access) -> Operation {
+    Operation::Data { object, access, kind: Kind::Atomic(Value::Updated, INTERNAL), site: 0 }
+}
+
 /// The gate of the step under way, as a raw pointer: hooks reach it from inside the step.
 pub type Lent = *mut Gate<'static>;
 
@@ -57,22 +62,24 @@ const fn mode(class: Class) -> Option<Mode> {
     }
 }
 
-/// Whether the word of an operation of a lock is told as a lock.
+/// Whether the word of an operation of a lock, which is thereby used, is told as a lock.
 fn is_lock(state: &mut State, operation: &AtomicOperation) -> bool {
-    let address = operation.address;
-    match operation.how.class() {
-        Class::Lock if operation.announces() => state.names.use_lock(address, Use::Announces),
-        Class::ReadLock => state.names.use_lock(address, Use::Reads),
-        Class::TryLock | Class::TryReadLock => state.names.use_lock(address, Use::Entangles),
-        _ => {}
+    let how = match operation.how.class() {
+        Class::Lock if operation.announces() => Some(Use::Announces),
+        Class::ReadLock => Some(Use::Reads),
+        Class::TryLock | Class::TryReadLock => Some(Use::Entangles),
+        _ => None,
+    };
+    if let Some(how) = how {
+        state.names.use_word(operation.address, how);
     }
-    state.names.is_lock(address)
+    state.names.use_word(operation.address, Use::Locks)
 }
 
 /// Somebody may wait, for whatever it is, while these locks are held.
 fn entangle(state: &mut State, held: &[(ObjectId, Mode)]) {
     for &(lock, _) in held {
-        state.names.use_lock(names::address(lock), Use::Entangles);
+        state.names.use_word(names::address(lock), Use::Entangles);
     }
 }
 
@@ -121,12 +128,6 @@ fn pending_data(operation: &AtomicOperation) -> (Access, Kind) {
 
 /// What a stopped thread does next.
 pub fn next(state: &mut State, number: usize, gate: &Gate<'_>) -> Operation {
-    let internal = |object, access| Operation::Data {
-        object,
-        access,
-        kind: Kind::Atomic(Value::Updated, INTERNAL),
-        site: 0,
-    };
     let pending = state.execution.threads[number].pending;
     if pending.may_wait() && !gate.held().is_empty() {
         entangle(state, gate.held());
@@ -140,11 +141,10 @@ pub fn next(state: &mut State, number: usize, gate: &Gate<'_>) -> Operation {
         Pending::FutexQueued { deadline: None, .. } => Operation::Local,
         Pending::FutexQueued { address, .. } => internal(names::queue(address), Access::Leave),
         Pending::FutexWake { address } => internal(names::queue(address), Access::Wake),
-        Pending::Spinning => {
-            let words: Vec<_> = state.execution.threads[number].spin.words().collect();
-            let Some(&(address, size)) = words.first() else { return Operation::Local };
-            await_read(names::first_block(address, size as usize))
-        }
+        Pending::Spinning => match state.execution.threads[number].spin.words().next() {
+            Some((address, size)) => await_read(names::first_block(address, size as usize)),
+            None => Operation::Local,
+        },
     }
 }
 
@@ -162,14 +162,16 @@ fn next_atomic(state: &mut State, operation: &AtomicOperation, gate: &Gate<'_>) 
         let lock = names::lock(address);
         if !gate.held().is_empty() && matches!(class, Class::Lock | Class::ReadLock) {
             entangle(state, gate.held());
-            state.names.use_lock(address, Use::Entangles);
+            state.names.use_word(address, Use::Entangles);
         }
         match class {
             Class::Lock | Class::ReadLock => return Operation::Acquire(lock, mode),
             Class::TryLock | Class::TryReadLock => return Operation::TryAcquire(lock, mode),
             _ if gate.held().contains(&(lock, mode)) => return Operation::Release(lock, mode),
             // Somebody else's lock is given back.
-            _ => state.names.refuse_lock(address),
+            _ => {
+                state.names.use_word(address, Use::Refused);
+            }
         }
     }
     match class {
@@ -202,7 +204,7 @@ fn touch_all(
 }
 
 /// What a stopped thread's next transaction would surely touch, in the words of transactions.
-pub fn pending(state: &mut State, number: usize, mut touch: impl FnMut(ObjectId, Access)) {
+pub fn pending(state: &State, number: usize, mut touch: impl FnMut(ObjectId, Access)) {
     match state.execution.threads[number].pending {
         Pending::Atomic(operation) => {
             let address = operation.address;
@@ -219,8 +221,7 @@ pub fn pending(state: &mut State, number: usize, mut touch: impl FnMut(ObjectId,
             touch(names::queue(address), Access::Leave);
         }
         Pending::Spinning => {
-            let words: Vec<_> = state.execution.threads[number].spin.words().collect();
-            for (address, size) in words {
+            for (address, size) in state.execution.threads[number].spin.words() {
                 touch_all((address, size), Access::Read, &mut touch);
             }
         }
@@ -292,7 +293,7 @@ pub fn atomic(operation: &AtomicOperation, access: Access, wrote: bool) {
             });
             return;
         }
-        state.names.refuse_lock(address);
+        state.names.use_word(address, Use::Refused);
     }
     data(state, gate, operation, access, wrote);
 }
@@ -308,16 +309,11 @@ fn data(
     let (address, size, site) =
         (operation.address, operation.size as usize, u64::from(operation.site.0));
     state.names.use_as_data(address, size);
-    let access = match access {
-        Access::Read
-        | Access::Write
-        | Access::Update { .. }
-        | Access::RefInc
-        | Access::RefDec
-        | Access::RefDecToOne
-        | Access::RefDecLast => access,
-        _ if wrote => Access::Write,
-        _ => Access::Read,
+    // A lock that is told as data is a word like any other.
+    let access = match operation.how.class().is_lock() {
+        true if wrote => Access::Write,
+        true => Access::Read,
+        false => access,
     };
     let value = match operation.kind {
         Atomic::Store => Value::Written,
@@ -341,11 +337,11 @@ pub fn fence(order: Order) {
     }
 }
 
-/// A loop that only reads goes on: it has waited for these words.
-pub fn waited_for(words: &[(usize, u32)]) {
+/// A loop that only reads goes on: the running thread has waited for the words that it reads.
+pub fn waited_for_change() {
     let state = state();
     let Some(gate) = gate(state) else { return };
-    for &(address, size) in words {
+    for (address, size) in state.thread().spin.words() {
         let kind = Kind::Atomic(Value::Read, INTERNAL);
         tell(gate, (address, size as usize), Access::Read, kind, |object, access, kind| {
             Operation::Await { object, access, kind, site: 0 }
@@ -353,26 +349,17 @@ pub fn waited_for(words: &[(usize, u32)]) {
     }
 }
 
-/// The queue at an address is used in a way that the discipline does not know.
-fn expose(state: &mut State, gate: &mut Gate<'_>, address: usize) {
-    if state.names.expose(address) {
-        gate.expose(names::queue(address));
-    }
-}
-
-/// The queue at an address is used as that of a condition variable.
-fn use_condvar(state: &mut State, gate: &mut Gate<'_>, address: usize) {
-    if state.names.use_condvar(address) {
+/// The queue at an address is used as that of a condition variable, or in a way that the discipline does not know.
+fn use_queue(state: &mut State, gate: &mut Gate<'_>, address: usize, how: Use) {
+    if state.names.use_queue(address, how) {
         gate.expose(names::queue(address));
     }
 }
 
 /// An access to a queue that the discipline does not know: seen by all.
 fn queue(state: &mut State, gate: &mut Gate<'_>, address: usize, access: Access) {
-    let object = names::queue(address);
-    expose(state, gate, address);
-    let kind = Kind::Atomic(Value::Updated, INTERNAL);
-    gate.after(&Operation::Data { object, access, kind, site: 0 }, Effect::Done);
+    use_queue(state, gate, address, Use::Exposed);
+    gate.after(&internal(names::queue(address), access), Effect::Done);
 }
 
 /// A futex's word was compared, and the running thread has entered its queue or not.
@@ -390,9 +377,9 @@ pub fn futex_wait(address: usize, entered: bool, timed: bool) {
         state.execution.threads[number].waits_with = (!timed).then_some(lock);
         let (queue, lock) = (names::queue(address), names::lock(lock));
         gate.after(&Operation::Wait { queue, lock, in_order: false }, Effect::Done);
-        use_condvar(state, gate, address);
+        use_queue(state, gate, address, Use::Condvar);
         if timed {
-            expose(state, gate, address);
+            use_queue(state, gate, address, Use::Exposed);
         }
         return;
     }
@@ -434,7 +421,7 @@ pub fn futex_wake(address: usize, woken: &[u32]) {
     };
     let known: Vec<_> = woken.iter().filter_map(waits_with).collect();
     if condvar == Some(address) && known.len() == woken.len() {
-        use_condvar(state, gate, address);
+        use_queue(state, gate, address, Use::Condvar);
         return gate.after(
             &Operation::Notify(names::queue(address)),
             Effect::Woke { waiters: &known, others: false },
@@ -453,9 +440,7 @@ pub fn futex_wake(address: usize, woken: &[u32]) {
 /// The running thread has created a thread.
 pub fn spawned(child: u32) {
     let Some(gate) = gate(state()) else { return };
-    let object = names::NUMBERING;
-    let kind = Kind::Atomic(Value::Updated, INTERNAL);
-    gate.after(&Operation::Data { object, access: Access::Write, kind, site: 0 }, Effect::Done);
+    gate.after(&internal(names::NUMBERING, Access::Write), Effect::Done);
     gate.after(&Operation::Spawn(ThreadId(child)), Effect::Done);
 }
 

@@ -3,45 +3,72 @@
 //! A block has 1, 2, 4 or 8 bytes. An access is one to the largest aligned blocks that make it up, and one to a part of every larger
 //! block that these are in ([`Access::to_whole`]): so dependencies are exact to the byte, at one object for eight bytes.
 //!
-//! A word that was told as a lock and turns out to be used in other ways is told as data from then on ([`Names::use_as_data`],
-//! [`Names::use_lock`]): the search starts again. That can happen only once a word. All of this outlives executions; a thread's memory
+//! A word that was told as a lock and turns out to be used in other ways is told as data from then on ([`Names::use_word`]): the search starts again. That can happen only once a word. All of this outlives executions; a thread's memory
 //! has the same addresses in all of them.
 //!
 //! [`Access::to_whole`]: lockred_search::footprint::Access::to_whole
 
 use lockred_search::footprint::ObjectId;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// Bytes of the largest block.
 const LARGEST: usize = 8;
 
-/// See the module.
-#[derive(Default, Debug)]
-pub struct Names {
-    /// Words that were used as locks, and words that were used as data by atomic operations.
-    locks: HashSet<usize>,
-    data: HashSet<usize>,
-    /// Per lock, the ways in which it was used.
-    uses: HashMap<usize, u8>,
-    /// Locks that are told as data.
-    irregular: HashSet<usize>,
-    renamed: bool,
-    /// Queues of recognised condition variables, and queues that were used in other ways.
-    condvars: HashSet<usize>,
-    exposed: HashSet<usize>,
-}
-
-/// A way of using a lock. All three together do not go with being told as a lock: a writer that waits holds back readers, who
-/// then hold back whoever waits for what they hold.
+/// A way in which a word, or the queue of a futex, was used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Use {
-    /// Shared acquisition.
-    Reads = 1,
+    /// Shared acquisition of a lock.
+    Reads = 1 << 0,
     /// Exclusive acquisition that changes the word while it waits.
-    Announces = 2,
-    /// Tries, and waiting for anything while it is held or is being acquired.
-    Entangles = 4,
+    Announces = 1 << 1,
+    /// Tries, and waiting for anything while the lock is held or is being acquired.
+    Entangles = 1 << 2,
+    /// As a lock.
+    Locks = 1 << 3,
+    /// By atomic operations that are none of a lock.
+    Data = 1 << 4,
+    /// As a lock, in a way that locks are not.
+    Refused = 1 << 5,
+    /// The queue is that of a recognised condition variable.
+    Condvar = 1 << 6,
+    /// The queue is used in a way that condition variables do not know.
+    Exposed = 1 << 7,
+}
+
+/// Ways of use, as a set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Uses(u8);
+
+impl Uses {
+    const fn all(self, uses: &[Use]) -> bool {
+        let mut number = 0;
+        while number < uses.len() {
+            if self.0 & uses[number] as u8 == 0 {
+                return false;
+            }
+            number += 1;
+        }
+        true
+    }
+
+    /// Whether a lock is told as data. (A writer that waits and announces itself holds back readers, who then hold back whoever waits
+    /// for what they hold: that is more than a lock.)
+    const fn is_irregular(self) -> bool {
+        self.all(&[Use::Refused])
+            || self.all(&[Use::Locks, Use::Data])
+            || self.all(&[Use::Reads, Use::Announces, Use::Entangles])
+    }
+}
+
+/// See the module.
+#[derive(Default, Debug)]
+pub struct Names {
+    /// Per word, by its address.
+    words: HashMap<usize, Uses>,
+    /// Per queue, by the address of the futex.
+    queues: HashMap<usize, Uses>,
+    renamed: bool,
 }
 
 /// The lock at an address.
@@ -102,57 +129,36 @@ const fn word(address: usize) -> usize {
 }
 
 impl Names {
-    /// Whether the word at an address, which is about to be used as a lock, is told as one.
-    pub fn is_lock(&mut self, address: usize) -> bool {
-        let word = word(address);
-        if self.data.contains(&word) {
-            self.make_irregular(word);
-        }
-        self.locks.insert(word);
-        !self.irregular.contains(&word)
+    /// The word at an address is used in this way. Whether it is told as a lock.
+    pub fn use_word(&mut self, address: usize, how: Use) -> bool {
+        let uses = self.words.entry(word(address)).or_default();
+        let before = *uses;
+        uses.0 |= how as u8;
+        self.renamed |= uses.is_irregular() && !before.is_irregular();
+        !uses.is_irregular()
     }
 
-    /// The same, for who only asks.
+    /// Whether the word at an address is told as a lock, if it is one.
     pub fn is_told_as_lock(&self, address: usize) -> bool {
-        !self.irregular.contains(&word(address))
-    }
-
-    /// The lock at an address is used in this way.
-    pub fn use_lock(&mut self, address: usize, how: Use) {
-        let word = word(address);
-        let uses = self.uses.entry(word).or_insert(0);
-        *uses |= how as u8;
-        if *uses == Use::Reads as u8 | Use::Announces as u8 | Use::Entangles as u8 {
-            self.make_irregular(word);
-        }
+        self.words.get(&word(address)).is_none_or(|uses| !uses.is_irregular())
     }
 
     /// An atomic operation that is none of a lock uses `size` bytes.
     pub fn use_as_data(&mut self, address: usize, size: usize) {
-        for word in [word(address), word(address + size - 1)] {
-            if self.data.insert(word) && self.locks.contains(&word) {
-                self.make_irregular(word);
-            }
+        self.use_word(address, Use::Data);
+        if word(address + size - 1) != word(address) {
+            self.use_word(address + size - 1, Use::Data);
         }
     }
 
-    /// The lock at an address is used in a way that locks are not.
-    pub fn refuse_lock(&mut self, address: usize) {
-        self.make_irregular(word(address));
-    }
-
-    /// The queue at an address is that of a condition variable. Whether it turns out to be more than that.
-    pub fn use_condvar(&mut self, address: usize) -> bool {
-        self.condvars.insert(address) && self.exposed.contains(&address)
-    }
-
-    /// The queue at an address is used in a way that condition variables do not know. Whether it turns out to be one.
-    pub fn expose(&mut self, address: usize) -> bool {
-        self.exposed.insert(address) && self.condvars.contains(&address)
-    }
-
-    fn make_irregular(&mut self, word: usize) {
-        self.renamed |= self.irregular.insert(word);
+    /// The queue of the futex at an address is used as that of a condition variable, or otherwise. Whether it thereby turns out to be
+    /// used in both ways.
+    pub fn use_queue(&mut self, address: usize, how: Use) -> bool {
+        let uses = self.queues.entry(address).or_default();
+        let before = *uses;
+        uses.0 |= how as u8;
+        let both = [Use::Condvar, Use::Exposed];
+        uses.all(&both) && !before.all(&both)
     }
 
     /// Whether something has another name since the last time this was asked.
@@ -196,30 +202,36 @@ mod tests {
     fn a_lock_with_readers_whose_writers_announce_themselves_is_one_unless_it_is_entangled() {
         let mut names = Names::default();
         for how in [Use::Reads, Use::Announces, Use::Reads] {
-            names.use_lock(0x100, how);
-            assert!(names.is_lock(0x100));
+            assert!(names.use_word(0x100, how));
         }
-        names.use_lock(0x100, Use::Entangles);
-        assert!(!names.is_lock(0x100));
+        assert!(!names.use_word(0x100, Use::Entangles));
+        assert!(names.take_renamed() && !names.is_told_as_lock(0x100));
     }
 
     #[test]
     fn a_queue_that_is_more_than_a_condition_variable_s_is_noticed_once() {
         let mut names = Names::default();
-        assert!(!names.use_condvar(0x100) && !names.expose(0x200));
-        assert!(names.expose(0x100) && names.use_condvar(0x200));
-        assert!(!names.expose(0x100) && !names.use_condvar(0x200));
+        assert!(!names.use_queue(0x100, Use::Condvar) && !names.use_queue(0x200, Use::Exposed));
+        assert!(names.use_queue(0x100, Use::Exposed) && names.use_queue(0x200, Use::Condvar));
+        assert!(!names.use_queue(0x100, Use::Exposed) && !names.use_queue(0x200, Use::Condvar));
     }
 
     #[test]
     fn a_lock_that_is_also_data_is_told_as_data() {
         let mut names = Names::default();
-        assert!(names.is_lock(0x100));
+        assert!(names.use_word(0x100, Use::Locks));
         names.use_as_data(0x104, 1);
-        assert!(names.is_lock(0x100) && !names.take_renamed());
+        assert!(names.use_word(0x100, Use::Locks) && !names.take_renamed());
         names.use_as_data(0x100, 4);
         assert!(names.take_renamed());
-        assert!(!names.is_lock(0x100));
-        assert!(!names.is_lock(0x104), "it was used as data before");
+        assert!(!names.use_word(0x100, Use::Locks) && !names.take_renamed());
+        assert!(!names.use_word(0x104, Use::Locks), "it was used as data before");
+    }
+
+    #[test]
+    fn a_lock_of_somebody_else_is_refused() {
+        let mut names = Names::default();
+        assert!(names.is_told_as_lock(0x100) && names.use_word(0x100, Use::Locks));
+        assert!(!names.use_word(0x100, Use::Refused) && !names.is_told_as_lock(0x102));
     }
 }

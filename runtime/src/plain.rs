@@ -4,7 +4,7 @@ use crate::detect::{self, AccessInfo, AccessKind, By, Detector, Race, StackId};
 use crate::failure::{Failure, place};
 use crate::operation::{Atomic, AtomicOperation};
 use crate::record::Recorder;
-use crate::state::{State, installed, state};
+use crate::state::{Mode, State, installed, state};
 use lockred_search::footprint::Access;
 use lockred_search::transactional::Racer;
 use lockred_trace::codes::BugKind;
@@ -19,8 +19,10 @@ pub static mut __lr_watch: u32 = 0;
 /// An execution begins: the detector forgets, and watches.
 pub fn begin() {
     let state = state();
-    let ranges = [crate::arena::range(), crate::root::globals()];
-    state.detector.get_or_insert_with(|| Detector::new(&ranges)).reset();
+    if !state.by_transactions {
+        let ranges = [crate::arena::range(), crate::root::globals()];
+        state.detector.get_or_insert_with(|| Detector::new(&ranges)).reset();
+    }
     // SAFETY: one OS thread; the program reads it only while a coroutine runs.
     unsafe { __lr_watch = 1 };
 }
@@ -29,12 +31,11 @@ pub fn begin() {
 pub fn rest_if_alone() {
     let state = state();
     let number = state.thread_number();
-    // By transactions, only joins show that nothing is unordered: locks may have ordered it by chance.
     let mut others = state.execution.threads.iter().enumerate();
-    let behind_all = if state.by_transactions {
-        others.all(|(other, thread)| other == number as usize || thread.joined)
-    } else {
-        state.detector.as_ref().is_some_and(|detector| detector.is_behind_all(number))
+    let behind_all = match &state.detector {
+        Some(detector) => detector.is_behind_all(number),
+        // By transactions, only joins show that nothing is unordered: locks may have ordered it by chance.
+        None => others.all(|(other, thread)| other == number as usize || thread.joined),
     };
     if state.execution.live == 1 && behind_all {
         rest();
@@ -49,7 +50,7 @@ pub fn rest() {
 
 /// A thread was created: accesses may race again.
 pub fn wake_up() {
-    if state().detector.is_some() {
+    if state().mode != Mode::Free {
         // SAFETY: as in `begin`.
         unsafe { __lr_watch = 1 };
     }
@@ -102,8 +103,9 @@ fn check(address: usize, size: usize, site: u32, writes: bool, check: Check) {
         state.thread().rounds.plain_write(address, size);
         crate::rounds::progress();
     }
-    if state.by_transactions {
-        return crate::gate::plain(state, address, size, writes, site);
+    crate::gate::plain(state, address, size, writes, site);
+    if state.detector.is_none() {
+        return;
     }
     let stack = stack_id(state);
     let Some(detector) = &mut state.detector else { return };
@@ -120,12 +122,23 @@ pub fn atomic(thread: u32, operation: &AtomicOperation, access: Access, wrote: b
         return;
     }
     let state = state();
-    if state.by_transactions {
-        if operation.order.acquires() {
-            rest_if_alone();
-        }
-        return;
+    if state.detector.is_some() {
+        detect_atomic(state, thread, operation, access, wrote, told);
     }
+    if operation.order.acquires() {
+        rest_if_alone();
+    }
+}
+
+/// The detector's part of [`atomic`].
+fn detect_atomic(
+    state: &mut State,
+    thread: u32,
+    operation: &AtomicOperation,
+    access: Access,
+    wrote: bool,
+    told: bool,
+) {
     let stack = if told { stack_id(state) } else { last_stack_id(state) };
     let Some(detector) = &mut state.detector else { return };
     let by = By { thread, site: operation.site, stack };
@@ -141,17 +154,11 @@ pub fn atomic(thread: u32, operation: &AtomicOperation, access: Access, wrote: b
     if let Some(race) = race {
         report(state, &race);
     }
-    if operation.order.acquires() {
-        rest_if_alone();
-    }
 }
 
 /// A block was allocated.
 pub fn allocated(address: usize, size: usize) {
     let state = state();
-    if state.by_transactions {
-        return;
-    }
     if let (true, Some(detector)) = (watching(), &mut state.detector) {
         detector.allocated(address, size);
     }
@@ -161,9 +168,7 @@ pub fn allocated(address: usize, size: usize) {
 pub fn freed(address: usize, size: usize) {
     let state = state();
     let (true, Some(thread)) = (watching(), state.running) else { return };
-    if state.by_transactions {
-        return crate::gate::plain(state, address, size, true, 0);
-    }
+    crate::gate::plain(state, address, size, true, 0);
     let stack = stack_id(state);
     let Some(detector) = &mut state.detector else { return };
     if let Some(race) = detector.freed(By { thread, site: SiteId(0), stack }, address, size) {
@@ -173,16 +178,8 @@ pub fn freed(address: usize, size: usize) {
 
 /// A race is a failure of the step under way.
 fn report(state: &mut State, race: &Race) {
-    let sites = [race.earlier.site.0, race.later.site.0];
-    let key = format!("{}-{}", sites[0].min(sites[1]), sites[0].max(sites[1]));
-    let message = format!(
-        "data race: {} by thread {} and {} by thread {} are not ordered",
-        kind_name(race.earlier.kind),
-        race.earlier.thread,
-        kind_name(race.later.kind),
-        race.later.thread,
-    );
-    let failure = Failure::new(BugKind::DataRace, message, &key);
+    let side = |access: &AccessInfo| (kind_name(access.kind), access.thread, access.site);
+    let failure = failure([side(&race.earlier), side(&race.later)]);
     if state.step.failures.iter().any(|known| known.key == failure.key) {
         return;
     }
@@ -193,15 +190,20 @@ fn report(state: &mut State, race: &Race) {
 
 /// A data race that the search by transactions found.
 pub fn race(earlier: Racer, later: Racer) -> Failure {
-    let sites = [earlier.site, later.site];
-    let name = |racer: Racer| if racer.writes { "a write" } else { "a read" };
+    let side = |racer: Racer| {
+        let kind = if racer.writes { AccessKind::Write } else { AccessKind::Read };
+        (kind_name(kind), racer.thread.0, SiteId(racer.site as u32))
+    };
+    failure([side(earlier), side(later)])
+}
+
+/// The failure that two accesses make: what they are, whose, and where.
+fn failure([earlier, later]: [(&str, u32, SiteId); 2]) -> Failure {
     let message = format!(
         "data race: {} by thread {} and {} by thread {} are not ordered",
-        name(earlier),
-        earlier.thread.0,
-        name(later),
-        later.thread.0,
+        earlier.0, earlier.1, later.0, later.1,
     );
+    let sites = [earlier.2.0, later.2.0];
     let key = format!("{}-{}", sites[0].min(sites[1]), sites[0].max(sites[1]));
     Failure::new(BugKind::DataRace, message, &key)
 }

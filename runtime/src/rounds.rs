@@ -244,16 +244,7 @@ pub fn timed_out() {
 
 /// Whether an atomic operation that changed its word is something that others may wait for.
 pub fn counts(class: Class, access: Access) -> bool {
-    let lock = matches!(
-        class,
-        Class::Lock
-            | Class::TryLock
-            | Class::Unlock
-            | Class::ReadLock
-            | Class::TryReadLock
-            | Class::ReadUnlock
-    );
-    !lock && !matches!(access, Access::RefInc | Access::RefDec | Access::RefDecToOne)
+    !class.is_lock() && !matches!(access, Access::RefInc | Access::RefDec | Access::RefDecToOne)
 }
 
 #[cfg(test)]

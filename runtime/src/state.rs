@@ -15,12 +15,11 @@ use crate::record::Recorder;
 use crate::root::Root;
 use crate::session::StatusPage;
 use crate::thread::Thread;
-use lockred_search::footprint::{Access, Footprint, ObjectId};
+use lockred_search::footprint::{Access, Filler, Footprint};
 use lockred_search::machine::{Chooser, Flow};
 use lockred_trace::message::{Assumption, Unsupported, Warning};
-use lockred_trace::session::Order;
+use lockred_trace::session::{Order, Strategy, Task};
 use lockred_trace::sites::SiteId;
-use std::collections::HashSet;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// What the process is for.
@@ -57,12 +56,8 @@ pub struct StepUnderWay {
     pub unwatched: u32,
     /// Reads of loops that go round in vain: words, and where.
     repeats: Vec<(usize, SiteId)>,
-    /// The footprint's accesses, once it is too long to be searched.
-    touched: HashSet<(ObjectId, Access)>,
+    filler: Filler,
 }
-
-/// Accesses up to which a footprint is searched for duplicates.
-const SHORT: usize = 64;
 
 impl StepUnderWay {
     /// The step of a thread, stopped before an operation at `site`, begins.
@@ -72,9 +67,7 @@ impl StepUnderWay {
         self.flow = Flow::On;
         self.unwatched = 0;
         self.repeats.clear();
-        if !self.touched.is_empty() {
-            self.touched.clear();
-        }
+        self.filler.clear();
     }
 
     /// Whether a loop that goes round in vain has made this read in this step before. Remembers it.
@@ -90,17 +83,7 @@ impl StepUnderWay {
     /// Records an access to a word of `size` bytes. Constant time.
     pub fn touch(&mut self, address: usize, size: u32, access: Access) {
         for object in crate::footprints::words(address, size) {
-            let accesses = &mut self.footprint.accesses;
-            if accesses.len() < SHORT {
-                self.footprint.touch(object, access);
-            } else {
-                if self.touched.is_empty() {
-                    self.touched.extend(accesses.iter().copied());
-                }
-                if self.touched.insert((object, access)) {
-                    accesses.push((object, access));
-                }
-            }
+            self.filler.touch(&mut self.footprint, object, access);
         }
     }
 }
@@ -129,7 +112,7 @@ pub struct State {
     pub regions: Regions,
     /// Regions of the arena that are mapped.
     pub mapped: Mapped,
-    /// The race detector, from the root on.
+    /// The race detector, from the root on; none by transactions, which judge races themselves.
     pub detector: Option<Detector>,
     /// The step under way.
     pub step: StepUnderWay,
@@ -158,6 +141,9 @@ pub struct State {
 impl State {
     /// The state at process start.
     pub fn new(mode: Mode, order: Option<Order>, status: Option<StatusPage>) -> Self {
+        let task = order.as_ref().map(|order| &order.task);
+        let by_transactions =
+            matches!(task, Some(Task::Explore { strategy: Strategy::Transactions, .. }));
         Self {
             mode,
             refuse_thread: order.as_ref().is_some_and(|order| order.libtest),
@@ -180,7 +166,7 @@ impl State {
             root: None,
             most_threads: 1,
             names: Names::default(),
-            by_transactions: false,
+            by_transactions,
             weak_pair: false,
         }
     }

@@ -86,7 +86,7 @@ impl Snapshots for Native {
         self.restore_root();
         let mut from = 0;
         let mut step = std::mem::take(&mut log.step);
-        for made in &log.steps {
+        for (number, made) in log.steps.iter().enumerate() {
             let values = log.values[from..made.values].iter();
             from = made.values;
             let runs = made.thread.0 < self.threads() && self.status(made.thread).can_run();
@@ -94,7 +94,7 @@ impl Snapshots for Native {
                 self.step(made.thread, &mut Again { values }, &mut step);
             }
             if !runs || step.signature != made.signature || step.flow != Flow::On {
-                state().unsupported = Some(crate::answer::nondeterminism(log.steps.len()));
+                state().unsupported = Some(crate::answer::nondeterminism(number));
                 log.differs = true;
                 break;
             }

@@ -35,10 +35,7 @@ pub fn pause(site: SiteId) {
 pub fn wait_for_change(site: SiteId) {
     state().thread().in_region = false;
     stop(Pending::Spinning, site);
-    if state().step.gate.is_some() {
-        let words: Vec<_> = state().thread().spin.words().collect();
-        crate::gate::waited_for(&words);
-    }
+    crate::gate::waited_for_change();
     state().thread().spin.release();
 }
 

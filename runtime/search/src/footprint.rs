@@ -1,6 +1,8 @@
 //! Footprints: what one run of a thread touched, and which footprints depend on each other (DESIGN.md section 4,
 //! ALGORITHM.md section 4.1).
 
+use std::collections::HashSet;
+
 use crate::machine::ThreadId;
 
 /// An object that operations act on. Stable within one execution; the machine chooses the numbering (an address, say).
@@ -146,6 +148,39 @@ impl Access {
 #[must_use]
 pub const fn thread_object(thread: ThreadId) -> ObjectId {
     ObjectId(u64::MAX - thread.0 as u64)
+}
+
+/// Accesses up to which a footprint is searched for duplicates.
+const SHORT: usize = 32;
+
+/// Fills a footprint with every access once, in constant time also when it becomes long.
+#[derive(Clone, Debug, Default)]
+pub struct Filler {
+    /// The footprint's accesses, once it is too long to be searched.
+    known: HashSet<(ObjectId, Access)>,
+}
+
+impl Filler {
+    /// The footprint was cleared.
+    pub fn clear(&mut self) {
+        if !self.known.is_empty() {
+            self.known.clear();
+        }
+    }
+
+    /// As [`Footprint::touch_data`].
+    pub fn touch(&mut self, footprint: &mut Footprint, object: ObjectId, access: Access) {
+        if footprint.accesses.len() < SHORT {
+            return footprint.touch_data(object, access);
+        }
+        if self.known.is_empty() {
+            self.known.extend(footprint.accesses.iter().copied());
+        }
+        let written = access == Access::Read && self.known.contains(&(object, Access::Write));
+        if !written && self.known.insert((object, access)) {
+            footprint.accesses.push((object, access));
+        }
+    }
 }
 
 /// What one run of a thread from boundary to boundary touched.

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use check::brute::every_state;
 use check::cases::cases;
+use check::texts::same;
 use check::{by_states, by_transactions, leads_to, parse, search};
 use lockred_search::model::program::Body;
 use lockred_search::model::{Failure, ModelMachine, Watched};
@@ -112,12 +113,6 @@ fn the_order_of_reentrant_locks_may_be_cyclic() {
         thread B { lock b; lock a; unlock a; unlock b }",
     );
     assert_eq!((deadlocks(&seen), ends(&seen)), (1, 2));
-}
-
-/// `declarations`, and `number` threads that all have `body`.
-fn same(declarations: &str, number: usize, body: &str) -> String {
-    let threads = (0..number).map(|i| format!("thread T{i} {{ {body} }}\n"));
-    format!("{declarations}\n{}", threads.collect::<String>())
 }
 
 fn has_race(seen: &BTreeSet<Failure>) -> bool {
@@ -371,7 +366,7 @@ fn the_last_at_a_barrier_is_the_leader() {
     for (number, orders) in [(2, 2), (3, 6)] {
         let declarations = format!("barrier b = {number};");
         let text = same(&declarations, number, "r = arrive b");
-        assert_eq!(ends(&agrees(&text)), number);
+        assert_eq!(ends(&agrees(&text)), number as usize);
         assert_eq!((executions(&text).0, executions(&text).1), (orders, orders));
     }
 }

@@ -3,6 +3,7 @@
 #![expect(dead_code, reason = "not every test file uses all of `check`")]
 mod check;
 
+use check::texts::{philosophers, same};
 use check::{all_states, by_persistent_sets, by_states, parse};
 use lockred_search::{Limits, Stop};
 
@@ -15,13 +16,6 @@ fn counts(text: &str) -> (u64, u64) {
     let (seen, some) = by_persistent_sets(&program, Limits::default());
     assert_eq!((some.stop, &seen.failures), (Stop::Complete, &states.failures), "{text}");
     (all.counts.transactions, some.counts.transactions)
-}
-
-/// `declarations`, and `number` threads that all have `body`, in which `#` stands for the thread's number.
-fn same(declarations: &str, number: usize, body: &str) -> String {
-    let threads =
-        (0..number).map(|i| format!("thread T{i} {{ {} }}\n", body.replace('#', &i.to_string())));
-    format!("{declarations}\n{}", threads.collect::<String>())
 }
 
 const VARIABLES: &str = "plain x0 x1 x2 x3; mutex a0 a1 a2 a3;";
@@ -68,24 +62,13 @@ fn spawned_and_joined() {
 }
 
 #[test]
-fn philosophers() {
-    let table = |number: usize, ordered: bool, body: &str| {
-        let mut text = "plain x0 x1 x2 x3; mutex a0 a1 a2 a3;\n".to_owned();
-        for i in 0..number {
-            let (mut left, mut right) = (i, (i + 1) % number);
-            if ordered && left > right {
-                (left, right) = (right, left);
-            }
-            let eat = body.replace('<', &left.to_string()).replace('>', &right.to_string());
-            text.push_str(&format!(
-                "thread T{i} {{ lock a{left}; lock a{right}; {eat} unlock a{right}; unlock a{left} }}\n"
-            ));
-        }
-        text
-    };
-    assert_eq!([3, 4].map(|n| counts(&table(n, false, ""))), [(36, 37), (112, 92)]);
-    assert_eq!([3, 4].map(|n| counts(&table(n, true, ""))), [(7, 3), (15, 4)]);
-    assert_eq!([3, 4].map(|n| counts(&table(n, true, "x< = 1; x> = 1;"))), [(12, 12), (30, 28)]);
+fn philosophers_eat() {
+    assert_eq!([3, 4].map(|n| counts(&philosophers(n, false, ""))), [(36, 37), (112, 92)]);
+    assert_eq!([3, 4].map(|n| counts(&philosophers(n, true, ""))), [(7, 3), (15, 4)]);
+    assert_eq!(
+        [3, 4].map(|n| counts(&philosophers(n, true, "x< = 1; x> = 1;"))),
+        [(12, 12), (30, 28)]
+    );
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn prepare(program: Program, task: Task) -> (MutexGuard<'static, Option<Program>
     if let Some(old) = state::installed() {
         // Address space that would else be lost with every test.
         fresh.mapped = std::mem::take(&mut old.mapped);
-        fresh.detector = old.detector.take();
+        fresh.detector = old.detector.take().filter(|_| !fresh.by_transactions);
     }
     crate::plain::rest();
     state::install(fresh);

@@ -168,6 +168,22 @@ code! {
     }
 }
 
+impl Class {
+    /// Whether operations of the class acquire a lock, try to, or release one.
+    #[must_use]
+    pub const fn is_lock(self) -> bool {
+        matches!(
+            self,
+            Self::Lock
+                | Self::TryLock
+                | Self::Unlock
+                | Self::ReadLock
+                | Self::TryReadLock
+                | Self::ReadUnlock
+        )
+    }
+}
+
 /// Layout of the `how` argument: the class, and flags.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct How(pub u32);

@@ -54,7 +54,10 @@ impl Gate<'_> {
     /// Asked before each operation; `can_proceed` is false if it would wait. After `Go::On` the machine executes it and tells
     /// `after`; else it leaves the thread before it.
     pub fn before(&mut self, operation: &Operation, can_proceed: bool) -> Go {
-        self.note_waiting(operation);
+        // What a waiter holds besides its lock is noted when it waits: only then is its lock known for sure.
+        if !matches!(operation, Operation::Wait { .. }) {
+            self.note_waiting(operation);
+        }
         let cut = match *operation {
             Operation::Acquire(lock, _) => {
                 !is_on(Fault::CyclesIgnored)
@@ -134,7 +137,6 @@ impl Gate<'_> {
             }
             Operation::Resume { channel, taken } => self.run.push(Deed::Resume(channel, taken)),
             Operation::Wait { queue, lock, in_order } => {
-                // Machines may have known another lock before.
                 self.note_waiting(operation);
                 // First, so that the lock orders it.
                 let access = if in_order { Access::EnqueueLast } else { Access::Enqueue };

@@ -1,9 +1,7 @@
 //! What a transaction did: its footprint, the locks that it depends on, and its deeds in order.
 
-use std::collections::HashSet;
-
 use crate::fault::{Fault, is_on};
-use crate::footprint::{Access, Footprint, ObjectId, thread_object};
+use crate::footprint::{Access, Filler, Footprint, ObjectId, thread_object};
 use crate::machine::ThreadId;
 
 use super::operation::{Kind, Mode, Ordering, Passing};
@@ -90,8 +88,7 @@ pub(crate) struct Run {
     pub(super) closed: bool,
     /// Operations executed.
     pub(super) length: u32,
-    /// The footprint's accesses, once it is too long to be searched.
-    touched: HashSet<(ObjectId, Access)>,
+    filler: Filler,
     /// Number of deeds, in all transactions, that are no plain accesses, from 1.
     synced: u64,
     /// Plain accesses, and when they were made.
@@ -100,9 +97,6 @@ pub(crate) struct Run {
 
 /// Plain accesses that are remembered.
 const RECENT: usize = 256;
-
-/// Accesses up to which a footprint is searched for duplicates.
-const SHORT: usize = 32;
 
 impl Run {
     /// Begins a transaction of `thread`.
@@ -123,9 +117,7 @@ impl Run {
         self.closed = false;
         self.length = 0;
         self.synced += 1;
-        if !self.touched.is_empty() {
-            self.touched.clear();
-        }
+        self.filler.clear();
     }
 
     /// Whether it took locks that it holds where it is blocked.
@@ -140,17 +132,7 @@ impl Run {
 
     /// Records an access once. Constant time, also in long transactions.
     pub(super) fn touch(&mut self, object: ObjectId, access: Access) {
-        let accesses = &mut self.footprint.accesses;
-        if accesses.len() < SHORT {
-            return self.footprint.touch_data(object, access);
-        }
-        if self.touched.is_empty() {
-            self.touched.extend(accesses.iter().copied());
-        }
-        let written = access == Access::Read && self.touched.contains(&(object, Access::Write));
-        if !written && self.touched.insert((object, access)) {
-            accesses.push((object, access));
-        }
+        self.filler.touch(&mut self.footprint, object, access);
     }
 
     /// Whether the transaction has done the same to a plain object since its last deed of another kind: then nobody can tell
@@ -182,8 +164,7 @@ impl Run {
 
     pub(super) fn push(&mut self, deed: Deed) {
         self.synced += 1;
-        self.deeds.push(deed);
-        self.choices_at.push(self.choices);
+        self.push_plain(deed);
     }
 
     /// Fills in what the transaction touched and waited for before its deed of this number. Returns the number of choices up to

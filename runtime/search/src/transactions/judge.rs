@@ -25,7 +25,7 @@ impl<M: Transactional> Search<'_, '_, M> {
             }
         }
         self.weak.judge(&self.trace, thread, position as Position, &self.run, &mut unordered);
-        if self.weak.saw_weak_values() {
+        if self.weak.take_weak_values() {
             self.drive.machine.weak_values();
         }
         let judged = unordered.iter().try_for_each(|pair| self.report(thread, pair));

@@ -7,8 +7,6 @@
 //!
 //! Everything is kept on stacks that go back with the trace. Per acquire and per access O(threads).
 
-use std::cell::Cell;
-
 use crate::chains::{ByObject, Chains, Position};
 use crate::clock::Clock;
 use crate::discipline::{Deed, Kind, Mode, Ordering, Run, Value};
@@ -85,7 +83,7 @@ pub(super) struct Weak {
     channels: Channels,
     fences: Fences,
     /// Conflicting atomic operations were not ordered, and not all sequentially consistent.
-    weak_values: Cell<bool>,
+    weak_values: bool,
     /// What to take back.
     log: Vec<(Position, Logged)>,
     now: Clock,
@@ -285,7 +283,7 @@ impl Weak {
 
     /// Compares an access with all earlier ones of other threads that conflict and are not ordered before it.
     fn check(
-        &self,
+        &mut self,
         thread: ThreadId,
         object: ObjectId,
         access: Access,
@@ -318,16 +316,17 @@ impl Weak {
                     && note.ordering.shows_weak_values(entry.note.ordering)
                     && access.depends_on(entry.access)
                 {
-                    self.weak_values.set(true);
+                    self.weak_values = true;
                 }
                 walk.on();
             }
         }
     }
 
-    /// Whether some conflicting atomic operations, not ordered and not all sequentially consistent, were seen.
-    pub(super) fn saw_weak_values(&self) -> bool {
-        self.weak_values.get()
+    /// Whether some conflicting atomic operations, not ordered and not all sequentially consistent, were seen since the last time
+    /// that this was asked.
+    pub(super) fn take_weak_values(&mut self) -> bool {
+        std::mem::take(&mut self.weak_values)
     }
 
     /// Takes over what an acquiring read sees.

@@ -12,78 +12,90 @@ where
     M: Snapshots + Fingerprint,
     M::Failure: Ord,
 {
-    let mut brute = Brute { machine, most, visited: HashSet::new(), failures: BTreeSet::new() };
-    brute.machine.restore_root();
-    brute.visit(0).then_some(brute.failures)
+    let mut brute = Brute { most, visited: HashSet::new(), failures: BTreeSet::new() };
+    machine.restore_root();
+    brute.visit(machine, 0).then_some(brute.failures)
 }
 
-struct Brute<'a, M: Machine> {
-    machine: &'a mut M,
+/// Called behind a step: the machine, the thread that made it, and what it did.
+pub type Visit<'a, M> = &'a mut dyn FnMut(&mut M, ThreadId, Step<<M as Machine>::Failure>) -> bool;
+
+/// Makes every step that is possible in the present state, which is kept as number `depth`; `visit` is called behind each of them
+/// and stops this by `false`. Whether there was any; none if it was stopped.
+pub fn every_step<M: Snapshots>(
+    machine: &mut M,
+    depth: usize,
+    visit: Visit<'_, M>,
+) -> Option<bool> {
+    machine.save(depth);
+    let mut moved = false;
+    for thread in (0..machine.threads()).map(ThreadId) {
+        if !machine.status(thread).can_run() {
+            continue;
+        }
+        moved = true;
+        let mut values = Values::default();
+        loop {
+            values.taken = 0;
+            let mut step = Step::default();
+            machine.step(thread, &mut values, &mut step);
+            if !visit(machine, thread, step) {
+                return None;
+            }
+            machine.restore(depth);
+            if !values.advance() {
+                break;
+            }
+        }
+    }
+    Some(moved)
+}
+
+/// What the machine says of an execution that has ended.
+pub fn finish<M: Machine>(machine: &mut M) -> Vec<M::Failure> {
+    let mut failures = Vec::new();
+    machine.finish(&mut failures);
+    failures
+}
+
+struct Brute<F> {
     most: usize,
     visited: HashSet<u128>,
-    failures: BTreeSet<M::Failure>,
+    failures: BTreeSet<F>,
 }
 
-impl<M: Snapshots + Fingerprint> Brute<'_, M>
-where
-    M::Failure: Ord,
-{
+impl<F: Ord> Brute<F> {
     /// Visits what can be reached from the present state, which is new. Returns whether the limit of states was kept.
-    fn visit(&mut self, depth: usize) -> bool {
-        self.machine.save(depth);
-        let mut moved = false;
-        for thread in (0..self.machine.threads()).map(ThreadId) {
-            if !self.machine.status(thread).can_run() {
-                continue;
+    fn visit<M>(&mut self, machine: &mut M, depth: usize) -> bool
+    where
+        M: Snapshots<Failure = F> + Fingerprint,
+    {
+        let moved = every_step(machine, depth, &mut |machine, _, step| {
+            self.failures.extend(step.failures);
+            if step.flow == Flow::Over {
+                self.failures.extend(finish(machine));
+                return true;
             }
-            moved = true;
-            let mut values = Values::default();
-            loop {
-                values.rewind();
-                let mut step = Step::default();
-                self.machine.step(thread, &mut values, &mut step);
-                self.failures.extend(step.failures);
-                if step.flow == Flow::Over {
-                    self.finish();
-                } else if self.visited.insert(self.machine.fingerprint())
-                    && (self.visited.len() > self.most || !self.visit(depth + 1))
-                {
-                    return false;
-                }
-                self.machine.restore(depth);
-                if !values.advance() {
-                    break;
-                }
-            }
+            !self.visited.insert(machine.fingerprint())
+                || (self.visited.len() <= self.most && self.visit(machine, depth + 1))
+        });
+        if moved == Some(false) {
+            self.failures.extend(finish(machine));
         }
-        if !moved {
-            self.finish();
-        }
-        true
-    }
-
-    fn finish(&mut self) {
-        let mut failures = Vec::new();
-        self.machine.finish(&mut failures);
-        self.failures.extend(failures);
+        moved.is_some()
     }
 }
 
 /// All combinations of the values that a run chooses, one after another.
 #[derive(Default)]
-pub struct Values {
+struct Values {
     chosen: Vec<(u32, u32)>,
     taken: usize,
 }
 
 impl Values {
-    /// Begins the run again.
-    pub fn rewind(&mut self) {
-        self.taken = 0;
-    }
-
     /// Goes on to the next combination. Returns whether there is one.
-    pub fn advance(&mut self) -> bool {
+    fn advance(&mut self) -> bool {
         while let Some((picked, of)) = self.chosen.pop() {
             if picked + 1 < of {
                 self.chosen.push((picked + 1, of));

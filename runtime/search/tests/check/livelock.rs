@@ -9,14 +9,13 @@
 use std::collections::{BTreeSet, HashMap};
 
 use lockred_search::footprint::Access;
-use lockred_search::machine::{Flow, Machine, Step, ThreadId};
+use lockred_search::machine::{Flow, Machine};
 use lockred_search::model::program::Body;
 use lockred_search::model::state::{Phase, State};
 use lockred_search::model::{Failure, ModelMachine, Program};
 use lockred_search::naive::Fingerprint;
-use lockred_search::transactional::Snapshots;
 
-use super::brute::Values;
+use super::brute::{every_step, finish};
 
 /// A state, by number.
 #[derive(Default)]
@@ -74,50 +73,26 @@ impl Graph {
 
     /// Visits what can be reached from the present state, which is new. Returns whether the limit of states was kept.
     fn visit(&mut self, machine: &mut ModelMachine, number: usize, depth: usize) -> bool {
-        machine.save(depth);
         let before = machine.state().clone();
-        let mut moved = false;
-        for thread in (0..machine.threads()).map(ThreadId) {
-            if !machine.status(thread).can_run() {
-                continue;
+        let moved = every_step(machine, depth, &mut |machine, thread, step| {
+            let tried = |&(_, access): &(_, Access)| access == Access::TryLock;
+            let succeeded = step.footprint.accesses.iter().any(tried);
+            self.failures.extend(step.failures);
+            let effect = succeeded || has_effect(&before, machine.state());
+            let fingerprint = machine.fingerprint();
+            if step.flow == Flow::Over {
+                self.failures.extend(finish(machine));
             }
-            moved = true;
-            let mut values = Values::default();
-            loop {
-                values.rewind();
-                let mut step = Step::default();
-                machine.step(thread, &mut values, &mut step);
-                let tried = |&(_, access): &(_, Access)| access == Access::TryLock;
-                let succeeded = step.footprint.accesses.iter().any(tried);
-                self.failures.extend(step.failures);
-                let effect = succeeded || has_effect(&before, machine.state());
-                let fingerprint = machine.fingerprint();
-                if step.flow == Flow::Over {
-                    self.finish(machine);
-                }
-                let known = self.numbers.get(&fingerprint).copied();
-                let target = known.unwrap_or_else(|| self.add(fingerprint, machine.state()));
-                self.nodes[number].steps.push((thread.index(), target, effect));
-                let new = known.is_none() && step.flow != Flow::Over;
-                if self.nodes.len() > self.most || new && !self.visit(machine, target, depth + 1) {
-                    return false;
-                }
-                machine.restore(depth);
-                if !values.advance() {
-                    break;
-                }
-            }
+            let known = self.numbers.get(&fingerprint).copied();
+            let target = known.unwrap_or_else(|| self.add(fingerprint, machine.state()));
+            self.nodes[number].steps.push((thread.index(), target, effect));
+            let new = known.is_none() && step.flow != Flow::Over;
+            self.nodes.len() <= self.most && (!new || self.visit(machine, target, depth + 1))
+        });
+        if moved == Some(false) {
+            self.failures.extend(finish(machine));
         }
-        if !moved {
-            self.finish(machine);
-        }
-        true
-    }
-
-    fn finish(&mut self, machine: &mut ModelMachine) {
-        let mut failures = Vec::new();
-        machine.finish(&mut failures);
-        self.failures.extend(failures);
+        moved.is_some()
     }
 
     fn livelocks(&self) -> Vec<Failure> {

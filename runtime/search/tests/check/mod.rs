@@ -3,6 +3,7 @@
 pub mod brute;
 pub mod cases;
 pub mod livelock;
+pub mod texts;
 
 use lockred_search::discipline::Discipline;
 use lockred_search::model::{Failure, ModelMachine, Program, Watched};

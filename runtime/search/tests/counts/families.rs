@@ -1,6 +1,7 @@
 //! Programs of the table of counts that come in sizes.
 
 use super::Row;
+use crate::check::texts::{philosophers, same};
 
 /// All of them, in the order of the table.
 pub fn rows() -> Vec<Row> {
@@ -12,15 +13,6 @@ pub fn rows() -> Vec<Row> {
     waiting(&mut rows);
     barriers(&mut rows);
     rows
-}
-
-/// `declarations`, and `number` threads that all have `body`, in which `#` stands for the thread's number and `>` for the next.
-fn same(declarations: &str, number: u32, body: &str) -> String {
-    let thread = |i: u32| {
-        let body = body.replace('#', &i.to_string()).replace('>', &(i + 1).to_string());
-        format!("thread T{i} {{ {body} }}\n")
-    };
-    format!("{declarations}\n{}", (0..number).map(thread).collect::<String>())
 }
 
 fn factorial(number: u32) -> u64 {
@@ -264,21 +256,6 @@ fn locks(rows: &mut Vec<Row>) {
         let name = format!("payload through a locked counter {producers}");
         rows.push(row(name, text).published(factorial(producers + 1), "(N+1)!"));
     }
-}
-
-fn philosophers(number: u32, ordered: bool, body: &str) -> String {
-    let mut text = "plain x0 x1 x2 x3 x4; mutex a0 a1 a2 a3 a4;\n".to_owned();
-    for i in 0..number {
-        let (mut left, mut right) = (i, (i + 1) % number);
-        if ordered && left > right {
-            (left, right) = (right, left);
-        }
-        let eat = body.replace('<', &left.to_string()).replace('>', &right.to_string());
-        text.push_str(&format!(
-            "thread T{i} {{ lock a{left}; lock a{right}; {eat} unlock a{right}; unlock a{left} }}\n"
-        ));
-    }
-    text
 }
 
 /// Programs that search a table or a tree.
