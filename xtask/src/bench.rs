@@ -20,7 +20,7 @@ pub fn run() -> command::Outcome {
 /// Measures the searches alone, on model programs: needs no set-up.
 pub fn search() -> command::Outcome {
     let mut growth = command::cargo(&root());
-    growth.args(["run", "--quiet", "--release", "-p", "lockred-search", "--example", "growth"]);
+    growth.args(["run", "--quiet", "--release", "-p", "xtask", "--example", "growth"]);
     let status = growth.status().map_err(|e| format!("cannot run the example: {e}"))?;
     if status.success() { Ok(()) } else { Err(format!("the example ended with {status}")) }
 }

@@ -57,6 +57,12 @@ impl Rarer {
         }
     }
 
+    /// Whether the program has none of these locks.
+    pub(super) fn is_empty(&self) -> bool {
+        let Self { depths, lines, onces, odd_rounds } = self;
+        depths.is_empty() && lines.is_empty() && onces.is_empty() && odd_rounds.is_empty()
+    }
+
     /// The thread waits no longer.
     pub(super) fn leave_line(&mut self, condvar: Condvar, thread: Body) {
         if let Some(line) = self.lines.get_mut(usize::from(condvar.0)) {

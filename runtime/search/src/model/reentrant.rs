@@ -11,6 +11,9 @@ impl ModelMachine {
     /// Whether the thread stands before an acquire of a re-entrant mutex that it owns, or before a release that is not the
     /// outermost one.
     pub(super) fn is_inner(&self, number: usize) -> bool {
+        if self.state.rarer.depths.is_empty() {
+            return false;
+        }
         let owns = |a: Mutex| {
             self.reentrant[usize::from(a.0)] && self.state.holds(Body(number as u8), a, false)
         };

@@ -136,13 +136,28 @@ impl Clone for State {
 
     fn clone_from(&mut self, other: &Self) {
         self.threads.clone_from(&other.threads);
-        self.values.clone_from(&other.values);
-        self.owners.clone_from(&other.owners);
+        take_over(&mut self.values, &other.values);
+        take_over(&mut self.owners, &other.owners);
         self.readers.clone_from(&other.readers);
-        self.queues.clone_from(&other.queues);
-        self.closed.clone_from(&other.closed);
-        self.freed.clone_from(&other.freed);
-        self.rarer.clone_from(&other.rarer);
+        if !(self.queues.is_empty() && other.queues.is_empty()) {
+            self.queues.clone_from(&other.queues);
+            take_over(&mut self.closed, &other.closed);
+        }
+        take_over(&mut self.freed, &other.freed);
+        if !(self.rarer.is_empty() && other.rarer.is_empty()) {
+            self.rarer.clone_from(&other.rarer);
+        }
+    }
+}
+
+/// Copies values into a vector that has as many almost always.
+#[inline]
+fn take_over<T: Copy>(mine: &mut Vec<T>, theirs: &[T]) {
+    if mine.len() == theirs.len() {
+        mine.copy_from_slice(theirs);
+    } else {
+        mine.clear();
+        mine.extend_from_slice(theirs);
     }
 }
 

@@ -1,9 +1,10 @@
 //! How searches grow on model programs, as a table: executions, transactions, operations, seconds, rates and memory by threads,
-//! rounds and strategy. `cargo xtask bench search` runs it.
+//! rounds and strategy. `cargo xtask bench search` runs it. It lives here because examples of the search's own crate are built with
+//! the switch of its deliberate faults, which costs time.
 //!
-//! `cargo run --release -p lockred-search --example growth [most transactions per row]`
+//! `cargo run --release -p xtask --example growth [most transactions per row [program [strategy]]]`
 
-#[path = "../tests/check/memory.rs"]
+#[path = "../../runtime/search/tests/check/memory.rs"]
 mod memory;
 
 use std::time::Instant;
@@ -77,7 +78,10 @@ fn seconds(work: impl FnOnce()) -> f64 {
 type Search = dyn Fn(&mut ModelMachine, &mut UpTo) -> Outcome;
 
 fn main() {
-    let most = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(MOST);
+    let mut arguments = std::env::args().skip(1);
+    let most = arguments.next().and_then(|n| n.parse().ok()).unwrap_or(MOST);
+    let (only_program, only_strategy) = (arguments.next(), arguments.next());
+    let is_wanted = |only: &Option<String>, name: &str| only.as_ref().is_none_or(|only| only == name);
     let strategies: [(&str, &Search); 5] = [
         ("dpor", &|machine, up_to| explore(machine, Strategy::Dpor, Limits::default(), up_to)),
         ("transactions", &|machine, up_to| {
@@ -102,6 +106,9 @@ fn main() {
         "|---------------|--------------|-----------:|----------|-------------:|-----------:|--------:|---------------:|-------------:|-----------:|"
     );
     for (name, text) in programs() {
+        if !is_wanted(&only_program, &name) {
+            continue;
+        }
         let program: Program = match text.parse() {
             Ok(program) => program,
             Err(error) => {
@@ -110,6 +117,9 @@ fn main() {
             }
         };
         for (strategy, search) in strategies {
+            if !is_wanted(&only_strategy, strategy) {
+                continue;
+            }
             let before = MEMORY.live();
             MEMORY.take_peak();
             let mut machine = ModelMachine::new(&program);
