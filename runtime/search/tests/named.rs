@@ -192,6 +192,10 @@ fn every_race_is_shown_by_its_schedule() {
             thread A { x0 = 1; f = 1; lock a; r = x0; if r == 0 { wait c a } unlock a; r = x1 }
             thread B { x1 = 1; relaxed f = 1; lock a; lock b; f += 1; unlock b; unlock a }
             thread C { lock b; r = x1; if r == 0 { wait c b } unlock b; relaxed r = f; x0 = 1; f = 1 }",
+        // C's section comes after what A does later, and still has to come before B's.
+        "plain x; atomic f g; mutex a; thread A { x = 1; f = 1; read a; g = 0; unread a }
+            thread B { lock a; r = f += 1; unlock a }
+            thread C { read a; g = 0; unread a; relaxed r = f; x = 1; f = 1 }",
     ];
     for text in texts {
         let program = parse(text);

@@ -29,6 +29,8 @@ pub(super) struct Event {
     meets: Vec<(ThreadId, Position)>,
     /// Its part of the schedule.
     pub(super) schedule: (usize, usize),
+    /// The number of its first entry in the chains.
+    entries: usize,
 }
 
 impl Event {
@@ -102,6 +104,17 @@ impl Trace {
 
     pub(super) fn event(&self, position: usize) -> &Event {
         &self.events[position]
+    }
+
+    /// Locks that a transaction took or gave back.
+    pub(super) fn locks(&self, position: usize) -> Vec<(ObjectId, Mode)> {
+        let accesses = self.chains.made(self.events[position].entries, position as Position);
+        let locks = accesses.filter_map(|(object, access)| match access {
+            Access::Section | Access::Change => Some((object, Mode::Exclusive)),
+            Access::SharedSection | Access::SharedChange => Some((object, Mode::Shared)),
+            _ => None,
+        });
+        locks.collect()
     }
 
     pub(super) fn last_thread(&self) -> Option<ThreadId> {
@@ -216,6 +229,7 @@ impl Trace {
         event.thread = thread;
         event.index = index;
         event.schedule = schedule;
+        event.entries = self.chains.len();
         event.order.copy_from(&self.order);
         event.order.set(thread, index);
         event.real.copy_from(&self.real);

@@ -1,12 +1,15 @@
 //! The order in which a data race shows: critical sections that happened to run between the two accesses are moved away.
 //!
 //! ALGORITHM.md section 5 puts what does not come after the first transaction before it, and the rest behind it in trace
-//! order. Departure: of the rest, what begins without knowing of the first access (a waiter that the first transaction woke,
-//! say) goes before what knows of it, as far as the trace allows, so that no lock passes the knowledge on; and what never
-//! learns of it before what does so on the way.
+//! order. Departure: in the rest, a lock must not pass the knowledge of the first access on where the trace does not want it
+//! to. So of two transactions that take the same lock and that the trace does not order, the one that never learns of the first access
+//! runs before the one that does so on the way, and this one before the one that knows of it when it begins (as the first transaction's
+//! own thread does), if both is possible; else the former.
 
 use crate::chains::Position;
 use crate::clock::Clock;
+use crate::discipline::Mode;
+use crate::footprint::ObjectId;
 
 use super::trace::Trace;
 use super::weak::{Unordered, Weak};
@@ -26,23 +29,39 @@ pub(super) fn order(trace: &Trace, weak: &Weak, pair: &Unordered) -> Vec<usize> 
     order.push(first);
     let rest: Vec<usize> =
         (first + 1..trace.len()).filter(|&at| needed(at) && after_first(at)).collect();
-    let thread_knows = |at: usize, node: usize| {
+    let knows = |at: usize, node: usize| {
         let thread = trace.event(at).thread;
         weak.knows(thread, node as Position, pair.earlier.0, pair.epoch)
     };
-    let knows = |at: usize| thread_knows(at, at);
-    let learns = |at: usize| thread_knows(at, at + 1);
-    let comes_before = |before: usize, at: usize| covers(&trace.event(at).real, before);
-    let mut ignorant: Vec<usize> = rest.iter().copied().filter(|&at| !knows(at)).collect();
-    ignorant.sort_by_key(|&at| {
-        rest.iter().filter(|&&before| learns(before) && comes_before(before, at)).count()
-    });
-    for &at in ignorant.iter().chain(&rest) {
-        for &before in rest.iter().filter(|&&before| before <= at) {
-            if comes_before(before, at) && !order.contains(&before) {
-                order.push(before);
-            }
-        }
+    let knowledge = rest.iter().map(|&at| u8::from(knows(at, at)) + u8::from(knows(at, at + 1)));
+    let knowledge: Vec<u8> = knowledge.collect();
+    let locks: Vec<Vec<(ObjectId, Mode)>> = rest.iter().map(|&at| trace.locks(at)).collect();
+    let comes_before = |before: usize, at: usize| covers(&trace.event(rest[at]).real, rest[before]);
+    let passes_on = |before: usize, at: usize| {
+        let excludes = |&(lock, mode): &(ObjectId, Mode)| {
+            locks[at].iter().any(|&(other, wanted)| lock == other && mode.excludes(wanted))
+        };
+        knowledge[before] > knowledge[at] && locks[before].iter().any(excludes)
+    };
+    let mut left: Vec<usize> = (0..rest.len()).collect();
+    while !left.is_empty() {
+        let can_run = |&at: &usize| !left.iter().any(|&o| o != at && comes_before(o, at));
+        // What runs now keeps its knowledge from all that are left and know at most so much.
+        let keeps_from = |at: usize, most: u8| {
+            let mut others = left.iter().filter(|&&o| o != at && knowledge[o] <= most);
+            !others.any(|&o| passes_on(at, o) && !comes_before(at, o))
+        };
+        let best = |may: &dyn Fn(usize) -> bool| {
+            let may_run = left.iter().copied().filter(|at| can_run(at) && may(*at));
+            may_run.min_by_key(|&at| knowledge[at])
+        };
+        // (Where the trace itself is in the way, some lock passes it on all the same.)
+        let next = best(&|at| keeps_from(at, 1))
+            .or_else(|| best(&|at| keeps_from(at, 0)))
+            .or_else(|| best(&|_| true));
+        let Some(next) = next else { break };
+        left.retain(|&at| at != next);
+        order.push(rest[next]);
     }
     order
 }
