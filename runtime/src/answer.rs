@@ -52,6 +52,13 @@ fn told(choice: Choice) -> schedule::Choice {
     }
 }
 
+/// Leaves a choice where the session finds it if the process dies.
+pub fn trail(depth: usize, choice: Choice) {
+    if let Some(status) = state().status {
+        status.trail(depth, crate::session::trail_word(told(choice)));
+    }
+}
+
 /// A choice as the search has it.
 fn meant(choice: schedule::Choice) -> Choice {
     match choice {
@@ -62,9 +69,7 @@ fn meant(choice: schedule::Choice) -> Choice {
 
 impl Observer<Failure> for Watch {
     fn on_choice(&mut self, depth: usize, choice: Choice) {
-        if let Some(status) = state().status {
-            status.trail(depth, crate::session::trail_word(told(choice)));
-        }
+        trail(depth, choice);
     }
 
     fn on_step(&mut self, counts: &Counts) -> bool {
@@ -110,6 +115,7 @@ pub fn explore(strategy: Strategy, limits: Limits, keep_going: bool, rooted: boo
     let start = Instant::now();
     let mut watch = Watch::new(limits.seconds, keep_going);
     let outcome = if rooted {
+        crate::harness::learn();
         let bounds =
             search::Limits { executions: limits.executions, operations: limits.operations };
         explore_all(strategy, bounds, &mut watch)
@@ -221,6 +227,7 @@ fn shown(failures: Vec<(Failure, usize)>, length: usize) -> Option<Failure> {
 pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
     let mut watch = Watch::new(None, true);
     let (executed, drift) = if rooted {
+        crate::harness::learn();
         let choices: Vec<Choice> = schedule.0.iter().copied().map(meant).collect();
         let limits = search::Limits { executions: Some(1), operations };
         let replayed = search::replay(&mut Native::default(), &choices, limits, &mut watch);

@@ -19,6 +19,7 @@ mod failure;
 mod footprints;
 mod futex;
 mod gate;
+mod harness;
 mod heap;
 mod host;
 mod judge;

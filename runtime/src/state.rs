@@ -9,6 +9,7 @@ use crate::detect::Detector;
 use crate::execution::Execution;
 use crate::failure::Failure;
 use crate::gate::Lent;
+use crate::harness::Harness;
 use crate::names::Names;
 use crate::operation::{AtomicOperation, Pending};
 use crate::record::Recorder;
@@ -134,6 +135,8 @@ pub struct State {
     pub names: Names,
     /// The search is one by transactions.
     pub by_transactions: bool,
+    /// What libtest does behind the test.
+    pub harness: Harness,
     /// Some execution had conflicting atomic accesses, unordered and not both `SeqCst`.
     pub weak_pair: bool,
 }
@@ -167,6 +170,7 @@ impl State {
             most_threads: 1,
             names: Names::default(),
             by_transactions,
+            harness: Harness::default(),
             weak_pair: false,
         }
     }

@@ -81,7 +81,8 @@ fn main() {
     let mut arguments = std::env::args().skip(1);
     let most = arguments.next().and_then(|n| n.parse().ok()).unwrap_or(MOST);
     let (only_program, only_strategy) = (arguments.next(), arguments.next());
-    let is_wanted = |only: &Option<String>, name: &str| only.as_ref().is_none_or(|only| only == name);
+    let is_wanted =
+        |only: &Option<String>, name: &str| only.as_ref().is_none_or(|only| only == name);
     let strategies: [(&str, &Search); 5] = [
         ("dpor", &|machine, up_to| explore(machine, Strategy::Dpor, Limits::default(), up_to)),
         ("transactions", &|machine, up_to| {

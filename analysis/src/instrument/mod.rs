@@ -14,6 +14,7 @@ mod hooks;
 mod plain;
 mod sidecar;
 mod sites;
+mod test_end;
 mod thread_locals;
 mod thunks;
 mod unreachable;
@@ -92,6 +93,9 @@ pub fn instrument(
     externals::rename(context, module);
     unreachable::trap(context, module);
     thunks::make(context, module);
+    if program.libtest {
+        test_end::announce(context, module);
+    }
     let functions: Vec<Function> = module.functions();
     let mut instrumenter = Instrumenter {
         context,

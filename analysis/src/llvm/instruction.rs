@@ -35,6 +35,8 @@ pub enum Opcode {
     Compare,
     /// `va_arg`.
     VaArg,
+    /// `ret`.
+    Return,
     /// `unreachable`.
     Unreachable,
     /// Everything else.
@@ -77,6 +79,7 @@ impl Instruction {
             LLVMPHI | LLVMSelect => Opcode::Merge,
             LLVMICmp => Opcode::Compare,
             LLVMVAArg => Opcode::VaArg,
+            LLVMRet => Opcode::Return,
             LLVMUnreachable => Opcode::Unreachable,
             _ => Opcode::Other,
         }

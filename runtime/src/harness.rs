@@ -1,0 +1,98 @@
+//! What libtest does behind a test: left out, once a run has shown that it changes nothing.
+//!
+//! When the test's function has returned, the harness prints, drops and counts before the process exits. None of that is the
+//! user's, but it costs time in every execution, and its operations interleave with those of threads that the test has left behind.
+//! Whether the test has passed does follow from what it returned, in a way that only the harness knows (`should_panic`). So one execution is run to
+//! its end first ([`learn`]): if the test returned `Ok` there and the process exited with success, `Ok` means success. From then on,
+//! main ends the process where the test returns `Ok`, after its thread-local destructors, as it would have in the end.
+
+use crate::execution::Exit;
+use crate::failure::Failure;
+use crate::machine::Native;
+use crate::process;
+use crate::pthread;
+use crate::state::state;
+use lockred_search::{self as search, Choice, Counts, Observer};
+
+/// What is known of the harness.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Harness {
+    /// It runs to its end.
+    #[default]
+    Runs,
+    /// It runs to its end, and the test has returned `Ok`.
+    SawOk,
+    /// It is left out where the test returns `Ok`.
+    LeftOut,
+}
+
+/// See [`lockred_trace::hooks`].
+///
+/// # Safety
+/// `result` points to what libtest's wrapper of a test returns.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __lr_test_returned(result: *const Result<(), String>) {
+    let state = state();
+    // SAFETY: by the caller's promise; the runtime was built by the program's compiler, which lays out a type in one way.
+    let passed = unsafe { (*result).is_ok() };
+    if !state.below_root || state.thread_number() != 0 || !passed {
+        return;
+    }
+    if state.harness == Harness::LeftOut {
+        pthread::run_destructors();
+        process::run_at_exit();
+        process::exit(0, true);
+    }
+    state.harness = Harness::SawOk;
+}
+
+/// Looks on without a word.
+struct Silent;
+
+impl Observer<Failure> for Silent {
+    fn on_step(&mut self, _: &Counts) -> bool {
+        if let Some(status) = state().status {
+            status.beat();
+        }
+        !crate::signals::stop_requested()
+    }
+
+    fn on_choice(&mut self, depth: usize, choice: Choice) {
+        crate::answer::trail(depth, choice);
+    }
+
+    fn on_failure(&mut self, _: Failure, _: &[Choice]) -> bool {
+        false
+    }
+}
+
+/// Operations after which that execution is given up.
+const LONGEST: u64 = 100_000;
+
+/// Runs one execution by the default policy, and finds out whether the harness can be left out. What the execution finds besides
+/// is forgotten: the search comes by it again.
+pub fn learn() {
+    let state = state();
+    if !state.order.as_ref().is_some_and(|order| order.libtest) {
+        return;
+    }
+    let recorder = state.recorder.take();
+    let by_transactions = std::mem::take(&mut state.by_transactions);
+    let (assumptions, warnings) = (state.assumptions.clone(), state.warnings.clone());
+    let limits = search::Limits { executions: Some(1), operations: LONGEST };
+    let run = search::replay(&mut Native::default(), &[], limits, &mut Silent);
+    let state = crate::state::state();
+    let success = Exit { status: 0, thread: 0, returned: true };
+    let passed = run.outcome.stop == search::Stop::Complete
+        && state.harness == Harness::SawOk
+        && state.execution.exit == Some(success);
+    state.harness = if passed { Harness::LeftOut } else { Harness::Runs };
+    state.recorder = recorder;
+    state.by_transactions = by_transactions;
+    state.detector = None;
+    state.assumptions = assumptions;
+    state.warnings = warnings;
+    state.unsupported = None;
+    state.weak_pair = false;
+    state.most_threads = 1;
+}
