@@ -178,6 +178,22 @@ fn who_cannot_end_with_those_that_spin_waits() {
 }
 
 #[test]
+fn a_loop_that_counts_gives_up_by_itself() {
+    // What a thread counts tells one round from the next, so that none is the same as before.
+    let text = "atomic f; thread A { while r == 0 { r = f; n = n + 1; if n == 3 { r = 5 } } }
+        thread B { q = f }";
+    assert_eq!(check(text).0, []);
+}
+
+#[test]
+fn two_that_wait_do_not_keep_each_other_going() {
+    // B sees a round of A once. If every try were an effect for A, and every round of A for B, both would go on for ever.
+    let text = "plain x; mutex a; thread A { while r == 0 { lock a; r = x; unlock a } }
+        thread B { while q == 0 { q = try a } unlock a }";
+    assert_eq!(check(text).0, [livelock(&[0], &[])]);
+}
+
+#[test]
 fn a_race_in_a_round_that_fails_is_seen() {
     // The round that succeeds is ordered behind the write.
     let text =
