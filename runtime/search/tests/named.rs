@@ -3,25 +3,43 @@
 #![expect(dead_code, reason = "not every test file uses all of `check`")]
 mod check;
 
-use check::{all_states, all_watched_states, by_transactions, leads_to, parse, search};
-use lockred_search::model::Failure;
-use lockred_search::{Limits, Stop, Strategy};
+use check::{
+    all_states, all_watched_states, by_persistent_sets, by_states, by_transactions, leads_to,
+    parse, search,
+};
+use lockred_search::model::{Failure, Program};
+use lockred_search::{Limits, Outcome, Stop, Strategy};
 
-/// Compares DPOR, transactions, all interleavings and all states.
+type Search = fn(&Program, Limits) -> (check::Seen, Outcome);
+
+/// Compares every search with all states. What it tells is shown by the schedule that it tells.
 fn agrees(text: &str) -> check::Seen {
     let program = parse(text);
+    let shows = |name: &str, seen: &check::Seen| {
+        for (failure, schedule) in &seen.schedules {
+            assert!(leads_to(&program, schedule, failure), "{name}: {failure:?} of {program}");
+        }
+    };
     let (states, outcome) = all_states(&program);
     assert_eq!(outcome.stop, Stop::Complete);
     for strategy in [Strategy::Dpor, Strategy::Naive] {
         let (seen, outcome) = search(&program, strategy, Limits::default());
         assert_eq!(outcome.stop, Stop::Complete);
         assert_eq!(seen.failures, states.failures, "{strategy:?}: {program}");
+        shows(&format!("{strategy:?}"), &seen);
+    }
+    for (name, search) in [("stateful", by_states as Search), ("persistent", by_persistent_sets)] {
+        let (seen, outcome) = search(&program, Limits::default());
+        assert_eq!(outcome.stop, Stop::Complete);
+        assert_eq!(seen.failures, states.failures, "{name}: {program}");
+        shows(name, &seen);
     }
     let (watched, outcome) = all_watched_states(&program, Limits::default());
     assert_eq!(outcome.stop, Stop::Complete);
     let (seen, outcome) = by_transactions(&program, Limits::default());
     assert_eq!(outcome.stop, Stop::Complete);
     assert_eq!(seen.failures, watched.failures, "transactions: {program}");
+    shows("transactions", &seen);
     watched
 }
 
