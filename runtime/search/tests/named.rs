@@ -132,6 +132,58 @@ named! {
         thread C { join B; r = x }";
 }
 
+// What each of these shows is known of no other program here: without some line of the searches it is missed, told with a schedule
+// that does not show it, or told although it is not there.
+named! {
+    taken_by_a_try: "mutex a b; plain x; thread A { lock a; x = 1; unlock a } thread B { r = try a; read b; r = x }";
+    meeting_under_a_lock: "mutex a; barrier m = 2; thread A { lock a; arrive m }
+        thread B { lock a; unlock a; r = arrive m }";
+    ending_with_a_lock: "mutex a b; thread A { lock a } thread B { lock b; lock a; unlock a }
+        thread C { read a; unread a; read b }";
+    decrement_between_relaxed_flags: "atomic c = 3; atomic f; plain x;
+        thread A { r = dec c; relaxed q = f; if q == 1 { r = x } } thread B { relaxed f = 1; x = 1 }
+        thread C { r = dec c; q = c; if q == 1 { r = x } }";
+    free_behind_a_semaphore: "plain x; atomic s; thread A { down s; free x }
+        thread B { x = 1; s += 2; if r == 0 { s = r } }";
+    race_behind_a_meeting: "plain x; barrier m = 2; thread A { arrive m } thread B { } thread C { x = 1 }
+        thread D { arrive m; x = 1 }";
+    await_a_sum: "atomic f; thread A { f += -1 } thread B { } thread C { await f == 1 } thread D { f += 1 }";
+    reader_that_stays: "mutex a b; thread A { lock b; unlock b; lock a } thread B { r = try b; read a }";
+    try_before_a_lock: "mutex a b; thread A { r = try a } thread B { r = try b; if r == 1 { lock a; unlock a } }
+        thread C { lock a; lock b }";
+    own_release_sequence: "plain x; atomic s; thread A { x = 1; s = r + 1 } thread B { release s += 1; down s; r = x }";
+    join_of_itself: "mutex a b; thread A { lock a; join A } thread B { lock b; lock a } thread C { }
+        thread D { lock b }";
+    two_meetings_for_one: "barrier m = 2; thread A { arrive m } thread B { arrive m }
+        thread C { arrive m; r = arrive m } thread D { r = arrive m; arrive m }";
+    try_before_a_shared_lock: "plain x; mutex a b; thread A { read b; lock a; x = 1 } thread B { }
+        thread C { r = try a; read b; r = x }";
+    try_before_the_last_lock: "mutex a b; thread A { r = try a; lock b }
+        thread B { r = try b; if r == 1 { lock a; unlock a } } thread C { lock a; lock b }";
+    two_decrements_of_one: "atomic c = 3; thread A { } thread B { r = dec c; r = dec c } thread C { r = dec c }";
+    try_that_holds: "mutex a b; thread A { lock a; lock b; unlock b; unlock a } thread B { r = try b; lock a }";
+    nested_lock_that_is_tried: "mutex a b; thread A { } thread B { r = try a; if r == 1 { unlock a } }
+        thread C { lock b; lock a; unlock a }";
+    started_behind_a_write: "plain x; thread A { x = 1 } thread B { x = 1; spawn A }";
+    notification_of_all: "mutex a; condvar c; thread A { notify_all c } thread B { lock a; wait c a }
+        thread C { lock a; wait c a }";
+    own_relaxed_flag: "atomic f; plain x; thread A { } thread B { x = 1; relaxed f = 1; r = f }
+        thread C { acquire r = f; if r == 1 { q = x } }";
+    exchange_beside_a_join: "plain x y; atomic f; thread A { r = x; join B } thread B { r = y }
+        thread C { r = cas f 0 1; y = 1 }";
+    choice_behind_a_wait: "atomic f; thread A { if r == 0 { await f == 0; r = any 2 } else { acqrel r = f += 2 } }";
+    flags_behind_a_write: "plain x; atomic f; mutex a; thread A { relaxed r = f; join B; x = q }
+        thread B { lock a; x = 1; f = 1; relaxed f = 1 }";
+    join_under_a_lock_of_a_late_thread: "mutex a; thread A { } thread B { } thread C { lock a; join A }
+        thread D { spawn C; lock a; unlock a; spawn A }";
+    waiter_that_may_not_wait: "plain x y; mutex a; condvar c; thread A { lock a; y = 1 }
+        thread B { lock a; r = y; if r == 0 { wait c a } unlock a; x = 1 }
+        thread C { lock a; notify_all c; unlock a; lock a; x = 1; unlock a }";
+    updates_around_a_try: "atomic f; atomic c = 4; mutex a; reentrant b;
+        thread A { relaxed f = 1; r = try a; if r == 1 { r = f += 2; unlock a } q = dec c }
+        thread B { read a; r = f += 2; unread a } thread C { } thread D { lock b; f += 1; r = f += 1 }";
+}
+
 #[test]
 fn crossed_locks_deadlock() {
     let seen = agrees("mutex a b; thread A { lock a; lock b } thread B { lock b; lock a }");
