@@ -132,8 +132,8 @@ named! {
         thread C { join B; r = x }";
 }
 
-// What each of these shows is known of no other program here: without some line of the searches it is missed, told with a schedule
-// that does not show it, or told although it is not there.
+// Without some line of the searches, what one of these shows is missed, told with a schedule that does not show it, or told
+// although it is not there; the programs above need none of these lines.
 named! {
     taken_by_a_try: "mutex a b; plain x; thread A { lock a; x = 1; unlock a } thread B { r = try a; read b; r = x }";
     meeting_under_a_lock: "mutex a; barrier m = 2; thread A { lock a; arrive m }
