@@ -179,6 +179,8 @@ named! {
     waiter_that_may_not_wait: "plain x y; mutex a; condvar c; thread A { lock a; y = 1 }
         thread B { lock a; r = y; if r == 0 { wait c a } unlock a; x = 1 }
         thread C { lock a; notify_all c; unlock a; lock a; x = 1; unlock a }";
+    sends_to_a_closed_channel: "plain x; channel q = 0; thread A { send q 1; r = send q 2; x = 1 }
+        thread B { close q; r = x }";
     updates_around_a_try: "atomic f; atomic c = 4; mutex a; reentrant b;
         thread A { relaxed f = 1; r = try a; if r == 1 { r = f += 2; unlock a } q = dec c }
         thread B { read a; r = f += 2; unread a } thread C { } thread D { lock b; f += 1; r = f += 1 }";
