@@ -181,6 +181,12 @@ named! {
         thread C { lock a; notify_all c; unlock a; lock a; x = 1; unlock a }";
     sends_to_a_closed_channel: "plain x; channel q = 0; thread A { send q 1; r = send q 2; x = 1 }
         thread B { close q; r = x }";
+    fence_behind_an_update: "plain x; atomic f; thread A { r = x; q = cas f 0 2 }
+        thread B { relaxed r = f += 1; fence acqrel; x = 1 }";
+    receive_behind_a_weak_exchange: "plain x y; atomic f; channel q = 1;
+        proc P(n) { acquire n = casweak f 1 1; n = recv q; call R(0) }
+        proc R(n) { send q 2; n = y; send q 1 }
+        thread A { x = 1; acqrel f += 1 } thread B { r = x; call P(0) }";
     updates_around_a_try: "atomic f; atomic c = 4; mutex a; reentrant b;
         thread A { relaxed f = 1; r = try a; if r == 1 { r = f += 2; unlock a } q = dec c }
         thread B { read a; r = f += 2; unread a } thread C { } thread D { lock b; f += 1; r = f += 1 }";
