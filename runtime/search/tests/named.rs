@@ -187,6 +187,8 @@ named! {
         proc P(n) { acquire n = casweak f 1 1; n = recv q; call R(0) }
         proc R(n) { send q 2; n = y; send q 1 }
         thread A { x = 1; acqrel f += 1 } thread B { r = x; call P(0) }";
+    rolled_back_before_the_end: "mutex a b; plain x; thread A { lock b; lock b } thread B { lock a }
+        thread C { } thread D { r = x; lock a }";
     updates_around_a_try: "atomic f; atomic c = 4; mutex a; reentrant b;
         thread A { relaxed f = 1; r = try a; if r == 1 { r = f += 2; unlock a } q = dec c }
         thread B { read a; r = f += 2; unread a } thread C { } thread D { lock b; f += 1; r = f += 1 }";
