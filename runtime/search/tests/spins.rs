@@ -178,6 +178,67 @@ fn who_cannot_end_with_those_that_spin_waits() {
 }
 
 #[test]
+fn a_loop_that_counts_gives_up_by_itself() {
+    // What a thread counts tells one round from the next, so that none is the same as before.
+    let text = "atomic f; thread A { while r == 0 { r = f; n = n + 1; if n == 3 { r = 5 } } }
+        thread B { q = f }";
+    assert_eq!(check(text).0, []);
+}
+
+#[test]
+fn two_that_wait_do_not_keep_each_other_going() {
+    // B sees a round of A once. If every try were an effect for A, and every round of A for B, both would go on for ever.
+    let text = "plain x; mutex a; thread A { while r == 0 { lock a; r = x; unlock a } }
+        thread B { while q == 0 { q = try a } unlock a }";
+    assert_eq!(check(text).0, [livelock(&[0], &[])]);
+}
+
+#[test]
+fn a_value_may_go_away_before_it_is_seen() {
+    let text =
+        "atomic f; thread A { f = 0 } thread B { f = 1 } thread C { while r == 0 { r = f } }";
+    assert_eq!(check(text).0, [livelock(&[2], &[])]);
+}
+
+#[test]
+fn who_comes_too_late_goes_round_for_ever() {
+    // The flag is set once, by any of the three.
+    let body = "while r == 0 { p = f; r = cas g 0 1 }";
+    let text = format!(
+        "atomic f g; thread A {{ {body} }} thread B {{ {body} }} thread C {{ g = 1; f = 0 }}"
+    );
+    let all = [livelock(&[0], &[]), livelock(&[0, 1], &[]), livelock(&[1], &[])];
+    let failures = check(&text).0;
+    assert_eq!(failures.len(), all.len(), "{failures:?}");
+    assert!(all.iter().all(|failure| failures.contains(failure)), "{failures:?}");
+}
+
+#[test]
+fn a_store_of_another_value_is_an_effect() {
+    let text = "atomic f g; thread A { while r == 0 { r = f; q = g } }
+        thread B { while r == 0 { f = 1; r = g } } thread C { f = 0 }";
+    assert_eq!(check(text).0, [livelock(&[1], &[])]);
+}
+
+#[test]
+fn a_round_is_read_again_where_it_goes_on() {
+    // A reads behind both stores, between them, or before them. Then it goes on between them, and reads there or behind them,
+    // or goes on behind them.
+    let text = "plain x; mutex a; thread A { while r == 0 { lock a; r = x; unlock a } }
+        thread B { x = 1; x = 1 }";
+    assert_eq!(check(text), (vec![], 5, 5));
+}
+
+#[test]
+fn all_that_a_round_has_read_is_read_where_it_goes_on() {
+    // What B reads (f g): 1 and any; 0 1, then as often 0 1 as it takes to stand still (none or one), then 1 1; or 0 0. Then it goes
+    // on seeing 1 0 (and reads 1 and any), 1 1, or 0 1: it reads 1 1, or first 0 1 once or, standing still, twice.
+    let text = "atomic f g; thread A { f = 1 } thread B { while r == 0 { r = f; p = g } }
+        thread C { g = 1 }";
+    assert_eq!(check(text), (vec![], 10, 10));
+}
+
+#[test]
 fn a_race_in_a_round_that_fails_is_seen() {
     // The round that succeeds is ordered behind the write.
     let text =
