@@ -13,7 +13,7 @@
 //! two threads could make next in some state can be told from states (ALGORITHM.md 7), but that takes all threads in
 //! all states, sleepers too, and still misses what only relaxed atomics order.
 //!
-//! A refutation throws everything away, because that is cheap: of 8,000 random programs (3 threads of at most 9 statements, 4
+//! A refutation throws everything away, because that is cheap: in 8,000 searches of random programs (3 threads of at most 9 statements, 4
 //! of at most 6, locks) nine of ten were refuted, twice or thrice each, but the passes thrown away were 2 to 13 % of all
 //! transactions, less the larger the programs (measured by a second search with what the first had learned). Keeping the
 //! states in whose past nothing refuted was touched could save no more than that.
