@@ -86,6 +86,7 @@ pub fn instrument(
     context: Context,
     module: &Module,
     mut program: Program,
+    models: Models,
 ) -> Result<Summary, String> {
     rename_main(module)?;
     attributes::strip(module);
@@ -99,7 +100,7 @@ pub fn instrument(
         hooks: Hooks::declare(context, module),
         sites: Sites::new(),
         externals: Externals::default(),
-        models: Models::built_in(),
+        models,
         trusted: false,
     };
     let naked = Attribute::named("naked");
@@ -120,7 +121,7 @@ pub fn instrument(
     globals::place(context, module, &mut program);
     let Instrumenter { sites, externals, models, .. } = instrumenter;
     let count = sites.len();
-    sidecar::embed(context, module, program, externals, sites);
+    sidecar::embed(context, module, program, externals, sites, models.believed());
     Ok(Summary { models, sites: count })
 }
 

@@ -16,7 +16,18 @@ pub enum Kind {
     CompareExchange,
 }
 
+/// The words that rules use for instructions.
+const NAMES: &[&str] = &[
+    "load", "store", "cmpxchg", "rmw", "xchg", "add", "sub", "and", "nand", "or", "xor", "max",
+    "min",
+];
+
 impl Kind {
+    /// Whether a word is one that rules use for instructions.
+    pub fn is_a_name(word: &str) -> bool {
+        NAMES.contains(&word)
+    }
+
     /// Whether the word that a rule uses for instructions means this kind.
     fn is_called(self, word: &str) -> bool {
         match self {
@@ -171,6 +182,14 @@ mod tests {
         // Merely further out is not enough: the drop of a value inside an Arc is not the Arc's.
         assert!(!rule.matches(Kind::CompareExchange, 4, &["b::f", "a::Mutex::lock"]));
         assert!(!rule.matches(Kind::CompareExchange, 4, &["core::sync::atomic::x"]));
+    }
+
+    #[test]
+    fn every_kind_has_a_name() {
+        let operations = (0..=10).filter_map(RmwOp::from_code).map(Kind::Rmw);
+        for kind in operations.chain([Kind::Load, Kind::Store, Kind::CompareExchange]) {
+            assert!(NAMES.iter().any(|name| *name != "rmw" && kind.is_called(name)), "{kind:?}");
+        }
     }
 
     #[test]

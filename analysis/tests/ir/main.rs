@@ -2,6 +2,7 @@
 
 use lockred_analysis::instrument::{Program, instrument, prepare_user_code};
 use lockred_analysis::llvm::Context;
+use lockred_analysis::recognise::Models;
 
 /// Declarations that every sample has.
 const HEAD: &str = r#"
@@ -31,7 +32,7 @@ fn whole(text: &str) -> String {
     let context = Context::new();
     let module = context.parse_text(&format!("{HEAD}{text}")).unwrap();
     prepare_user_code(context, &module).unwrap();
-    instrument(context, &module, Program::default()).unwrap();
+    instrument(context, &module, Program::default(), Models::built_in()).unwrap();
     module.verify().unwrap();
     module.print()
 }
