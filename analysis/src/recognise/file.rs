@@ -6,21 +6,14 @@ use std::collections::HashSet;
 use std::path::Path;
 
 /// The rules of one library.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Model {
     /// Which library.
     pub library: String,
     /// Its rules; the first that matches decides.
-    pub rule: Vec<Rule>,
-}
-
-/// A file before its rules are looked at one by one, so that a complaint can name the rule.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Raw {
-    library: String,
     #[serde(default)]
-    rule: Vec<toml::Table>,
+    pub rule: Vec<Rule>,
 }
 
 /// Reads a file.
@@ -38,28 +31,42 @@ pub fn read(path: &Path) -> Result<Model, String> {
 /// # Errors
 /// When it is malformed.
 pub fn parse(text: &str, file: &str) -> Result<Model, String> {
-    let raw: Raw = toml::from_str(text).map_err(|e| format!("{file}: {e}"))?;
+    let model: Model = toml::from_str(text).map_err(|error| {
+        let told = error.to_string();
+        let told = told.trim_end();
+        match error.span().and_then(|span| rule_at(text, span.start)) {
+            Some(name) => format!("{file}: rule `{name}`: {told}"),
+            None => format!("{file}: {told}"),
+        }
+    })?;
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    if raw.library.is_empty() || raw.library == "all" || !raw.library.chars().all(plain) {
-        let name = &raw.library;
-        return Err(format!("{file}: `{name}` cannot be the name of a library"));
+    let library = &model.library;
+    if library.is_empty() || library == "all" || !library.chars().all(plain) {
+        return Err(format!("{file}: `{library}` cannot be the name of a library"));
     }
     let mut names = HashSet::new();
-    let mut rules = Vec::with_capacity(raw.rule.len());
-    for (number, table) in raw.rule.into_iter().enumerate() {
-        let called = match table.get("name").and_then(toml::Value::as_str) {
-            Some(name) => format!("rule `{name}`"),
-            None => format!("rule number {}", number + 1),
-        };
-        let complain = |what: &str| format!("{file}: {called}: {}", what.trim_end());
-        let rule: Rule = table.try_into().map_err(|e: toml::de::Error| complain(&e.to_string()))?;
-        check(&rule).map_err(|what| complain(&what))?;
-        if !names.insert(rule.name.clone()) {
-            return Err(complain("there is another rule of this name"));
+    for rule in &model.rule {
+        let complain = |what: String| format!("{file}: rule `{}`: {what}", rule.name);
+        check(rule).map_err(complain)?;
+        if !names.insert(&rule.name) {
+            return Err(complain("there is another rule of this name".into()));
         }
-        rules.push(rule);
     }
-    Ok(Model { library: raw.library, rule: rules })
+    Ok(model)
+}
+
+/// The name of the rule in whose text a position is, where it says one.
+fn rule_at(text: &str, position: usize) -> Option<String> {
+    const HEAD: &str = "[[rule]]";
+    let start = position.saturating_add(HEAD.len()).min(text.len());
+    let start = text.get(..start).and_then(|before| before.rfind(HEAD))? + HEAD.len();
+    let rest = &text[start..];
+    let rule = &rest[..rest.find(HEAD).unwrap_or(rest.len())];
+    rule.lines().find_map(|line| {
+        let (key, value) = line.split_once('=')?;
+        let value = value.trim().trim_matches(['"', '\'']);
+        (key.trim() == "name").then(|| value.to_owned())
+    })
 }
 
 /// What is wrong with a rule that could be read.
@@ -73,7 +80,7 @@ fn check(rule: &Rule) -> Result<(), String> {
     if let Some(word) = rule.instruction.iter().find(|word| !Kind::is_a_name(word)) {
         return Err(format!("there is no instruction `{word}`"));
     }
-    let paths = || rule.function.iter().chain(&rule.within);
+    let paths = || rule.function.iter().chain(&rule.within).chain(&rule.unless);
     if let Some(path) = paths().find(|path| path.contains(['<', ' ', '#']) || path.is_empty()) {
         return Err(format!("`{path}` is no plain path, without generics and closures' numbers"));
     }
@@ -107,9 +114,12 @@ mod tests {
             assert!(told.starts_with("dir/mine.toml: rule `x`: "), "{told}");
             assert!(told.contains(expected), "{told}");
         }
-        let unnamed = error(&format!("{}{}", rule("", ""), rule("name='x'", "name=1")));
-        assert!(unnamed.starts_with("dir/mine.toml: rule number 2: "), "{unnamed}");
+        let second = error(&(rule("", "") + &rule("'x'\nfunction=['a::f']", "'y'")));
+        assert!(second.starts_with("dir/mine.toml: rule `y`: TOML parse error"), "{second}");
+        assert!(second.contains("missing field `function`"), "{second}");
+        assert!(error(&rule("name='x'\n", "")).starts_with("dir/mine.toml: TOML parse error"));
         assert!(error("[[rule").starts_with("dir/mine.toml: TOML parse error"));
+        assert!(error("é[[rule]]é").starts_with("dir/mine.toml: TOML parse error"));
         assert!(error("rules = 1").contains("unknown field `rules`"));
         assert!(parse("library='all'", "f").unwrap_err().contains("`all` cannot be"));
     }

@@ -3,10 +3,13 @@
 use super::choice::Choice;
 use super::file::{self, Model};
 use super::rule::{Kind, Recognised, Rule};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// The files of `analysis/models`.
-const BUILT_IN: &[(&str, &str)] = &[("std.toml", include_str!("../../models/std.toml"))];
+const BUILT_IN: &[(&str, &str)] = &[
+    ("std.toml", include_str!("../../models/std.toml")),
+    ("parking_lot.toml", include_str!("../../models/parking_lot.toml")),
+];
 
 /// Every model, and how often each of its rules matched.
 #[derive(Clone, Debug)]
@@ -78,6 +81,14 @@ impl Models {
         }
     }
 
+    /// Takes away the rules that do not hold for a program in which functions of these plain paths perform atomic operations.
+    pub fn fit(&mut self, owners: &HashSet<String>) {
+        for model in &mut self.models {
+            model.rule.retain(|rule| rule.holds_beside(owners));
+        }
+        self.matched = self.models.iter().map(|model| vec![0; model.rule.len()]).collect();
+    }
+
     /// What the first matching rule says of an instruction of this size in bytes with this chain of plain paths, innermost first.
     pub fn recognise(&mut self, kind: Kind, size: u64, chain: &[&str]) -> Option<Recognised> {
         let mut found: Option<&Rule> = None;
@@ -130,7 +141,6 @@ impl std::fmt::Display for Models {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::HashSet;
     use std::fs;
     use std::path::PathBuf;
 

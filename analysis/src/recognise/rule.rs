@@ -2,6 +2,7 @@
 
 use lockred_trace::hooks::{Class, How, RmwOp, Test};
 use serde::Deserialize;
+use std::collections::HashSet;
 
 /// What kind of atomic instruction a rule is asked about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,6 +83,9 @@ pub struct Rule {
     /// Paths of which at least one must be the function itself or lie further out in the chain; empty for no condition.
     #[serde(default)]
     pub within: Vec<String>,
+    /// The rule holds only for programs in which none of these performs an atomic operation.
+    #[serde(default)]
+    pub unless: Vec<String>,
     /// Kinds of instructions; empty for all.
     #[serde(default)]
     pub instruction: Vec<String>,
@@ -130,16 +134,18 @@ impl Rule {
     /// Whether the rule matches an instruction of this size in bytes with this chain of plain paths, innermost first.
     #[must_use]
     pub fn matches(&self, kind: Kind, size: u64, chain: &[&str]) -> bool {
-        let Some(owner) = chain.iter().position(|p| !WRAPPERS.iter().any(|w| p.starts_with(w)))
-        else {
-            return false;
-        };
+        let Some(owner) = owner(chain) else { return false };
         self.size.is_none_or(|bytes| bytes == size)
             && (self.instruction.is_empty()
                 || self.instruction.iter().any(|word| kind.is_called(word)))
             && self.function.iter().any(|pattern| fits(pattern, chain[owner]))
             && (self.within.is_empty()
                 || chain[owner..].iter().any(|p| self.within.iter().any(|w| fits(w, p))))
+    }
+
+    /// Whether the rule holds for a program in which functions of these plain paths perform atomic operations.
+    pub fn holds_beside(&self, owners: &HashSet<String>) -> bool {
+        !owners.iter().any(|path| self.unless.iter().any(|pattern| fits(pattern, path)))
     }
 
     /// What a matched instruction is.
@@ -153,6 +159,11 @@ impl Rule {
             | flag(self.closes, How::CLOSES_REGION);
         Recognised { how: How(how), awaits: self.r#await, relaxed: self.relaxed }
     }
+}
+
+/// The place in a chain of plain paths, innermost first, of the function to which the atomic operation belongs.
+pub fn owner(chain: &[&str]) -> Option<usize> {
+    chain.iter().position(|path| !WRAPPERS.iter().any(|wrapper| path.starts_with(wrapper)))
 }
 
 /// Whether a path fits a pattern: equal, or below it when the pattern ends in `::*`.
@@ -182,6 +193,14 @@ mod tests {
         // Merely further out is not enough: the drop of a value inside an Arc is not the Arc's.
         assert!(!rule.matches(Kind::CompareExchange, 4, &["b::f", "a::Mutex::lock"]));
         assert!(!rule.matches(Kind::CompareExchange, 4, &["core::sync::atomic::x"]));
+    }
+
+    #[test]
+    fn a_rule_does_not_hold_beside_what_it_excludes() {
+        let rule = rule("name='x'\nfunction=['a']\nunless=['b::*']\nclass='lock'\nwhy='.'");
+        let owners = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect();
+        assert!(rule.holds_beside(&owners(&["a", "bb"])));
+        assert!(!rule.holds_beside(&owners(&["a", "b::bump"])));
     }
 
     #[test]

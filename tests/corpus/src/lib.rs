@@ -44,6 +44,8 @@ mod panics;
 #[cfg(test)]
 mod parking;
 #[cfg(test)]
+mod parking_lot;
+#[cfg(test)]
 mod process;
 #[cfg(test)]
 mod races;
