@@ -20,7 +20,7 @@ mod unreachable;
 mod user_code;
 
 use crate::llvm::{Attribute, Context, Function, Instruction, Module, Opcode};
-use crate::recognise::{Models, Rule, demangle, owner, path_of};
+use crate::recognise::{Models, Rule, demangle, path_of};
 use externals::Externals;
 use hooks::Hooks;
 use sites::Sites;
@@ -103,8 +103,8 @@ pub fn instrument(
         models,
         trusted: false,
     };
-    let owners = instrumenter.owners_of_atomics(&functions);
-    instrumenter.models.fit(&owners);
+    let paths = instrumenter.paths_of_atomics(&functions);
+    instrumenter.models.fit(&paths);
     let naked = Attribute::named("naked");
     for function in functions {
         if !function.is_declaration() && !naked.is_some_and(|n| function.has(n)) {
@@ -138,21 +138,20 @@ fn rename_main(module: &Module) -> Result<(), String> {
 }
 
 impl Instrumenter<'_> {
-    /// The plain paths of the functions to which the program's atomic operations belong.
-    fn owners_of_atomics(&mut self, functions: &[Function]) -> HashSet<String> {
-        let mut owners = HashSet::new();
+    /// The plain paths in the chains of the program's atomic operations.
+    fn paths_of_atomics(&mut self, functions: &[Function]) -> HashSet<String> {
+        let mut paths = HashSet::new();
         for &function in functions {
             let blocks = function.blocks();
             for at in blocks.iter().flat_map(|b| b.instructions()).filter(|at| at.is_atomic()) {
-                let chain = self.sites.chain(self.context, function, at);
-                if let Some(owner) = owner(&chain).map(|place| chain[place])
-                    && !owners.contains(owner)
-                {
-                    owners.insert(owner.to_owned());
+                for path in self.sites.chain(self.context, function, at) {
+                    if !paths.contains(path) {
+                        paths.insert(path.to_owned());
+                    }
                 }
             }
         }
-        owners
+        paths
     }
 
     /// Instruments one function.

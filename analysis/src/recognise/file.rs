@@ -80,6 +80,10 @@ fn check(rule: &Rule) -> Result<(), String> {
     if let Some(word) = rule.instruction.iter().find(|word| !Kind::is_a_name(word)) {
         return Err(format!("there is no instruction `{word}`"));
     }
+    let callers = rule.called_by.iter().flat_map(|callers| callers.split(" < "));
+    if let Some(path) = callers.into_iter().find(|path| path.contains(['<', ' ', '*', '#'])) {
+        return Err(format!("`{path}` is no plain path of a caller"));
+    }
     let paths = || rule.function.iter().chain(&rule.within).chain(&rule.unless);
     if let Some(path) = paths().find(|path| path.contains(['<', ' ', '#']) || path.is_empty()) {
         return Err(format!("`{path}` is no plain path, without generics and closures' numbers"));
@@ -107,6 +111,7 @@ mod tests {
             (rule("why='.'", "why='  '"), "does not say why"),
             (rule("['a::f']", "[]"), "no function"),
             (rule("a::f", "a::F<T>::f"), "`a::F<T>::f` is no plain path"),
+            (rule("class", "called_by=['b<c']\nclass"), "`b<c` is no plain path of a caller"),
             (rule("'load'", "'laod'"), "no instruction `laod`"),
             (rule("", "") + &rule("", ""), "another rule of this name"),
         ] {

@@ -12,4 +12,4 @@ mod rule;
 pub use choice::Choice;
 pub use models::Models;
 pub use path::{demangle, path_of};
-pub use rule::{Await, Kind, Recognised, Rule, owner};
+pub use rule::{Await, Kind, Recognised, Rule};

@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 const BUILT_IN: &[(&str, &str)] = &[
     ("std.toml", include_str!("../../models/std.toml")),
     ("parking_lot.toml", include_str!("../../models/parking_lot.toml")),
+    ("spin.toml", include_str!("../../models/spin.toml")),
+    ("once_cell.toml", include_str!("../../models/once_cell.toml")),
 ];
 
 /// Every model, and how often each of its rules matched.
@@ -81,10 +83,10 @@ impl Models {
         }
     }
 
-    /// Takes away the rules that do not hold for a program in which functions of these plain paths perform atomic operations.
-    pub fn fit(&mut self, owners: &HashSet<String>) {
+    /// Takes away the rules that do not hold for a program whose atomic operations have these plain paths in their chains.
+    pub fn fit(&mut self, paths: &HashSet<String>) {
         for model in &mut self.models {
-            model.rule.retain(|rule| rule.holds_beside(owners));
+            model.rule.retain(|rule| rule.holds_beside(paths));
         }
         self.matched = self.models.iter().map(|model| vec![0; model.rule.len()]).collect();
     }

@@ -83,7 +83,10 @@ pub struct Rule {
     /// Paths of which at least one must be the function itself or lie further out in the chain; empty for no condition.
     #[serde(default)]
     pub within: Vec<String>,
-    /// The rule holds only for programs in which none of these performs an atomic operation.
+    /// Chains of which one must surround the function directly, innermost first: `caller < its caller`; empty for no condition.
+    #[serde(default)]
+    pub called_by: Vec<String>,
+    /// The rule holds only for programs in which no atomic operation has one of these in its chain.
     #[serde(default)]
     pub unless: Vec<String>,
     /// Kinds of instructions; empty for all.
@@ -139,13 +142,15 @@ impl Rule {
             && (self.instruction.is_empty()
                 || self.instruction.iter().any(|word| kind.is_called(word)))
             && self.function.iter().any(|pattern| fits(pattern, chain[owner]))
+            && (self.called_by.is_empty()
+                || self.called_by.iter().any(|callers| surround(callers, &chain[owner + 1..])))
             && (self.within.is_empty()
                 || chain[owner..].iter().any(|p| self.within.iter().any(|w| fits(w, p))))
     }
 
-    /// Whether the rule holds for a program in which functions of these plain paths perform atomic operations.
-    pub fn holds_beside(&self, owners: &HashSet<String>) -> bool {
-        !owners.iter().any(|path| self.unless.iter().any(|pattern| fits(pattern, path)))
+    /// Whether the rule holds for a program whose atomic operations have these plain paths in their chains.
+    pub fn holds_beside(&self, paths: &HashSet<String>) -> bool {
+        !paths.iter().any(|path| self.unless.iter().any(|pattern| fits(pattern, path)))
     }
 
     /// What a matched instruction is.
@@ -161,8 +166,14 @@ impl Rule {
     }
 }
 
+/// Whether the outer frames of a chain begin with these callers.
+fn surround(callers: &str, outer: &[&str]) -> bool {
+    let mut outer = outer.iter();
+    callers.split(" < ").all(|caller| outer.next() == Some(&caller))
+}
+
 /// The place in a chain of plain paths, innermost first, of the function to which the atomic operation belongs.
-pub fn owner(chain: &[&str]) -> Option<usize> {
+fn owner(chain: &[&str]) -> Option<usize> {
     chain.iter().position(|path| !WRAPPERS.iter().any(|wrapper| path.starts_with(wrapper)))
 }
 
@@ -193,6 +204,16 @@ mod tests {
         // Merely further out is not enough: the drop of a value inside an Arc is not the Arc's.
         assert!(!rule.matches(Kind::CompareExchange, 4, &["b::f", "a::Mutex::lock"]));
         assert!(!rule.matches(Kind::CompareExchange, 4, &["core::sync::atomic::x"]));
+    }
+
+    #[test]
+    fn callers_are_the_next_frames_and_no_others() {
+        let rule =
+            rule("name='x'\nfunction=['f']\ncalled_by=['g', 'h < i']\nclass='wait'\nwhy='.'");
+        let matches = |chain: &[&str]| rule.matches(Kind::Load, 4, chain);
+        assert!(matches(&["core::sync::atomic::x", "f", "g"]) && matches(&["f", "h", "i", "j"]));
+        // The initialiser that `i` calls is not `i` itself.
+        assert!(!matches(&["f", "h", "closure", "i"]) && !matches(&["f", "h"]) && !matches(&["f"]));
     }
 
     #[test]

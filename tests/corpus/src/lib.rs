@@ -56,6 +56,8 @@ mod rwlock;
 #[cfg(test)]
 mod shared;
 #[cfg(test)]
+mod spin_locks;
+#[cfg(test)]
 mod spinning;
 #[cfg(test)]
 mod threads;
