@@ -6,9 +6,10 @@
 //! over memory orders that the wrappers of atomics consist of. No value numbering, no removal of loads or stores.
 
 use crate::llvm::{Attribute, Context, Module};
-use crate::recognise::{demangle, path_of};
+use crate::recognise::{Models, demangle, path_of};
 
-/// Functions that are inlined wherever they are called: the recognition and the reports then see who called them.
+/// Functions that are inlined wherever they are called, beside those that the sync models name: the recognition and the reports then
+/// see who called them.
 const INLINED: &[&str] = &[
     "core::sync::atomic::",
     "core::intrinsics::",
@@ -24,7 +25,7 @@ const INLINED: &[&str] = &[
 ///
 /// # Errors
 /// When LLVM refuses the passes.
-pub fn prepare_user_code(context: Context, module: &Module) -> Result<(), String> {
+pub fn prepare_user_code(context: Context, module: &Module, models: &Models) -> Result<(), String> {
     let [always, never, cold, none] =
         ["alwaysinline", "noinline", "cold", "optnone"].map(Attribute::named);
     for function in module.functions() {
@@ -32,9 +33,9 @@ pub fn prepare_user_code(context: Context, module: &Module) -> Result<(), String
             continue;
         }
         let path = path_of(&demangle(&function.name()));
-        if !INLINED.iter().any(|prefix| path.starts_with(prefix))
-            || cold.is_some_and(|c| function.has(c))
-        {
+        let listed = INLINED.iter().any(|prefix| path.starts_with(prefix))
+            && !cold.is_some_and(|c| function.has(c));
+        if !listed && !models.inlines(&path) {
             continue;
         }
         for attribute in [never, none].into_iter().flatten() {

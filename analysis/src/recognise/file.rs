@@ -11,6 +11,9 @@ use std::path::Path;
 pub struct Model {
     /// Which library.
     pub library: String,
+    /// Functions that are inlined wherever they are called, so that rules can tell callers apart.
+    #[serde(default)]
+    pub inlined: Vec<String>,
     /// Its rules; the first that matches decides.
     #[serde(default)]
     pub rule: Vec<Rule>,

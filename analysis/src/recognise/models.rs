@@ -2,7 +2,7 @@
 
 use super::choice::Choice;
 use super::file::{self, Model};
-use super::rule::{Kind, Recognised, Rule};
+use super::rule::{Kind, Recognised, Rule, fits};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// The files of `analysis/models`.
@@ -78,6 +78,7 @@ impl Models {
         for (model, matched) in self.models.iter_mut().zip(&mut self.matched) {
             if libraries.iter().any(|name| name == ALL || *name == model.library) {
                 model.rule.clear();
+                model.inlined.clear();
                 matched.clear();
             }
         }
@@ -89,6 +90,12 @@ impl Models {
             model.rule.retain(|rule| rule.holds_beside(paths));
         }
         self.matched = self.models.iter().map(|model| vec![0; model.rule.len()]).collect();
+    }
+
+    /// Whether the function with this plain path is to be inlined wherever it is called.
+    #[must_use]
+    pub fn inlines(&self, path: &str) -> bool {
+        self.models.iter().flat_map(|model| &model.inlined).any(|pattern| fits(pattern, path))
     }
 
     /// What the first matching rule says of an instruction of this size in bytes with this chain of plain paths, innermost first.

@@ -178,7 +178,7 @@ fn owner(chain: &[&str]) -> Option<usize> {
 }
 
 /// Whether a path fits a pattern: equal, or below it when the pattern ends in `::*`.
-fn fits(pattern: &str, path: &str) -> bool {
+pub(super) fn fits(pattern: &str, path: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some(prefix) => path.starts_with(prefix),
         None => path == pattern,

@@ -90,7 +90,7 @@ fn link_instrumented(
     let program = merge::merge(context, inputs)?;
     timings.phase("merge the bitcode");
     merge::prune(&program)?;
-    instrument::prepare_user_code(context, &program)?;
+    instrument::prepare_user_code(context, &program, &models)?;
     timings.phase("inline and promote in user code");
     let libtest = program
         .functions()

@@ -31,7 +31,7 @@ fn instrumented(text: &str) -> String {
 fn whole(text: &str) -> String {
     let context = Context::new();
     let module = context.parse_text(&format!("{HEAD}{text}")).unwrap();
-    prepare_user_code(context, &module).unwrap();
+    prepare_user_code(context, &module, &Models::built_in()).unwrap();
     instrument(context, &module, Program::default(), Models::built_in()).unwrap();
     module.verify().unwrap();
     module.print()
