@@ -10,6 +10,7 @@ use lockred_search::model::program::{
     Comparison, Condition, Mutex, Operand, Order, Register, Statement, Variable,
 };
 use std::fmt::Write as _;
+use std::path::Path;
 
 /// How the threads of a test are started and waited for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,6 +56,23 @@ pub fn file(programs: &[Program], threads: Threads) -> String {
     let tests =
         programs.iter().enumerate().map(|(number, program)| test(&name(number), program, threads));
     std::iter::once(PRELUDE.to_owned()).chain(tests).collect()
+}
+
+/// Writes programs as a crate, where it differs from what is there.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_crate(root: &Path, programs: &[Program], threads: Threads) -> std::io::Result<()> {
+    let manifest = "[workspace]\n\n[package]\nname = \"native-oracle\"\nedition = \"2024\"\n";
+    std::fs::create_dir_all(root.join("src"))?;
+    let files = [("Cargo.toml", manifest.to_owned()), ("src/lib.rs", file(programs, threads))];
+    for (name, text) in files {
+        let path = root.join(name);
+        if std::fs::read_to_string(&path).ok().as_ref() != Some(&text) {
+            std::fs::write(path, text)?;
+        }
+    }
+    Ok(())
 }
 
 /// The name of the test of a program.
