@@ -109,7 +109,8 @@ fn arrive(operation: &mut AtomicOperation, rmw: Option<(RmwOp, u64)>) -> Arrival
         }
         return Arrival::Told;
     }
-    let inside = thread.in_region && operation.how.has(How::IN_REGION);
+    let belongs = operation.how.has(How::IN_REGION) || thread.regions > 0;
+    let inside = thread.in_region && belongs;
     if inside && operation.can_proceed() {
         return Arrival::Told;
     }
@@ -131,6 +132,8 @@ fn arrive(operation: &mut AtomicOperation, rmw: Option<(RmwOp, u64)>) -> Arrival
     if !(alone && operation.can_proceed()) {
         stop(Pending::Atomic(*operation), operation.site);
     }
+    let thread = crate::state::state().thread();
+    thread.in_region = thread.regions > 0;
     Arrival::Told
 }
 
@@ -181,7 +184,7 @@ fn executed(operation: &AtomicOperation, arrival: Arrival, rmw: Option<RmwOp>, o
         thread.in_region = true;
     }
     if operation.how.has(How::CLOSES_REGION) {
-        thread.in_region = false;
+        thread.in_region = thread.regions > 0;
     }
     if gave_up {
         crate::waiting::gave_up(operation.site);

@@ -45,6 +45,10 @@ pub struct Thread {
     pub guard: Option<Await>,
     /// Inside an atomic region: the next operations belong to the step under way.
     pub in_region: bool,
+    /// Functions that are atomic regions and that it is in ([`crate::region`]).
+    pub regions: u32,
+    /// Pauses since it entered the last of them.
+    pub pauses: u32,
     /// The condition variable in whose region it is, and the mutex that it gave back there.
     pub condvar: Option<usize>,
     /// See `condvar`.
@@ -102,6 +106,8 @@ impl Thread {
             last_site: SiteId(0),
             guard: None,
             in_region: false,
+            regions: 0,
+            pauses: 0,
             condvar: None,
             condvar_lock: None,
             waits_with: None,

@@ -12,6 +12,7 @@ mod externals;
 mod globals;
 mod hooks;
 mod plain;
+mod region;
 mod sidecar;
 mod sites;
 mod thread_locals;

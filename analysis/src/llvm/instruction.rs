@@ -37,6 +37,8 @@ pub enum Opcode {
     VaArg,
     /// `unreachable`.
     Unreachable,
+    /// Return, or going on to unwind: the function is left.
+    Leave,
     /// Everything else.
     Other,
 }
@@ -78,6 +80,7 @@ impl Instruction {
             LLVMICmp => Opcode::Compare,
             LLVMVAArg => Opcode::VaArg,
             LLVMUnreachable => Opcode::Unreachable,
+            LLVMRet | LLVMResume => Opcode::Leave,
             _ => Opcode::Other,
         }
     }

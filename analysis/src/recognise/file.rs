@@ -14,6 +14,9 @@ pub struct Model {
     /// Functions that are inlined wherever they are called, so that rules can tell callers apart.
     #[serde(default)]
     pub inlined: Vec<String>,
+    /// Functions that are atomic regions.
+    #[serde(default)]
+    pub regions: Vec<String>,
     /// Its rules; the first that matches decides.
     #[serde(default)]
     pub rule: Vec<Rule>,

@@ -11,6 +11,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("parking_lot.toml", include_str!("../../models/parking_lot.toml")),
     ("spin.toml", include_str!("../../models/spin.toml")),
     ("once_cell.toml", include_str!("../../models/once_cell.toml")),
+    ("crossbeam.toml", include_str!("../../models/crossbeam.toml")),
 ];
 
 /// Every model, and how often each of its rules matched.
@@ -79,6 +80,7 @@ impl Models {
             if libraries.iter().any(|name| name == ALL || *name == model.library) {
                 model.rule.clear();
                 model.inlined.clear();
+                model.regions.clear();
                 matched.clear();
             }
         }
@@ -96,6 +98,12 @@ impl Models {
     #[must_use]
     pub fn inlines(&self, path: &str) -> bool {
         self.models.iter().flat_map(|model| &model.inlined).any(|pattern| fits(pattern, path))
+    }
+
+    /// Whether the function with this plain path is an atomic region.
+    #[must_use]
+    pub fn is_region(&self, path: &str) -> bool {
+        self.models.iter().flat_map(|model| &model.regions).any(|pattern| fits(pattern, path))
     }
 
     /// What the first matching rule says of an instruction of this size in bytes with this chain of plain paths, innermost first.

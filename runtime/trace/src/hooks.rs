@@ -15,6 +15,7 @@
 //! __lr_fence  (order: u32, site: u32)
 //! __lr_await  (mask: u64, value: u64, test: u32)       the thread's next atomic operation waits until, by `test`,
 //!                     0: word & mask == value, 1: word & mask != value, 2: word & mask < value; and is then executed at once
+//! __lr_region_enter(), __lr_region_leave()              a function that is an atomic region begins; returns, or unwinds
 //! __lr_spin_hint(site: u32)                             llvm.x86.sse2.pause, llvm.aarch64.hint, …
 //! __lr_native_call(external: u32, site: u32)            about to call an unknown external function (assumption)
 //! __lr_unsupported_call(external: u32, site: u32)       about to call something that cannot be modelled (ends the test)
