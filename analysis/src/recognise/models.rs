@@ -130,6 +130,11 @@ impl Models {
             .flat_map(|(model, matched)| model.rule.iter().zip(matched.iter().copied()))
     }
 
+    /// The rules of one library.
+    pub fn rules_of(&self, library: &str) -> impl Iterator<Item = &Rule> {
+        self.models.iter().filter(move |model| model.library == library).flat_map(|m| &m.rule)
+    }
+
     /// The libraries of the user's models of which a rule matched.
     #[must_use]
     pub fn believed(&self) -> Vec<String> {
