@@ -14,7 +14,7 @@ const PROGRAMS: usize = 50;
 /// Searches stop here.
 const EXECUTIONS: &str = "3000";
 /// Modules of the corpus whose programs use what is recognised.
-const MODULES: &[&str] = &["parking_lot::", "spin_locks::", "once::", "crates::"];
+const MODULES: &[&str] = &["parking_lot::", "spin_locks::", "once::", "crates::", "channels::"];
 
 fn check(directory: &Path, filters: &[&str], arguments: &[&str]) -> Vec<TestFinished> {
     let common = [

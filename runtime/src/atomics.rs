@@ -109,8 +109,7 @@ fn arrive(operation: &mut AtomicOperation, rmw: Option<(RmwOp, u64)>) -> Arrival
         }
         return Arrival::Told;
     }
-    let belongs = operation.how.has(How::IN_REGION) || thread.regions > 0;
-    let inside = thread.in_region && belongs;
+    let inside = thread.in_region && operation.how.has(How::IN_REGION) || crate::region::goes_on();
     if inside && operation.can_proceed() {
         return Arrival::Told;
     }

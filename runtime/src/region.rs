@@ -5,9 +5,9 @@
 
 use crate::state::{installed, state};
 
-/// Pauses in a region that are passed over: a loop that tries a few times before it waits sees the same every time, as nobody else
-/// runs. One that goes on pausing waits for somebody, in the ordinary way.
-const PASSED: u32 = 1 << 10;
+/// Operations and pauses of a region. A loop in it that tries a few times before it waits sees the same every time, as nobody else runs, so its
+/// pauses are passed over; one that goes on waits for somebody, and the region ends, so that this can be seen.
+const LONGEST: u32 = 1 << 10;
 
 fn runs() -> bool {
     installed().is_some_and(|state| state.running.is_some())
@@ -19,7 +19,7 @@ pub extern "C" fn __lr_region_enter() {
     if runs() {
         let thread = state().thread();
         thread.regions += 1;
-        thread.pauses = 0;
+        thread.passed = 0;
     }
 }
 
@@ -43,12 +43,17 @@ pub fn unwinds() {
     thread.in_region = false;
 }
 
-/// Whether a pause of the running thread is passed over.
-pub fn passes_pause() -> bool {
+/// Whether the running thread is in such a region, behind its first operation, and what it does now belongs to the step.
+pub fn goes_on() -> bool {
     let thread = state().thread();
     if !thread.in_region || thread.regions == 0 {
         return false;
     }
-    thread.pauses += 1;
-    thread.pauses < PASSED
+    thread.passed += 1;
+    if thread.passed < LONGEST {
+        return true;
+    }
+    thread.regions = 0;
+    thread.in_region = false;
+    false
 }

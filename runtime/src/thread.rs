@@ -47,8 +47,8 @@ pub struct Thread {
     pub in_region: bool,
     /// Functions that are atomic regions and that it is in ([`crate::region`]).
     pub regions: u32,
-    /// Pauses since it entered the last of them.
-    pub pauses: u32,
+    /// Operations and pauses since it entered the last of them.
+    pub passed: u32,
     /// The condition variable in whose region it is, and the mutex that it gave back there.
     pub condvar: Option<usize>,
     /// See `condvar`.
@@ -107,7 +107,7 @@ impl Thread {
             guard: None,
             in_region: false,
             regions: 0,
-            pauses: 0,
+            passed: 0,
             condvar: None,
             condvar_lock: None,
             waits_with: None,

@@ -9,7 +9,7 @@ use lockred_trace::sites::SiteId;
 
 /// The running thread pauses: a hint that it goes round a loop that waits. No scheduling point by itself.
 pub fn pause(site: SiteId) {
-    if crate::region::passes_pause() {
+    if crate::region::goes_on() {
         return;
     }
     if state().thread().spin.pause() == Advice::Wait {

@@ -262,3 +262,30 @@ fn what_cannot_be_reached_traps() {
     );
     assert_eq!(count(&f, "call void @llvm.trap()"), 1, "{f}");
 }
+
+#[test]
+fn a_region_begins_with_its_function_and_ends_wherever_that_is_left() {
+    let name = "_ZN3std4sync4mpmc4list16Channel$LT$T$GT$4send17h0123456789abcdefE";
+    let text = format!(
+        "declare i32 @personality(...)
+        define void @\"{name}\"(i1 %c) personality ptr @personality {{
+          br i1 %c, label %returns, label %calls
+        returns:
+          ret void
+        calls:
+          invoke void @keeps(ptr @shared) to label %done unwind label %unwinds
+        done:
+          ret void
+        unwinds:
+          %raised = landingpad {{ ptr, i32 }} cleanup
+          resume {{ ptr, i32 }} %raised
+        }}
+        define void @f(i1 %c) {{
+          call void @\"{name}\"(i1 %c)
+          ret void
+        }}"
+    );
+    let whole = whole(&text);
+    let calls = |hook: &str| count(&whole, &format!("call void @{hook}()"));
+    assert_eq!((calls("__lr_region_enter"), calls("__lr_region_leave")), (1, 3), "{whole}");
+}

@@ -56,7 +56,7 @@ impl Examiner<'_> {
         let patience = Patience::of_budget(Some(search.max_seconds));
         match session::run(&self.launch(test), &order, patience, progress)? {
             Ending::Explored(mut answer) => {
-                answer.assumptions.extend(self.believed.iter().map(believed));
+                answer.assumptions.extend(self.believed.iter().map(|library| believed(library)));
                 self.judge(test, &answer).map(Some)
             }
             Ending::Interrupted { counts } if counts == Counts::default() => Ok(None),
@@ -199,6 +199,6 @@ impl Examiner<'_> {
 }
 
 /// The assumption that the workspace's own sync model of a library is right.
-fn believed(library: &String) -> Assumption {
-    Assumption { kind: AssumptionKind::UserModels, detail: library.clone(), site: SiteId(0) }
+fn believed(library: &str) -> Assumption {
+    Assumption { kind: AssumptionKind::UserModels, detail: library.to_owned(), site: SiteId(0) }
 }

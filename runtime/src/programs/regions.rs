@@ -1,0 +1,132 @@
+//! Functions that are atomic regions: one step, two where they wait, and none behind a panic or their end.
+
+use super::hooks::Words;
+use super::{explore, right_but_weak, search};
+use crate::region::{__lr_region_enter, __lr_region_leave, unwinds};
+use lockred_trace::codes::BugKind;
+use lockred_trace::hooks::Test;
+use lockred_trace::message::Stop;
+use lockred_trace::session::Strategy;
+
+/// An addition in two halves.
+fn halves(words: Words) {
+    let seen = words.load_with(0, lockred_trace::hooks::Order::Relaxed);
+    words.store_with(0, seen + 1, lockred_trace::hooks::Order::Relaxed);
+}
+
+fn region(words: Words) {
+    __lr_region_enter();
+    halves(words);
+    __lr_region_leave();
+}
+
+#[test]
+fn nobody_comes_in_between() {
+    fn program(words: Words) -> i32 {
+        let thread = words.spawn(region);
+        region(words);
+        words.join(thread);
+        assert_eq!(words.load(0), 2);
+        0
+    }
+    right_but_weak(program, 2);
+}
+
+/// Both threads lose an addition in some order, unless they are in regions.
+fn is_interleaved(program: fn(Words) -> i32) -> bool {
+    let found = search(program, Strategy::Dpor, false);
+    assert!(matches!(found.stop, Stop::Complete | Stop::Bug), "{found:?}");
+    found.findings.iter().any(|finding| finding.kind == BugKind::Exit)
+}
+
+#[test]
+fn a_region_ends_with_its_function_and_with_a_panic() {
+    fn behind_its_end(words: Words) -> i32 {
+        let body = |words: Words| {
+            __lr_region_enter();
+            words.load(1);
+            __lr_region_leave();
+            halves(words);
+        };
+        let thread = words.spawn(body);
+        body(words);
+        words.join(thread);
+        i32::from(words.load(0) != 2)
+    }
+    fn behind_a_panic(words: Words) -> i32 {
+        let body = |words: Words| {
+            __lr_region_enter();
+            words.load(1);
+            unwinds();
+            halves(words);
+        };
+        let thread = words.spawn(body);
+        body(words);
+        words.join(thread);
+        i32::from(words.load(0) != 2)
+    }
+    fn inside_of_two(words: Words) -> i32 {
+        let body = |words: Words| {
+            __lr_region_enter();
+            words.load(1);
+            region(words);
+            __lr_region_leave();
+        };
+        let thread = words.spawn(body);
+        body(words);
+        words.join(thread);
+        i32::from(words.load(0) != 2)
+    }
+    assert!(is_interleaved(behind_its_end) && is_interleaved(behind_a_panic));
+    assert!(!is_interleaved(inside_of_two));
+}
+
+#[test]
+fn a_region_that_waits_is_two_steps() {
+    fn program(words: Words) -> i32 {
+        let thread = words.spawn(|words| {
+            __lr_region_enter();
+            words.add(0, 1);
+            crate::atomics::__lr_await(1, 1, Test::Equal as u32);
+            words.load(1);
+            halves(words);
+            __lr_region_leave();
+        });
+        words.store(1, 1);
+        halves(words);
+        words.join(thread);
+        0
+    }
+    let found = explore(program);
+    assert_eq!((found.stop, found.findings), (Stop::Complete, vec![]));
+}
+
+#[test]
+fn a_loop_without_an_end_in_a_region_waits_for_the_others() {
+    fn pausing(words: Words) -> i32 {
+        let thread = words.spawn(|words| {
+            __lr_region_enter();
+            while words.load(0) == 0 {
+                words.pause();
+            }
+            __lr_region_leave();
+        });
+        words.store(0, 1);
+        words.join(thread);
+        0
+    }
+    fn reading(words: Words) -> i32 {
+        let thread = words.spawn(|words| {
+            __lr_region_enter();
+            while words.load(0) == 0 {}
+            __lr_region_leave();
+        });
+        words.store(0, 1);
+        words.join(thread);
+        0
+    }
+    for program in [pausing, reading] {
+        let found = explore(program);
+        assert_eq!((found.stop, found.findings), (Stop::Complete, vec![]));
+    }
+}
