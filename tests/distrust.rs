@@ -3,7 +3,9 @@
 //! Random model programs use std's primitives; programs of the corpus those of the other libraries. Without models some searches do
 //! not end within [`EXECUTIONS`]: they may miss what the others find, and must not find more.
 
-use lockred_tests::emit::Threads;
+use lockred_search::model::Program;
+use lockred_search::model::program::Statement;
+use lockred_tests::emit::{Locks, Threads};
 use lockred_tests::outcome::TestFinished;
 use lockred_tests::{emit, generate, program, tool};
 use lockred_trace::codes::BugKind;
@@ -80,12 +82,59 @@ fn compare(with: &[TestFinished], without: &[TestFinished]) -> usize {
     ended
 }
 
+fn write(root: &Path, programs: &[Program], locks: Locks) {
+    emit::write_crate(root, programs, Threads::Joined, locks)
+        .unwrap_or_else(|e| panic!("cannot write {}: {e}", root.display()));
+}
+
+/// Whether all waits give back the same mutex, as parking_lot demands of those that wait at a time.
+fn waits_with_one_mutex(program: &Program) -> bool {
+    fn collect(statements: &[Statement], mutexes: &mut Vec<String>) {
+        for statement in statements {
+            match statement {
+                Statement::Wait(_, mutex) => mutexes.push(mutex.to_string()),
+                Statement::If(_, yes, no) => {
+                    collect(yes, mutexes);
+                    collect(no, mutexes);
+                }
+                _ => {}
+            }
+        }
+    }
+    let mut mutexes = Vec::new();
+    program.threads.iter().for_each(|body| collect(body, &mut mutexes));
+    mutexes.dedup();
+    mutexes.len() < 2
+}
+
+#[test]
+fn random_programs_fail_alike_with_locks_of_std_and_of_parking_lot() {
+    let programs: Vec<_> =
+        (0..).map(generate::program).filter(waits_with_one_mutex).take(PROGRAMS).collect();
+    let [std, parking_lot] =
+        [("std", Locks::Std), ("parking_lot", Locks::ParkingLot)].map(|(name, locks)| {
+            let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("locks-of-{name}"));
+            write(&root, &programs, locks);
+            check(&root, &[], &["--keep-going"])
+        });
+    let mut alike = 0;
+    let mut wrong = Vec::new();
+    for (number, (std, other)) in std.iter().zip(&parking_lot).enumerate() {
+        if kinds(std) != kinds(other) || (std.complete && !other.complete) {
+            wrong.push(format!("{}\n{std:?}\n{other:?}", programs[number]));
+        }
+        alike += usize::from(std.executions == other.executions);
+    }
+    println!("{alike} of {PROGRAMS} programs need equally many executions");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    assert!(4 * alike > 3 * PROGRAMS, "only {alike}");
+}
+
 #[test]
 fn random_programs_fail_alike_with_models_of_std_and_without() {
     let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("distrust");
     let programs: Vec<_> = (0..PROGRAMS as u64).map(generate::program).collect();
-    emit::write_crate(&root, &programs, Threads::Joined)
-        .unwrap_or_else(|e| panic!("cannot write {}: {e}", root.display()));
+    write(&root, &programs, Locks::Std);
     let with = check(&root, &[], &["--keep-going"]);
     assert_eq!(with.len(), PROGRAMS);
     let without = check(&root, &[], &["--keep-going", "--distrust", "std"]);

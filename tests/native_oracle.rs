@@ -17,7 +17,7 @@ use lockred_search::discipline::Discipline;
 use lockred_search::model::program::Statement;
 use lockred_search::model::{Failure, ModelMachine, Program};
 use lockred_search::{Findings, Limits, Stop, Strategy, explore, transactions};
-use lockred_tests::emit::Threads;
+use lockred_tests::emit::{Locks, Threads};
 use lockred_tests::generate::RWLOCK;
 use lockred_tests::outcome::TestFinished;
 use lockred_tests::{emit, generate, tool};
@@ -186,7 +186,7 @@ fn native_and_model_machine_agree() {
 
     let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("native-oracle");
     let programs: Vec<_> = judged.iter().map(|one| one.program.clone()).collect();
-    emit::write_crate(&root, &programs, THREADS)
+    emit::write_crate(&root, &programs, THREADS, Locks::Std)
         .unwrap_or_else(|e| panic!("cannot write {}: {e}", root.display()));
     let mut differing = 0;
     for strategy in ["transactions", "dpor"] {

@@ -82,6 +82,7 @@ fn a_try_may_fail() {
 }
 
 //@ verified
+//@ executions = 3
 #[test]
 fn a_try_takes_it_or_leaves_it() {
     let lock = Arc::new(Mutex::new(0));
@@ -118,6 +119,7 @@ fn a_fair_mutex() {
 }
 
 //@ verified
+//@ executions = 3
 #[test]
 fn a_lock_given_back_for_a_while() {
     let count = Arc::new(Mutex::new(0));
@@ -230,6 +232,7 @@ fn tries_of_a_rwlock() {
 }
 
 //@ verified
+//@ executions = 2
 #[test]
 fn an_upgradable_read_sees_what_it_writes_over() {
     let lock = Arc::new(RwLock::new(0));
@@ -299,7 +302,8 @@ fn a_poisoned_once() {
     assert_eq!(once.state(), OnceState::Done);
 }
 
-//@ clean
+//@ verified
+//@ executions = 2
 #[test]
 fn a_signal() {
     let signal = Arc::new((Mutex::new(false), Condvar::new()));
@@ -316,7 +320,8 @@ fn a_signal() {
     thread.join().unwrap();
 }
 
-//@ clean
+//@ verified
+//@ executions = 2
 #[test]
 fn a_signal_under_the_lock() {
     let signal = Arc::new((Mutex::new(false), Condvar::new()));
@@ -344,7 +349,8 @@ fn a_lost_signal() {
     thread.join().unwrap();
 }
 
-//@ clean
+//@ verified
+//@ executions = 4
 #[test]
 fn two_waiters() {
     let signal = Arc::new((Mutex::new(0), Condvar::new()));

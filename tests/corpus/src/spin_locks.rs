@@ -91,6 +91,7 @@ fn a_writer_and_a_reader() {
 }
 
 //@ verified
+//@ executions = 3
 #[test]
 fn an_upgrade_beside_a_reader() {
     let lock = Arc::new(RwLock::new(0));
@@ -103,6 +104,7 @@ fn an_upgrade_beside_a_reader() {
 }
 
 //@ verified
+//@ executions = 2
 #[test]
 fn a_downgrade_keeps_writers_out() {
     let lock = Arc::new(RwLock::new(0));
