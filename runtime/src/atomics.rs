@@ -109,7 +109,8 @@ fn arrive(operation: &mut AtomicOperation, rmw: Option<(RmwOp, u64)>) -> Arrival
         }
         return Arrival::Told;
     }
-    let inside = thread.in_region && operation.how.has(How::IN_REGION) || crate::region::goes_on();
+    let belongs = operation.how.has(How::IN_REGION) && thread.is_in_region_of(operation.address);
+    let inside = belongs || crate::region::goes_on();
     if inside && operation.can_proceed() {
         return Arrival::Told;
     }
@@ -180,7 +181,9 @@ fn executed(operation: &AtomicOperation, arrival: Arrival, rmw: Option<RmwOp>, o
         thread.spin.read(operation.site, operation.address, operation.size, old)
     };
     if operation.how.has(How::OPENS_REGION) {
+        let waits = operation.how.class() == Class::CondvarWait;
         thread.in_region = true;
+        thread.region_word = if waits { 0 } else { operation.address };
     }
     if operation.how.has(How::CLOSES_REGION) {
         thread.in_region = thread.regions > 0;

@@ -1,4 +1,4 @@
-//! Functions that are atomic regions: what a thread does inside of one belongs to one step, except where it has to wait.
+//! Atomic regions; above all those that are functions: what a thread does inside of one belongs to one step, except where it has to wait.
 //!
 //! The first operation in the function is a scheduling point as ever; the others are executed in its step. An operation that cannot be
 //! executed yet ends the step, and begins the next one. A region ends when the function returns, and when a panic starts unwinding.
@@ -56,4 +56,12 @@ pub fn goes_on() -> bool {
     thread.regions = 0;
     thread.in_region = false;
     false
+}
+
+/// Whether a futex call of the running thread belongs to the region that it is in; the region ends with it.
+pub fn takes_futex(address: usize) -> bool {
+    let thread = state().thread();
+    let inside = thread.in_region && (thread.regions > 0 || thread.is_in_region_of(address));
+    thread.in_region = false;
+    inside
 }

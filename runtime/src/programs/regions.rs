@@ -4,7 +4,7 @@ use super::hooks::Words;
 use super::{explore, right_but_weak, search};
 use crate::region::{__lr_region_enter, __lr_region_leave, unwinds};
 use lockred_trace::codes::BugKind;
-use lockred_trace::hooks::Test;
+use lockred_trace::hooks::{How, Test};
 use lockred_trace::message::Stop;
 use lockred_trace::session::Strategy;
 
@@ -129,4 +129,21 @@ fn a_loop_without_an_end_in_a_region_waits_for_the_others() {
         let found = explore(program);
         assert_eq!((found.stop, found.findings), (Stop::Complete, vec![]));
     }
+}
+
+#[test]
+fn an_operation_on_another_word_is_in_no_region_that_was_left_open() {
+    fn program(words: Words) -> i32 {
+        let thread = words.spawn(|words| {
+            words.load_as(1, How::OPENS_REGION);
+            words.load_as(0, How::IN_REGION);
+        });
+        words.store(1, 1);
+        words.store(0, 1);
+        words.join(thread);
+        0
+    }
+    // Each load before or behind the store to its word; three ways if the loads were one step.
+    let found = search(program, Strategy::Transactions, false);
+    assert_eq!((found.stop, found.counts.executions), (Stop::Complete, 4));
 }

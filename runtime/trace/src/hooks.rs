@@ -194,7 +194,8 @@ impl How {
     /// Outside a region the flag has no meaning.
     pub const IN_REGION: u32 = 1 << 8;
     /// The operation (still a scheduling point itself) opens an atomic region: the following operations of the thread with
-    /// `IN_REGION`, and the next futex call, are executed without a switch.
+    /// `IN_REGION` on the same word, and the next futex call on it, are executed without a switch. (The region of a wait on a
+    /// condition variable takes operations on any word: a mutex is given back there.)
     pub const OPENS_REGION: u32 = 1 << 9;
     /// The region is closed behind this operation.
     pub const CLOSES_REGION: u32 = 1 << 10;
