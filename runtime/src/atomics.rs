@@ -110,7 +110,7 @@ fn arrive(operation: &mut AtomicOperation, rmw: Option<(RmwOp, u64)>) -> Arrival
         return Arrival::Told;
     }
     let belongs = operation.how.has(How::IN_REGION) && thread.is_in_region_of(operation.address);
-    let inside = belongs || crate::region::goes_on();
+    let inside = belongs || !own && crate::region::goes_on();
     if inside && operation.can_proceed() {
         return Arrival::Told;
     }
@@ -133,7 +133,7 @@ fn arrive(operation: &mut AtomicOperation, rmw: Option<(RmwOp, u64)>) -> Arrival
         stop(Pending::Atomic(*operation), operation.site);
     }
     let thread = crate::state::state().thread();
-    thread.in_region = thread.regions > 0;
+    thread.in_region = thread.regions > 0 && !own;
     Arrival::Told
 }
 

@@ -1,7 +1,8 @@
 //! Atomic regions; above all those that are functions: what a thread does inside of one belongs to one step, except where it has to wait.
 //!
 //! The first operation in the function is a scheduling point as ever; the others are executed in its step. An operation that cannot be
-//! executed yet ends the step, and begins the next one. A region ends when the function returns, and when a panic starts unwinding.
+//! executed yet ends the step, and begins the next one; one that belongs to no recognised primitive (of an allocator of the program's own,
+//! say) is a step of its own. A region ends when the function returns, and when a panic starts unwinding.
 
 use crate::state::{installed, state};
 

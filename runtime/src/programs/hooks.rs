@@ -52,9 +52,16 @@ impl Words {
 
     /// Atomic load with flags.
     #[track_caller]
-    pub fn load_as(self, index: usize, flags: u32) {
+    pub fn load_as(self, index: usize, flags: u32) -> u64 {
         let how = Class::Plain as u32 | flags;
-        __lr_atomic_load(self.at(index), 8, Order::SeqCst as u32, how, site());
+        __lr_atomic_load(self.at(index), 8, SEQ_CST, how, site())
+    }
+
+    /// Atomic store with flags.
+    #[track_caller]
+    pub fn store_as(self, index: usize, value: u64, flags: u32) {
+        let how = Class::Plain as u32 | flags;
+        __lr_atomic_store(self.at(index), value, 8, SEQ_CST, how, site());
     }
 
     /// Atomic store.
