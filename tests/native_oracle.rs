@@ -17,7 +17,7 @@ use lockred_search::discipline::Discipline;
 use lockred_search::model::program::Statement;
 use lockred_search::model::{Failure, ModelMachine, Program};
 use lockred_search::{Findings, Limits, Stop, Strategy, explore, transactions};
-use lockred_tests::emit::Threads;
+use lockred_tests::emit::{Locks, Threads};
 use lockred_tests::generate::RWLOCK;
 use lockred_tests::outcome::TestFinished;
 use lockred_tests::{emit, generate, tool};
@@ -118,21 +118,6 @@ fn check(root: &Path, strategy: &str) -> Vec<TestFinished> {
     tests
 }
 
-/// Writes the crate, where it differs from what is there.
-fn write_crate(root: &Path, programs: &[Program]) -> std::io::Result<()> {
-    let manifest = "[workspace]\n\n[package]\nname = \"native-oracle\"\nedition = \"2024\"\n";
-    std::fs::create_dir_all(root.join("src"))?;
-    for (file, text) in
-        [("Cargo.toml", manifest.to_owned()), ("src/lib.rs", emit::file(programs, THREADS))]
-    {
-        let file = root.join(file);
-        if std::fs::read_to_string(&file).ok().as_ref() != Some(&text) {
-            std::fs::write(file, text)?;
-        }
-    }
-    Ok(())
-}
-
 /// What is wrong with a native result.
 fn differences(model: &Judged, native: &TestFinished) -> Vec<String> {
     let found = |kind| native.bugs.iter().any(|bug| bug.kind == kind);
@@ -201,7 +186,7 @@ fn native_and_model_machine_agree() {
 
     let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("native-oracle");
     let programs: Vec<_> = judged.iter().map(|one| one.program.clone()).collect();
-    write_crate(&root, &programs)
+    emit::write_crate(&root, &programs, THREADS, Locks::Std)
         .unwrap_or_else(|e| panic!("cannot write {}: {e}", root.display()));
     let mut differing = 0;
     for strategy in ["transactions", "dpor"] {

@@ -3,6 +3,7 @@
 use crate::backend::{self, Backend};
 use crate::build::Build;
 use crate::build::artifact::Built;
+use crate::build::models::Models;
 use crate::build::project::Project;
 use crate::cargo_config::Configuration;
 use crate::cli::selection::Selection;
@@ -21,13 +22,14 @@ pub struct Subject {
     /// Its back end.
     pub backend: Backend,
     configuration: Configuration,
+    models: Models,
 }
 
 impl Subject {
     /// Finds everything, and sets the back end up where it is missing.
     ///
     /// # Errors
-    /// What cargo, the toolchain or the set-up complain about.
+    /// What cargo, the toolchain or the set-up complain about, or what is wrong with the packages' sync models.
     pub fn find(directory: &Path, selection: &Selection, console: &Console) -> Result<Self> {
         let configuration = Configuration::read(directory, &selection.manifest.config);
         let project = Project::find(
@@ -39,7 +41,8 @@ impl Subject {
         let toolchain = Toolchain::find(directory, &configuration)?;
         let verbose = selection.display.verbose > 0;
         let backend = backend::ready(&toolchain, console, verbose)?;
-        Ok(Self { project, toolchain, backend, configuration })
+        let models = Models::find(&project, &selection.models.distrust, &backend)?;
+        Ok(Self { project, toolchain, backend, configuration, models })
     }
 
     /// Builds a selection; nothing happens where everything is fresh.
@@ -52,6 +55,7 @@ impl Subject {
             configuration: &self.configuration,
             toolchain: &self.toolchain,
             backend: &self.backend,
+            models: &self.models,
             selection,
         };
         build.run()

@@ -109,7 +109,8 @@ fn arrive(operation: &mut AtomicOperation, rmw: Option<(RmwOp, u64)>) -> Arrival
         }
         return Arrival::Told;
     }
-    let inside = thread.in_region && operation.how.has(How::IN_REGION);
+    let belongs = operation.how.has(How::IN_REGION) && thread.is_in_region_of(operation.address);
+    let inside = belongs || !own && crate::region::goes_on();
     if inside && operation.can_proceed() {
         return Arrival::Told;
     }
@@ -131,6 +132,8 @@ fn arrive(operation: &mut AtomicOperation, rmw: Option<(RmwOp, u64)>) -> Arrival
     if !(alone && operation.can_proceed()) {
         stop(Pending::Atomic(*operation), operation.site);
     }
+    let thread = crate::state::state().thread();
+    thread.in_region = thread.regions > 0 && !own;
     Arrival::Told
 }
 
@@ -178,10 +181,12 @@ fn executed(operation: &AtomicOperation, arrival: Arrival, rmw: Option<RmwOp>, o
         thread.spin.read(operation.site, operation.address, operation.size, old)
     };
     if operation.how.has(How::OPENS_REGION) {
+        let waits = operation.how.class() == Class::CondvarWait;
         thread.in_region = true;
+        thread.region_word = if waits { 0 } else { operation.address };
     }
     if operation.how.has(How::CLOSES_REGION) {
-        thread.in_region = false;
+        thread.in_region = thread.regions > 0;
     }
     if gave_up {
         crate::waiting::gave_up(operation.site);

@@ -66,7 +66,7 @@ fn wait(address: usize, value: u32, deadline: Option<u64>, bits: u32) -> i64 {
         Some(_) => crate::waiting::begin_timed(),
         None => crate::waiting::leave_loop(SiteId(0)),
     }
-    let inside = std::mem::take(&mut state().thread().in_region);
+    let inside = crate::region::takes_futex(address);
     if !inside {
         stop(Pending::FutexWait { address }, SiteId(0));
     }
@@ -117,7 +117,7 @@ fn wake(address: usize, most: u32) -> i64 {
         return 0;
     }
     crate::waiting::leave_reads(SiteId(0));
-    let inside = std::mem::take(&mut state().thread().in_region);
+    let inside = crate::region::takes_futex(address);
     if !inside {
         stop(Pending::FutexWake { address }, SiteId(0));
     }

@@ -37,6 +37,7 @@ mod programs;
 mod pthread;
 mod randomness;
 mod record;
+mod region;
 mod root;
 mod rounds;
 mod session;

@@ -45,6 +45,13 @@ pub struct Thread {
     pub guard: Option<Await>,
     /// Inside an atomic region: the next operations belong to the step under way.
     pub in_region: bool,
+    /// The word of the operation that opened the region: only operations on it belong there. 0 where it was the wait of a condition variable, to
+    /// which the unlocking of a mutex belongs.
+    pub region_word: usize,
+    /// Functions that are atomic regions and that it is in ([`crate::region`]).
+    pub regions: u32,
+    /// Operations and pauses since it entered the last of them.
+    pub passed: u32,
     /// The condition variable in whose region it is, and the mutex that it gave back there.
     pub condvar: Option<usize>,
     /// See `condvar`.
@@ -102,6 +109,9 @@ impl Thread {
             last_site: SiteId(0),
             guard: None,
             in_region: false,
+            region_word: 0,
+            regions: 0,
+            passed: 0,
             condvar: None,
             condvar_lock: None,
             waits_with: None,
@@ -124,6 +134,11 @@ impl Thread {
             stopped: Vec::new(),
             last_words: String::new(),
         }
+    }
+
+    /// Whether an operation on the word at an address may belong to the region that it is in.
+    pub fn is_in_region_of(&self, address: usize) -> bool {
+        self.in_region && (self.region_word == 0 || self.region_word == address)
     }
 
     /// Whether it will never run again.

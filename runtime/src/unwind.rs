@@ -52,6 +52,7 @@ pub fn recorded_stack() -> Vec<u64> {
 /// `_Unwind_RaiseException`: a panic starts unwinding. Its message was the last thing that the thread wrote to standard error.
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn __lr_libc__Unwind_RaiseException(exception: *mut u8) -> i32 {
+    crate::region::unwinds();
     let state = state();
     let thread = state.thread_number();
     let words = std::mem::take(&mut state.thread().last_words);

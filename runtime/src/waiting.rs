@@ -9,6 +9,9 @@ use lockred_trace::sites::SiteId;
 
 /// The running thread pauses: a hint that it goes round a loop that waits. No scheduling point by itself.
 pub fn pause(site: SiteId) {
+    if crate::region::goes_on() {
+        return;
+    }
     if state().thread().spin.pause() == Advice::Wait {
         return wait_for_change(site);
     }

@@ -4,6 +4,7 @@ mod demo;
 mod fixtures;
 mod interruption;
 mod json;
+mod models;
 mod replay;
 mod selection;
 mod storage;

@@ -10,6 +10,7 @@ use lockred_search::model::program::{
     Comparison, Condition, Mutex, Operand, Order, Register, Statement, Variable,
 };
 use std::fmt::Write as _;
+use std::path::Path;
 
 /// How the threads of a test are started and waited for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,7 +27,6 @@ const PRELUDE: &str = "\
 use std::cell::UnsafeCell;
 use std::mem::forget;
 use std::sync::atomic::{AtomicI32, Ordering::*};
-use std::sync::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 #[derive(Default)]
 struct Shared {
@@ -42,6 +42,77 @@ struct Shared {
 unsafe impl Sync for Shared {}
 ";
 
+/// Whose locks and condition variables a crate uses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Locks {
+    /// std's.
+    Std,
+    /// parking_lot's.
+    ParkingLot,
+}
+
+impl Locks {
+    /// What a crate's manifest has for them.
+    const fn dependency(self) -> &'static str {
+        match self {
+            Self::Std => "",
+            Self::ParkingLot => "\n[dependencies]\nparking_lot = \"0.12\"\n",
+        }
+    }
+
+    /// The types of the locks, with the functions that std's have.
+    const fn types(self) -> &'static str {
+        match self {
+            Self::Std => {
+                "use std::sync::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};\n"
+            }
+            Self::ParkingLot => PARKING_LOT,
+        }
+    }
+}
+
+/// parking_lot's locks in the clothes of std's.
+const PARKING_LOT: &str = "\
+use parking_lot::{MutexGuard, RwLockReadGuard, RwLockWriteGuard};
+
+#[derive(Default)]
+struct Mutex<T>(parking_lot::Mutex<T>);
+impl<T> Mutex<T> {
+    fn lock(&self) -> Result<MutexGuard<'_, T>, ()> {
+        Ok(self.0.lock())
+    }
+    fn try_lock(&self) -> Result<MutexGuard<'_, T>, ()> {
+        self.0.try_lock().ok_or(())
+    }
+}
+
+#[derive(Default)]
+struct RwLock<T>(parking_lot::RwLock<T>);
+impl<T> RwLock<T> {
+    fn read(&self) -> Result<RwLockReadGuard<'_, T>, ()> {
+        Ok(self.0.read())
+    }
+    fn write(&self) -> Result<RwLockWriteGuard<'_, T>, ()> {
+        Ok(self.0.write())
+    }
+}
+
+#[derive(Default)]
+struct Condvar(parking_lot::Condvar);
+impl Condvar {
+    fn wait<'a, T>(&self, mut guard: MutexGuard<'a, T>) -> Result<MutexGuard<'a, T>, ()> {
+        self.0.wait(&mut guard);
+        Ok(guard)
+    }
+    fn notify_one(&self) {
+        self.0.notify_one();
+    }
+    fn notify_all(&self) {
+        self.0.notify_all();
+    }
+}
+";
+
 /// The guards of a thread.
 const GUARDS: &str = "        \
         let (mut a, mut b): (Option<MutexGuard<()>>, Option<MutexGuard<()>>) = (None, None);
@@ -51,10 +122,35 @@ const GUARDS: &str = "        \
 
 /// A crate's only file: one test for each program, as [`name`] says.
 #[must_use]
-pub fn file(programs: &[Program], threads: Threads) -> String {
+pub fn file(programs: &[Program], threads: Threads, locks: Locks) -> String {
     let tests =
         programs.iter().enumerate().map(|(number, program)| test(&name(number), program, threads));
-    std::iter::once(PRELUDE.to_owned()).chain(tests).collect()
+    [PRELUDE.to_owned(), locks.types().to_owned()].into_iter().chain(tests).collect()
+}
+
+/// Writes programs as a crate, where it differs from what is there.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_crate(
+    root: &Path,
+    programs: &[Program],
+    threads: Threads,
+    locks: Locks,
+) -> std::io::Result<()> {
+    let manifest = "[workspace]\n\n[package]\nname = \"native-oracle\"\nedition = \"2024\"\n";
+    std::fs::create_dir_all(root.join("src"))?;
+    let files = [
+        ("Cargo.toml", format!("{manifest}{}", locks.dependency())),
+        ("src/lib.rs", file(programs, threads, locks)),
+    ];
+    for (name, text) in files {
+        let path = root.join(name);
+        if std::fs::read_to_string(&path).ok().as_ref() != Some(&text) {
+            std::fs::write(path, text)?;
+        }
+    }
+    Ok(())
 }
 
 /// The name of the test of a program.

@@ -12,6 +12,7 @@ mod externals;
 mod globals;
 mod hooks;
 mod plain;
+mod region;
 mod sidecar;
 mod sites;
 mod test_end;
@@ -87,6 +88,7 @@ pub fn instrument(
     context: Context,
     module: &Module,
     mut program: Program,
+    models: Models,
 ) -> Result<Summary, String> {
     rename_main(module)?;
     attributes::strip(module);
@@ -103,9 +105,11 @@ pub fn instrument(
         hooks: Hooks::declare(context, module),
         sites: Sites::new(),
         externals: Externals::default(),
-        models: Models::built_in(),
+        models,
         trusted: false,
     };
+    let paths = instrumenter.paths_of_atomics(&functions);
+    instrumenter.models.fit(&paths);
     let naked = Attribute::named("naked");
     for function in functions {
         if !function.is_declaration() && !naked.is_some_and(|n| function.has(n)) {
@@ -124,7 +128,7 @@ pub fn instrument(
     globals::place(context, module, &mut program);
     let Instrumenter { sites, externals, models, .. } = instrumenter;
     let count = sites.len();
-    sidecar::embed(context, module, program, externals, sites);
+    sidecar::embed(context, module, program, externals, sites, models.believed());
     Ok(Summary { models, sites: count })
 }
 
@@ -139,6 +143,22 @@ fn rename_main(module: &Module) -> Result<(), String> {
 }
 
 impl Instrumenter<'_> {
+    /// The plain paths in the chains of the program's atomic operations.
+    fn paths_of_atomics(&mut self, functions: &[Function]) -> HashSet<String> {
+        let mut paths = HashSet::new();
+        for &function in functions {
+            let blocks = function.blocks();
+            for at in blocks.iter().flat_map(|b| b.instructions()).filter(|at| at.is_atomic()) {
+                for path in self.sites.chain(self.context, function, at) {
+                    if !paths.contains(path) {
+                        paths.insert(path.to_owned());
+                    }
+                }
+            }
+        }
+        paths
+    }
+
     /// Instruments one function.
     fn function(&mut self, function: Function) {
         let mut accesses = escape::Accesses::new();

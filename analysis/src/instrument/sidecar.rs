@@ -14,6 +14,7 @@ pub fn embed(
     program: Program,
     externals: Externals,
     sites: Sites,
+    models: Vec<String>,
 ) {
     let (strings, sites) = sites.into_tables();
     let sidecar = Sidecar {
@@ -23,6 +24,7 @@ pub fn embed(
         panic_abort: program.panic_abort,
         native_objects: program.native_objects,
         externals: externals.into_names(),
+        models,
         strings,
         sites,
     };

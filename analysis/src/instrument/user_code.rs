@@ -5,10 +5,12 @@
 //! synchronisation, promotion of local variables that never escape, and propagation of constants, which removes the branches
 //! over memory orders that the wrappers of atomics consist of. No value numbering, no removal of loads or stores.
 
+use super::region::Marker;
 use crate::llvm::{Attribute, Context, Module};
-use crate::recognise::{demangle, path_of};
+use crate::recognise::{Models, demangle, path_of};
 
-/// Functions that are inlined wherever they are called: the recognition and the reports then see who called them.
+/// Functions that are inlined wherever they are called, beside those that the sync models name: the recognition and the reports then
+/// see who called them.
 const INLINED: &[&str] = &[
     "core::sync::atomic::",
     "core::intrinsics::",
@@ -24,17 +26,21 @@ const INLINED: &[&str] = &[
 ///
 /// # Errors
 /// When LLVM refuses the passes.
-pub fn prepare_user_code(context: Context, module: &Module) -> Result<(), String> {
+pub fn prepare_user_code(context: Context, module: &Module, models: &Models) -> Result<(), String> {
     let [always, never, cold, none] =
         ["alwaysinline", "noinline", "cold", "optnone"].map(Attribute::named);
+    let marker = Marker::new(context, module);
     for function in module.functions() {
         if function.is_declaration() {
             continue;
         }
         let path = path_of(&demangle(&function.name()));
-        if !INLINED.iter().any(|prefix| path.starts_with(prefix))
-            || cold.is_some_and(|c| function.has(c))
-        {
+        if models.is_region(&path) {
+            marker.mark(context, function);
+        }
+        let listed = INLINED.iter().any(|prefix| path.starts_with(prefix))
+            && !cold.is_some_and(|c| function.has(c));
+        if !listed && !models.inlines(&path) {
             continue;
         }
         for attribute in [never, none].into_iter().flatten() {

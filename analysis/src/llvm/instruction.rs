@@ -39,6 +39,8 @@ pub enum Opcode {
     Return,
     /// `unreachable`.
     Unreachable,
+    /// Return, or going on to unwind: the function is left.
+    Leave,
     /// Everything else.
     Other,
 }
@@ -81,6 +83,7 @@ impl Instruction {
             LLVMVAArg => Opcode::VaArg,
             LLVMRet => Opcode::Return,
             LLVMUnreachable => Opcode::Unreachable,
+            LLVMRet | LLVMResume => Opcode::Leave,
             _ => Opcode::Other,
         }
     }

@@ -1,11 +1,15 @@
 //! Recognising synchronisation: which operation of which primitive an atomic instruction is, from its inlining chain.
 //!
-//! The rules are data (`models/*.toml`); [`models`] reads them, [`rule`] applies them, [`path`] makes names comparable.
+//! The rules are data (`models/*.toml`, and files of the user's packages); [`file`] reads them, [`choice`] says which a build uses,
+//! [`rule`] applies them, [`path`] makes names comparable.
 
+mod choice;
+mod file;
 mod models;
 mod path;
 mod rule;
 
-pub use models::{Model, Models};
+pub use choice::Choice;
+pub use models::Models;
 pub use path::{demangle, path_of};
 pub use rule::{Await, Kind, Recognised, Rule};

@@ -1,30 +1,29 @@
-//! The sync models that are built in: one file per library.
+//! The sync models of a build: those that are built in, one file per library, and those of the user's packages.
 
-use super::rule::{Kind, Recognised, Rule};
-use serde::Deserialize;
-use std::collections::BTreeMap;
+use super::choice::Choice;
+use super::file::{self, Model};
+use super::rule::{Kind, Recognised, Rule, fits};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// The rules of one library.
-#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Model {
-    /// Which library.
-    pub library: String,
-    /// Its rules; the first that matches decides.
-    pub rule: Vec<Rule>,
-}
+/// The files of `analysis/models`.
+const BUILT_IN: &[(&str, &str)] = &[
+    ("std.toml", include_str!("../../models/std.toml")),
+    ("parking_lot.toml", include_str!("../../models/parking_lot.toml")),
+    ("spin.toml", include_str!("../../models/spin.toml")),
+    ("once_cell.toml", include_str!("../../models/once_cell.toml")),
+    ("crossbeam.toml", include_str!("../../models/crossbeam.toml")),
+];
 
 /// Every model, and how often each of its rules matched.
 #[derive(Clone, Debug)]
 pub struct Models {
     models: Vec<Model>,
+    /// How many of them, at the front, are the user's.
+    of_user: usize,
     matched: Vec<Vec<usize>>,
     /// Chains of all instructions asked about, with the rule that decided (empty for none), for those who write rules.
     chains: BTreeMap<(String, String), usize>,
 }
-
-/// The files of `analysis/models`.
-const BUILT_IN: &[&str] = &[include_str!("../../models/std.toml")];
 
 impl Models {
     /// The built-in models.
@@ -33,12 +32,78 @@ impl Models {
     /// When a built-in file is malformed, which a test excludes.
     #[must_use]
     pub fn built_in() -> Self {
-        let models: Vec<Model> = BUILT_IN
-            .iter()
-            .map(|text| toml::from_str(text).expect("the built-in models are well-formed"))
-            .collect();
+        let parse = |(name, text): &(&str, &str)| {
+            file::parse(text, name).expect("the built-in models are well-formed")
+        };
+        Self::new(BUILT_IN.iter().map(parse).collect(), 0)
+    }
+
+    /// The models that a build asks for. The user's come first, so that their rules can take precedence over ours.
+    ///
+    /// # Errors
+    /// When a file cannot be read or is malformed, or two files, or a name that is to be distrusted and is that of no library.
+    pub fn chosen(choice: &Choice) -> Result<Self, String> {
+        let mut models =
+            choice.files.iter().map(|f| file::read(f)).collect::<Result<Vec<_>, _>>()?;
+        let of_user = models.len();
+        models.extend(Self::built_in().models);
+        let mut known = BTreeSet::new();
+        for (number, model) in models.iter().enumerate() {
+            if !known.insert(model.library.clone()) {
+                let file = choice.files[number.min(of_user - 1)].display();
+                let name = &model.library;
+                return Err(format!("{file}: there is another sync model of the library `{name}`"));
+            }
+        }
+        if let Some(name) =
+            choice.distrusted.iter().find(|name| *name != ALL && !known.contains(*name))
+        {
+            let known: Vec<_> = known.iter().map(String::as_str).chain([ALL]).collect();
+            let known = known.join(", ");
+            return Err(format!(
+                "there is no sync model of a library `{name}`; there are: {known}"
+            ));
+        }
+        let mut all = Self::new(models, of_user);
+        all.distrust(&choice.distrusted);
+        Ok(all)
+    }
+
+    fn new(models: Vec<Model>, of_user: usize) -> Self {
         let matched = models.iter().map(|m| vec![0; m.rule.len()]).collect();
-        Self { models, matched, chains: BTreeMap::new() }
+        Self { models, of_user, matched, chains: BTreeMap::new() }
+    }
+
+    /// Takes away the rules of some libraries.
+    fn distrust(&mut self, libraries: &[String]) {
+        for (model, matched) in self.models.iter_mut().zip(&mut self.matched) {
+            if libraries.iter().any(|name| name == ALL || *name == model.library) {
+                model.rule.clear();
+                model.inlined.clear();
+                model.regions.clear();
+                matched.clear();
+            }
+        }
+    }
+
+    /// Takes away the rules that do not hold for a program whose atomic operations have these plain paths in their chains.
+    pub fn fit(&mut self, paths: &HashSet<String>) {
+        for model in &mut self.models {
+            model.rule.retain(|rule| rule.holds_beside(paths));
+        }
+        self.matched = self.models.iter().map(|model| vec![0; model.rule.len()]).collect();
+    }
+
+    /// Whether the function with this plain path is to be inlined wherever it is called.
+    #[must_use]
+    pub fn inlines(&self, path: &str) -> bool {
+        self.models.iter().flat_map(|model| &model.inlined).any(|pattern| fits(pattern, path))
+    }
+
+    /// Whether the function with this plain path is an atomic region.
+    #[must_use]
+    pub fn is_region(&self, path: &str) -> bool {
+        self.models.iter().flat_map(|model| &model.regions).any(|pattern| fits(pattern, path))
     }
 
     /// What the first matching rule says of an instruction of this size in bytes with this chain of plain paths, innermost first.
@@ -64,7 +129,23 @@ impl Models {
             .zip(&self.matched)
             .flat_map(|(model, matched)| model.rule.iter().zip(matched.iter().copied()))
     }
+
+    /// The rules of one library.
+    pub fn rules_of(&self, library: &str) -> impl Iterator<Item = &Rule> {
+        self.models.iter().filter(move |model| model.library == library).flat_map(|m| &m.rule)
+    }
+
+    /// The libraries of the user's models of which a rule matched.
+    #[must_use]
+    pub fn believed(&self) -> Vec<String> {
+        let models = self.models.iter().zip(&self.matched).take(self.of_user);
+        let believed = models.filter(|(_, matched)| matched.iter().any(|count| *count > 0));
+        believed.map(|(model, _)| model.library.clone()).collect()
+    }
 }
+
+/// What stands for every library where one is to be distrusted.
+const ALL: &str = "all";
 
 impl std::fmt::Display for Models {
     /// One line a rule: how many instructions it decided, and its name; then one line a chain with the rule that decided.
@@ -82,17 +163,69 @@ impl std::fmt::Display for Models {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::HashSet;
+    use std::fs;
+    use std::path::PathBuf;
+
+    const MINE: &str =
+        "library='mine'\n[[rule]]\nname='x'\nfunction=['a::lock']\nclass='lock'\nwhy='.'\n";
+    const CHAIN: &[&str] = &["core::sync::atomic::AtomicU32::swap", "a::lock"];
+    const STD_CHAIN: &[&str] = &["std::sys::sync::mutex::futex::Mutex::lock"];
+
+    fn choice(files: &[PathBuf], distrusted: &[&str]) -> Choice {
+        let distrusted = distrusted.iter().map(|name| (*name).to_owned()).collect();
+        Choice { files: files.to_vec(), distrusted }
+    }
+
+    fn file(directory: &tempfile::TempDir, name: &str, text: &str) -> PathBuf {
+        let path = directory.path().join(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
 
     #[test]
-    fn the_built_in_models_are_well_formed() {
+    fn rule_names_are_unique_across_libraries_and_a_library_is_named_as_its_file() {
         let models = Models::built_in();
         let mut names = HashSet::new();
         for (rule, _) in models.rules() {
             assert!(names.insert(rule.name.clone()), "{} is named twice", rule.name);
-            assert!(!rule.why.trim().is_empty(), "{} does not say why", rule.name);
-            assert!(!rule.why.contains("[[rule]]"), "{} swallows the rule behind it", rule.name);
-            assert!(!rule.function.is_empty(), "{} names no function", rule.name);
         }
+        for (model, (file, _)) in models.models.iter().zip(BUILT_IN) {
+            assert_eq!(format!("{}.toml", model.library), *file);
+        }
+    }
+
+    #[test]
+    fn distrusted_libraries_are_not_recognised() {
+        let recognises = |distrusted: &[&str]| {
+            let mut models = Models::chosen(&choice(&[], distrusted)).unwrap();
+            models.recognise(Kind::CompareExchange, 4, STD_CHAIN).is_some()
+        };
+        assert!(recognises(&[]));
+        assert!(!recognises(&["std"]) && !recognises(&["all"]));
+    }
+
+    #[test]
+    fn models_of_the_user_are_read_and_named_when_they_match() {
+        let directory = tempfile::tempdir().unwrap();
+        let mine = file(&directory, "mine.toml", MINE);
+        let mut models = Models::chosen(&choice(std::slice::from_ref(&mine), &[])).unwrap();
+        assert!(models.believed().is_empty());
+        models.recognise(Kind::CompareExchange, 4, STD_CHAIN);
+        assert!(models.believed().is_empty(), "built-in models are no belief of the user's");
+        assert!(models.recognise(Kind::Store, 4, CHAIN).is_some());
+        assert_eq!(models.believed(), ["mine"]);
+        let mut distrusted = Models::chosen(&choice(&[mine], &["mine"])).unwrap();
+        assert!(distrusted.recognise(Kind::Store, 4, CHAIN).is_none());
+    }
+
+    #[test]
+    fn unknown_and_doubled_libraries_are_told() {
+        let directory = tempfile::tempdir().unwrap();
+        let mine = file(&directory, "mine.toml", MINE);
+        let error = Models::chosen(&choice(std::slice::from_ref(&mine), &["mime"])).unwrap_err();
+        assert!(error.contains("`mime`") && error.contains("mine, ") && error.ends_with(", all"));
+        let std = file(&directory, "other.toml", &MINE.replace("mine", "std"));
+        let error = Models::chosen(&choice(&[mine, std], &[])).unwrap_err();
+        assert!(error.contains("other.toml") && error.contains("`std`"), "{error}");
     }
 }

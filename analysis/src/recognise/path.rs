@@ -4,9 +4,13 @@
 //! `<std::…::Mutex>::lock` or `std::…::Mutex::lock`, trait methods `<Arc<T> as Drop>::drop`. The plain path of all of them is
 //! type path and method: `alloc::sync::Arc::drop`. Generic arguments, hashes and the numbers of closures are dropped.
 
-/// A symbol demangled, without its hash.
+/// A symbol demangled, without its hash, and without the number that merging gives to one of two equal names.
 #[must_use]
 pub fn demangle(symbol: &str) -> String {
+    let symbol = match symbol.rsplit_once('.') {
+        Some((name, number)) if number.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => symbol,
+    };
     format!("{:#}", rustc_demangle::demangle(symbol))
 }
 
@@ -125,6 +129,13 @@ mod tests {
             ("main", "main"),
         ] {
             assert_eq!(path_of(name), path, "{name}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_merged_modules_are_no_part_of_a_name() {
+        for symbol in ["_ZN1a1b17h0123456789abcdefE", "_ZN1a1b17h0123456789abcdefE.2654"] {
+            assert_eq!(demangle(symbol), "a::b");
         }
     }
 

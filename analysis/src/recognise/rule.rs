@@ -2,6 +2,7 @@
 
 use lockred_trace::hooks::{Class, How, RmwOp, Test};
 use serde::Deserialize;
+use std::collections::HashSet;
 
 /// What kind of atomic instruction a rule is asked about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,7 +17,18 @@ pub enum Kind {
     CompareExchange,
 }
 
+/// The words that rules use for instructions.
+const NAMES: &[&str] = &[
+    "load", "store", "cmpxchg", "rmw", "xchg", "add", "sub", "and", "nand", "or", "xor", "max",
+    "min",
+];
+
 impl Kind {
+    /// Whether a word is one that rules use for instructions.
+    pub fn is_a_name(word: &str) -> bool {
+        NAMES.contains(&word)
+    }
+
     /// Whether the word that a rule uses for instructions means this kind.
     fn is_called(self, word: &str) -> bool {
         match self {
@@ -71,6 +83,12 @@ pub struct Rule {
     /// Paths of which at least one must be the function itself or lie further out in the chain; empty for no condition.
     #[serde(default)]
     pub within: Vec<String>,
+    /// Chains of which one must surround the function directly, innermost first: `caller < its caller`; empty for no condition.
+    #[serde(default)]
+    pub called_by: Vec<String>,
+    /// The rule holds only for programs in which no atomic operation has one of these in its chain.
+    #[serde(default)]
+    pub unless: Vec<String>,
     /// Kinds of instructions; empty for all.
     #[serde(default)]
     pub instruction: Vec<String>,
@@ -119,16 +137,20 @@ impl Rule {
     /// Whether the rule matches an instruction of this size in bytes with this chain of plain paths, innermost first.
     #[must_use]
     pub fn matches(&self, kind: Kind, size: u64, chain: &[&str]) -> bool {
-        let Some(owner) = chain.iter().position(|p| !WRAPPERS.iter().any(|w| p.starts_with(w)))
-        else {
-            return false;
-        };
+        let Some(owner) = owner(chain) else { return false };
         self.size.is_none_or(|bytes| bytes == size)
             && (self.instruction.is_empty()
                 || self.instruction.iter().any(|word| kind.is_called(word)))
             && self.function.iter().any(|pattern| fits(pattern, chain[owner]))
+            && (self.called_by.is_empty()
+                || self.called_by.iter().any(|callers| surround(callers, &chain[owner + 1..])))
             && (self.within.is_empty()
                 || chain[owner..].iter().any(|p| self.within.iter().any(|w| fits(w, p))))
+    }
+
+    /// Whether the rule holds for a program whose atomic operations have these plain paths in their chains.
+    pub fn holds_beside(&self, paths: &HashSet<String>) -> bool {
+        !paths.iter().any(|path| self.unless.iter().any(|pattern| fits(pattern, path)))
     }
 
     /// What a matched instruction is.
@@ -144,8 +166,19 @@ impl Rule {
     }
 }
 
+/// Whether the outer frames of a chain begin with these callers.
+fn surround(callers: &str, outer: &[&str]) -> bool {
+    let mut outer = outer.iter();
+    callers.split(" < ").all(|caller| outer.next() == Some(&caller))
+}
+
+/// The place in a chain of plain paths, innermost first, of the function to which the atomic operation belongs.
+fn owner(chain: &[&str]) -> Option<usize> {
+    chain.iter().position(|path| !WRAPPERS.iter().any(|wrapper| path.starts_with(wrapper)))
+}
+
 /// Whether a path fits a pattern: equal, or below it when the pattern ends in `::*`.
-fn fits(pattern: &str, path: &str) -> bool {
+pub(super) fn fits(pattern: &str, path: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some(prefix) => path.starts_with(prefix),
         None => path == pattern,
@@ -171,6 +204,32 @@ mod tests {
         // Merely further out is not enough: the drop of a value inside an Arc is not the Arc's.
         assert!(!rule.matches(Kind::CompareExchange, 4, &["b::f", "a::Mutex::lock"]));
         assert!(!rule.matches(Kind::CompareExchange, 4, &["core::sync::atomic::x"]));
+    }
+
+    #[test]
+    fn callers_are_the_next_frames_and_no_others() {
+        let rule =
+            rule("name='x'\nfunction=['f']\ncalled_by=['g', 'h < i']\nclass='wait'\nwhy='.'");
+        let matches = |chain: &[&str]| rule.matches(Kind::Load, 4, chain);
+        assert!(matches(&["core::sync::atomic::x", "f", "g"]) && matches(&["f", "h", "i", "j"]));
+        // The initialiser that `i` calls is not `i` itself.
+        assert!(!matches(&["f", "h", "closure", "i"]) && !matches(&["f", "h"]) && !matches(&["f"]));
+    }
+
+    #[test]
+    fn a_rule_does_not_hold_beside_what_it_excludes() {
+        let rule = rule("name='x'\nfunction=['a']\nunless=['b::*']\nclass='lock'\nwhy='.'");
+        let owners = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect();
+        assert!(rule.holds_beside(&owners(&["a", "bb"])));
+        assert!(!rule.holds_beside(&owners(&["a", "b::bump"])));
+    }
+
+    #[test]
+    fn every_kind_has_a_name() {
+        let operations = (0..=10).filter_map(RmwOp::from_code).map(Kind::Rmw);
+        for kind in operations.chain([Kind::Load, Kind::Store, Kind::CompareExchange]) {
+            assert!(NAMES.iter().any(|name| *name != "rmw" && kind.is_called(name)), "{kind:?}");
+        }
     }
 
     #[test]

@@ -16,8 +16,10 @@ mod timings;
 
 use crate::instrument::{self, Program};
 use crate::llvm::{Codegen, Context, Relocation};
+use crate::recognise::{Choice, Models};
 use command_line::CommandLine;
 use inputs::Inputs;
+use lockred_trace::models::CHECK;
 pub use prepare::{STD_BITCODE, prepare};
 use std::fs;
 use std::path::Path;
@@ -39,6 +41,9 @@ pub fn run(arguments: Vec<String>, home: &Path) -> Result<(), String> {
             }
             _ => Err("usage: lockred-shim --prepare --sysroot SYSROOT".into()),
         };
+    }
+    if arguments.first().is_some_and(|a| a == CHECK) {
+        return Models::chosen(&Choice::from_environment()?).map(|_| ());
     }
     let line = CommandLine::parse(arguments)?;
     let mut timings = Timings::start();
@@ -80,11 +85,12 @@ fn link_instrumented(
     home: &Path,
     timings: &mut Timings,
 ) -> Result<(), String> {
+    let models = Models::chosen(&Choice::from_environment()?)?;
     let context = Context::new();
     let program = merge::merge(context, inputs)?;
     timings.phase("merge the bitcode");
     merge::prune(&program)?;
-    instrument::prepare_user_code(context, &program)?;
+    instrument::prepare_user_code(context, &program, &models)?;
     timings.phase("inline and promote in user code");
     let libtest = program
         .functions()
@@ -109,7 +115,7 @@ fn link_instrumented(
         native_objects: inputs.native_names.clone(),
     };
     constructors::spell_out(context, &program);
-    let summary = instrument::instrument(context, &program, facts)?;
+    let summary = instrument::instrument(context, &program, facts, models)?;
     timings.phase("recognise and instrument");
     dump("LOCKRED_SHIM_DUMP", || program.print())?;
     dump("LOCKRED_SHIM_RULES", || summary.models.to_string())?;

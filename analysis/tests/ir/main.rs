@@ -2,6 +2,7 @@
 
 use lockred_analysis::instrument::{Program, instrument, prepare_user_code};
 use lockred_analysis::llvm::Context;
+use lockred_analysis::recognise::Models;
 
 /// Declarations that every sample has.
 const HEAD: &str = r#"
@@ -30,8 +31,8 @@ fn instrumented(text: &str) -> String {
 fn whole(text: &str) -> String {
     let context = Context::new();
     let module = context.parse_text(&format!("{HEAD}{text}")).unwrap();
-    prepare_user_code(context, &module).unwrap();
-    instrument(context, &module, Program::default()).unwrap();
+    prepare_user_code(context, &module, &Models::built_in()).unwrap();
+    instrument(context, &module, Program::default(), Models::built_in()).unwrap();
     module.verify().unwrap();
     module.print()
 }
@@ -260,4 +261,31 @@ fn what_cannot_be_reached_traps() {
         }",
     );
     assert_eq!(count(&f, "call void @llvm.trap()"), 1, "{f}");
+}
+
+#[test]
+fn a_region_begins_with_its_function_and_ends_wherever_that_is_left() {
+    let name = "_ZN3std4sync4mpmc4list16Channel$LT$T$GT$4send17h0123456789abcdefE";
+    let text = format!(
+        "declare i32 @personality(...)
+        define void @\"{name}\"(i1 %c) personality ptr @personality {{
+          br i1 %c, label %returns, label %calls
+        returns:
+          ret void
+        calls:
+          invoke void @keeps(ptr @shared) to label %done unwind label %unwinds
+        done:
+          ret void
+        unwinds:
+          %raised = landingpad {{ ptr, i32 }} cleanup
+          resume {{ ptr, i32 }} %raised
+        }}
+        define void @f(i1 %c) {{
+          call void @\"{name}\"(i1 %c)
+          ret void
+        }}"
+    );
+    let whole = whole(&text);
+    let calls = |hook: &str| count(&whole, &format!("call void @{hook}()"));
+    assert_eq!((calls("__lr_region_enter"), calls("__lr_region_leave")), (1, 3), "{whole}");
 }

@@ -2,6 +2,7 @@
 
 pub mod artifact;
 pub mod environment;
+pub mod models;
 pub mod project;
 
 use crate::backend::Backend;
@@ -14,6 +15,7 @@ use crate::toolchain::{TRIPLE, Toolchain};
 use crate::wrapper;
 use artifact::{Built, Messages};
 use cargo_metadata::Message;
+use models::Models;
 use project::Project;
 use std::io::BufReader;
 use std::path::PathBuf;
@@ -29,6 +31,8 @@ pub struct Build<'a> {
     pub toolchain: &'a Toolchain,
     /// Its back end.
     pub backend: &'a Backend,
+    /// The sync models to use.
+    pub models: &'a Models,
     /// What to build.
     pub selection: &'a Selection,
 }
@@ -57,12 +61,13 @@ impl Build<'_> {
         Ok(built)
     }
 
-    /// Where cargo builds: cargo does not see the wrapper's flags, so they are in the name.
+    /// Where cargo builds: cargo sees neither the wrapper's flags nor the sync models, so they are in the name.
     pub fn target_directory(&self) -> PathBuf {
         let hash = Fingerprint::new()
             .add(env!("CARGO_PKG_VERSION"))
             .add(wrapper::SOURCES)
             .add(&self.backend.key)
+            .add(self.models.hash())
             .hex();
         self.project.lockred_directory().join(hash)
     }
@@ -89,6 +94,7 @@ impl Build<'_> {
             .env_remove(wrapper::INNER)
             .stdin(Stdio::null())
             .stdout(Stdio::piped());
+        self.models.tell(&mut command);
         if let Some(inner) = self.configuration.tool("rustc-wrapper") {
             command.env(wrapper::INNER, inner);
         }

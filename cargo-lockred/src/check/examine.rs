@@ -12,7 +12,7 @@ use crate::report::{Report, warning};
 use crate::session::{self, Ending, Failure, Launch, Patience, Progress};
 use crate::subject::Subject;
 use lockred_trace::FORMAT_VERSION;
-use lockred_trace::codes::Verdict;
+use lockred_trace::codes::{AssumptionKind, Verdict};
 use lockred_trace::message::{Assumption, Counts, Exploration, Stop};
 use lockred_trace::session::{Order, Task};
 use lockred_trace::sites::SiteId;
@@ -26,6 +26,8 @@ pub struct Examiner<'a> {
     pub(super) subject: &'a Subject,
     /// How to search.
     pub(super) options: &'a CheckOptions,
+    /// Libraries of the workspace's own sync models that it was built with.
+    pub(super) believed: Vec<String>,
     /// Its sites and source locations.
     pub(super) symbols: Symbols,
     /// Where cargo was called.
@@ -53,7 +55,10 @@ impl Examiner<'_> {
         let order = self.order(task, test);
         let patience = Patience::of_budget(Some(search.max_seconds));
         match session::run(&self.launch(test), &order, patience, progress)? {
-            Ending::Explored(answer) => self.judge(test, &answer).map(Some),
+            Ending::Explored(mut answer) => {
+                answer.assumptions.extend(self.believed.iter().map(|library| believed(library)));
+                self.judge(test, &answer).map(Some)
+            }
             Ending::Interrupted { counts } if counts == Counts::default() => Ok(None),
             Ending::Interrupted { counts } => {
                 let mut outcome = self.outcome(test, Verdict::Passed, Ended::Interrupted);
@@ -191,4 +196,9 @@ impl Examiner<'_> {
         };
         place.frame().filter(|frame| frame.line > 0).map(render::location)
     }
+}
+
+/// The assumption that the workspace's own sync model of a library is right.
+fn believed(library: &str) -> Assumption {
+    Assumption { kind: AssumptionKind::UserModels, detail: library.to_owned(), site: SiteId(0) }
 }

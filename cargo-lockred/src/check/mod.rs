@@ -104,11 +104,13 @@ fn check(
     let number = targets.iter().map(|target| target.tests.len()).sum();
     human.start(number, targets.len(), options, &subject.toolchain.release);
     for target in targets {
+        let believed = target.sidecar.models.clone();
         let symbols = Symbols::open(&target.built.executable, target.sidecar, subject.places());
         let mut examiner = Examiner {
             built: &target.built,
             subject,
             options,
+            believed,
             symbols,
             directory: &directory,
             hash: None,

@@ -16,6 +16,9 @@ pub struct Selection {
     #[command(flatten)]
     pub compilation: Compilation,
     #[command(flatten)]
+    #[serde(default)]
+    pub models: Models,
+    #[command(flatten)]
     pub manifest: Manifest,
     #[command(flatten)]
     pub display: Display,
@@ -97,6 +100,15 @@ pub struct Compilation {
     /// Directory of everything generated; lockred works in `lockred` inside it
     #[arg(long, value_name = "DIRECTORY")]
     pub target_dir: Option<PathBuf>,
+}
+
+/// Which sync models are used.
+#[derive(Args, Serialize, Deserialize, Clone, Debug, Default)]
+#[command(next_help_heading = "Search")]
+pub struct Models {
+    /// Explore what this library does inside instead of using the sync models of its primitives; `all` for every library
+    #[arg(long, value_name = "LIBRARY")]
+    pub distrust: Vec<String>,
 }
 
 /// Where the manifest is, and how dependencies are resolved.

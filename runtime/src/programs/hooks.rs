@@ -50,6 +50,20 @@ impl Words {
         __lr_atomic_load(self.at(index), 8, order as u32, 0, site())
     }
 
+    /// Atomic load with flags.
+    #[track_caller]
+    pub fn load_as(self, index: usize, flags: u32) -> u64 {
+        let how = Class::Plain as u32 | flags;
+        __lr_atomic_load(self.at(index), 8, SEQ_CST, how, site())
+    }
+
+    /// Atomic store with flags.
+    #[track_caller]
+    pub fn store_as(self, index: usize, value: u64, flags: u32) {
+        let how = Class::Plain as u32 | flags;
+        __lr_atomic_store(self.at(index), value, 8, SEQ_CST, how, site());
+    }
+
     /// Atomic store.
     #[track_caller]
     pub fn store(self, index: usize, value: u64) {

@@ -8,6 +8,7 @@ mod hooks;
 mod locks;
 mod loops;
 mod memory;
+mod regions;
 mod shared;
 mod waits;
 

@@ -59,6 +59,7 @@ closed_list! {
         BoundedSpin "bounded-spin" "a waiting loop gave up by itself; interleavings in which it gives up at another iteration are not explored",
         DetachedThreadCut "detached-thread-cut" "a thread that outlived the test was stopped after a bounded number of operations",
         AddressReuse "address-reuse" "freed addresses are not handed out again, so ABA on addresses is not explored",
+        UserModels "user-models" "sync models that packages of the workspace bring were believed",
         RandomnessFixed "randomness-fixed" "randomness from the system is one fixed stream",
     }
 }

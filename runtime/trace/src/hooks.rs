@@ -15,6 +15,7 @@
 //! __lr_fence  (order: u32, site: u32)
 //! __lr_await  (mask: u64, value: u64, test: u32)       the thread's next atomic operation waits until, by `test`,
 //!                     0: word & mask == value, 1: word & mask != value, 2: word & mask < value; and is then executed at once
+//! __lr_region_enter(), __lr_region_leave()              a function that is an atomic region begins; returns, or unwinds
 //! __lr_spin_hint(site: u32)                             llvm.x86.sse2.pause, llvm.aarch64.hint, …
 //! __lr_native_call(external: u32, site: u32)            about to call an unknown external function (assumption)
 //! __lr_unsupported_call(external: u32, site: u32)       about to call something that cannot be modelled (ends the test)
@@ -196,7 +197,8 @@ impl How {
     /// Outside a region the flag has no meaning.
     pub const IN_REGION: u32 = 1 << 8;
     /// The operation (still a scheduling point itself) opens an atomic region: the following operations of the thread with
-    /// `IN_REGION`, and the next futex call, are executed without a switch.
+    /// `IN_REGION` on the same word, and the next futex call on it, are executed without a switch. (The region of a wait on a
+    /// condition variable takes operations on any word: a mutex is given back there.)
     pub const OPENS_REGION: u32 = 1 << 9;
     /// The region is closed behind this operation.
     pub const CLOSES_REGION: u32 = 1 << 10;

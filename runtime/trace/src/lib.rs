@@ -7,11 +7,13 @@
 //! | [`session`] | cargo-lockred (the order), runtime (progress) | the other side |
 //! | [`schedule`] | runtime | runtime (replay), cargo-lockred (files) |
 //! | [`message`] | runtime (outcome of an exploration or a replay) | cargo-lockred |
+//! | [`models`] | cargo-lockred (variables of the environment) | the shim |
 //! | [`codes`] | everyone | everyone |
 
 pub mod codes;
 pub mod hooks;
 pub mod message;
+pub mod models;
 pub mod schedule;
 pub mod session;
 pub mod sites;

@@ -45,6 +45,9 @@ pub struct Sidecar {
     /// Names of external functions that are neither modelled nor known to be harmless, by the index that
     /// [`crate::hooks::NATIVE_CALL`] and [`crate::hooks::UNSUPPORTED_CALL`] pass.
     pub externals: Vec<String>,
+    /// Libraries of the user's sync models that were believed.
+    #[serde(default)]
+    pub models: Vec<String>,
     /// Strings that `sites` refers to; index 0 is the empty string.
     pub strings: Vec<String>,
     /// The sites; index 0 is the unknown site.

@@ -1,11 +1,12 @@
 //! std's mpsc: order, bounds, rendezvous, disconnection, and deadlocks through channels.
 
-use std::sync::mpsc::{TryRecvError, channel, sync_channel};
+use std::sync::mpsc::{RecvTimeoutError, TryRecvError, TrySendError, channel, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::spawn;
 use std::time::Duration;
 
-//@ clean
+//@ verified
+//@ executions = 4
 #[test]
 fn one_message() {
     let (sender, receiver) = channel();
@@ -14,7 +15,8 @@ fn one_message() {
     thread.join().unwrap();
 }
 
-//@ clean
+//@ verified
+//@ executions = 20
 #[test]
 fn messages_of_one_sender_stay_in_order() {
     let (sender, receiver) = channel();
@@ -26,7 +28,8 @@ fn messages_of_one_sender_stay_in_order() {
     thread.join().unwrap();
 }
 
-//@ clean
+//@ verified
+//@ executions = 4
 #[test]
 fn two_senders() {
     let (sender, receiver) = channel();
@@ -49,7 +52,8 @@ fn two_senders_have_no_order() {
     thread.join().unwrap();
 }
 
-//@ clean
+//@ verified
+//@ executions = 8
 #[test]
 fn a_bound_of_one() {
     let (sender, receiver) = sync_channel(1);
@@ -74,7 +78,8 @@ fn a_full_channel_with_a_busy_receiver() {
     assert_eq!(receiver.recv(), Ok(1));
 }
 
-//@ clean
+//@ verified
+//@ executions = 2
 #[test]
 fn a_rendezvous() {
     let (sender, receiver) = sync_channel(0);
@@ -96,7 +101,8 @@ fn two_rendezvous_crossing() {
     thread.join().unwrap();
 }
 
-//@ clean
+//@ verified
+//@ executions = 2
 #[test]
 fn dropping_the_sender_ends_the_receiver() {
     let (sender, receiver) = channel::<u32>();
@@ -166,4 +172,100 @@ fn receiving_under_the_senders_lock() {
     receiver.recv().unwrap(); //~ bug
     drop(guard);
     thread.join().unwrap();
+}
+
+//@ failed panic
+#[test]
+fn nothing_there_yet() {
+    let (sender, receiver) = channel();
+    let thread = spawn(move || sender.send(1));
+    assert_ne!(receiver.try_recv(), Err(TryRecvError::Empty)); //~ bug
+    let _ = thread.join();
+}
+
+//@ failed panic
+#[test]
+fn the_sender_gone_already() {
+    let (sender, receiver) = channel::<u32>();
+    let thread = spawn(move || drop(sender));
+    assert_ne!(receiver.try_recv(), Err(TryRecvError::Disconnected)); //~ bug
+    thread.join().unwrap();
+}
+
+//@ failed panic
+#[test]
+fn a_message_and_then_the_end() {
+    let (sender, receiver) = channel();
+    let thread = spawn(move || sender.send(1).unwrap());
+    let first = receiver.try_recv();
+    let second = receiver.try_recv();
+    assert!((first, second) != (Ok(1), Err(TryRecvError::Empty))); //~ bug
+    thread.join().unwrap();
+}
+
+//@ failed panic
+#[test]
+fn no_room_yet() {
+    let (sender, receiver) = sync_channel(1);
+    let thread = spawn(move || receiver.recv().and_then(|one: u32| Ok(one + receiver.recv()?)));
+    sender.send(1).unwrap();
+    assert_ne!(sender.try_send(2), Err(TrySendError::Full(2))); //~ bug
+    drop(sender);
+    let _ = thread.join();
+}
+
+//@ failed panic
+#[test]
+fn nobody_meets_the_sender_yet() {
+    let (sender, receiver) = sync_channel(0);
+    let thread = spawn(move || receiver.recv());
+    assert_eq!(sender.try_send(1), Err(TrySendError::Full(1))); //~ bug
+    drop(sender);
+    let _ = thread.join();
+}
+
+//@ failed panic
+#[test]
+fn a_message_that_comes_too_late() {
+    let (sender, receiver) = channel();
+    let thread = spawn(move || sender.send(1));
+    let seen = receiver.recv_timeout(Duration::from_millis(1));
+    assert_ne!(seen, Err(RecvTimeoutError::Timeout)); //~ bug
+    drop(receiver);
+    let _ = thread.join();
+}
+
+//@ failed panic
+#[test]
+fn between_a_message_and_the_next() {
+    let (sender, receiver) = channel();
+    let sent = Arc::new(Mutex::new(0));
+    let count = Arc::clone(&sent);
+    let thread = spawn(move || {
+        sender.send(()).unwrap();
+        *count.lock().unwrap() += 1;
+        sender.send(()).unwrap();
+    });
+    receiver.recv().unwrap();
+    assert_eq!(*sent.lock().unwrap(), 1); //~ bug
+    thread.join().unwrap();
+}
+
+//@ verified
+#[test]
+fn a_message_whose_end_takes_a_lock() {
+    struct Counted(Arc<Mutex<u32>>);
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            *self.0.lock().unwrap() += 1;
+        }
+    }
+    let ended = Arc::new(Mutex::new(0));
+    let (sender, receiver) = channel();
+    let message = Counted(Arc::clone(&ended));
+    let thread = spawn(move || drop(sender.send(message)));
+    drop(receiver);
+    *ended.lock().unwrap() += 10;
+    thread.join().unwrap();
+    assert_eq!(*ended.lock().unwrap(), 11);
 }

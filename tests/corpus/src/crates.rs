@@ -237,3 +237,26 @@ fn rand_from_a_fixed_seed() {
     let mine: u32 = roll();
     assert_eq!(thread.join().unwrap(), mine);
 }
+
+//@ clean
+#[test]
+fn crossbeam_two_receivers() {
+    let (sender, receiver) = crossbeam_channel::unbounded();
+    let other = receiver.clone();
+    let thread = spawn(move || other.recv().unwrap());
+    sender.send(1).unwrap();
+    sender.send(2).unwrap();
+    assert_eq!(receiver.recv().unwrap() + thread.join().unwrap(), 3);
+}
+
+//@ failed deadlock
+#[test]
+fn crossbeam_one_message_for_two() {
+    let (sender, receiver) = crossbeam_channel::bounded(1);
+    let other = receiver.clone();
+    let thread = spawn(move || other.recv()); //~ bug
+    sender.send(1).unwrap();
+    assert!(receiver.recv().is_ok());
+    let _ = thread.join(); //~ bug
+    drop(sender);
+}

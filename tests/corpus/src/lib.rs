@@ -45,6 +45,8 @@ mod panics;
 #[cfg(test)]
 mod parking;
 #[cfg(test)]
+mod parking_lot;
+#[cfg(test)]
 mod process;
 #[cfg(test)]
 mod races;
@@ -54,6 +56,8 @@ mod refcounts;
 mod rwlock;
 #[cfg(test)]
 mod shared;
+#[cfg(test)]
+mod spin_locks;
 #[cfg(test)]
 mod spinning;
 #[cfg(test)]

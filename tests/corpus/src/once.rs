@@ -9,7 +9,8 @@ use std::thread::spawn;
 static CALLS: AtomicU32 = AtomicU32::new(0);
 static LAZY: LazyLock<u32> = LazyLock::new(|| CALLS.fetch_add(1, SeqCst) + 1);
 
-//@ clean
+//@ verified
+//@ executions = 2
 #[test]
 fn one_call() {
     let shared = Arc::new((Once::new(), Shared::new(0)));
@@ -57,7 +58,8 @@ fn a_recursive_once() {
     thread.join().unwrap();
 }
 
-//@ clean
+//@ verified
+//@ executions = 2
 #[test]
 fn once_lock_has_one_winner() {
     let cell = Arc::new(OnceLock::new());
@@ -67,7 +69,8 @@ fn once_lock_has_one_winner() {
     assert_eq!(thread.join().unwrap(), mine);
 }
 
-//@ clean
+//@ verified
+//@ executions = 2
 #[test]
 fn once_lock_set_reports_the_loser() {
     let cell = Arc::new(OnceLock::new());
@@ -87,7 +90,8 @@ fn once_lock_read_too_early() {
     thread.join().unwrap();
 }
 
-//@ clean
+//@ verified
+//@ executions = 2
 #[test]
 fn a_lazy_static() {
     let thread = spawn(|| *LAZY);

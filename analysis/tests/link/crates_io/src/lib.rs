@@ -42,6 +42,45 @@ mod tests {
         assert_eq!(*C.get_or_init(|| 2), 2);
     }
     #[test]
+    fn everything_of_parking_lot() {
+        let m = parking_lot::Mutex::new(1);
+        *m.try_lock().unwrap() += 1;
+        parking_lot::MutexGuard::unlock_fair(m.lock());
+        let r = parking_lot::ReentrantMutex::new(3);
+        assert_eq!(*r.lock() + *r.lock(), 6);
+        let l = parking_lot::RwLock::new(0);
+        *l.write() += 1;
+        *l.try_write().unwrap() += 1;
+        assert_eq!(*l.read() + *l.read_recursive() + *l.try_read().unwrap(), 6);
+        *parking_lot::RwLockUpgradableReadGuard::upgrade(l.upgradable_read()) += 1;
+        let o = parking_lot::Once::new();
+        o.call_once(|| ());
+        o.call_once_force(|_| ());
+    }
+    #[test]
+    fn everything_of_spin() {
+        let m = spin::Mutex::new(1);
+        *m.lock() += 1;
+        *m.try_lock().unwrap() += 1;
+        let l = spin::RwLock::new(0);
+        *l.write() += 1;
+        *l.upgradeable_read().upgrade() += 1;
+        assert_eq!(*l.read(), 2);
+        let o = spin::Once::new();
+        assert_eq!((*o.call_once(|| 1), o.poll()), (1, Some(&1)));
+    }
+    #[test]
+    fn everything_of_crossbeam() {
+        let g = crossbeam_utils::sync::WaitGroup::new();
+        drop(g.clone());
+        g.wait();
+        let (s, r) = crossbeam_channel::unbounded();
+        s.clone().send(1).unwrap();
+        assert_eq!(r.clone().recv(), Ok(1));
+        let (s, r) = crossbeam_channel::bounded(0);
+        assert!(s.try_send(1).is_err() && r.try_recv().is_err());
+    }
+    #[test]
     fn random() {
         use rand::Rng;
         let x: u32 = rand::rng().random_range(0..5);

@@ -1,0 +1,143 @@
+//! Files of sync models: read, and checked as far as that can be done without a program.
+
+use super::rule::{Kind, Rule};
+use serde::Deserialize;
+use std::collections::HashSet;
+use std::path::Path;
+
+/// The rules of one library.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Model {
+    /// Which library.
+    pub library: String,
+    /// Functions that are inlined wherever they are called, so that rules can tell callers apart.
+    #[serde(default)]
+    pub inlined: Vec<String>,
+    /// Functions that are atomic regions.
+    #[serde(default)]
+    pub regions: Vec<String>,
+    /// Its rules; the first that matches decides.
+    #[serde(default)]
+    pub rule: Vec<Rule>,
+}
+
+/// Reads a file.
+///
+/// # Errors
+/// When it cannot be read, or is malformed: with its name, and that of the rule.
+pub fn read(path: &Path) -> Result<Model, String> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| format!("cannot read the sync model {}: {e}", path.display()))?;
+    parse(&text, &path.display().to_string())
+}
+
+/// Reads the text of a file of this name.
+///
+/// # Errors
+/// When it is malformed.
+pub fn parse(text: &str, file: &str) -> Result<Model, String> {
+    let model: Model = toml::from_str(text).map_err(|error| {
+        let told = error.to_string();
+        let told = told.trim_end();
+        match error.span().and_then(|span| rule_at(text, span.start)) {
+            Some(name) => format!("{file}: rule `{name}`: {told}"),
+            None => format!("{file}: {told}"),
+        }
+    })?;
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let library = &model.library;
+    if library.is_empty() || library == "all" || !library.chars().all(plain) {
+        return Err(format!("{file}: `{library}` cannot be the name of a library"));
+    }
+    let mut names = HashSet::new();
+    for rule in &model.rule {
+        let complain = |what: String| format!("{file}: rule `{}`: {what}", rule.name);
+        check(rule).map_err(complain)?;
+        if !names.insert(&rule.name) {
+            return Err(complain("there is another rule of this name".into()));
+        }
+    }
+    Ok(model)
+}
+
+/// The name of the rule in whose text a position is, where it says one.
+fn rule_at(text: &str, position: usize) -> Option<String> {
+    const HEAD: &str = "[[rule]]";
+    let start = position.saturating_add(HEAD.len()).min(text.len());
+    let start = text.get(..start).and_then(|before| before.rfind(HEAD))? + HEAD.len();
+    let rest = &text[start..];
+    let rule = &rest[..rest.find(HEAD).unwrap_or(rest.len())];
+    rule.lines().find_map(|line| {
+        let (key, value) = line.split_once('=')?;
+        let value = value.trim().trim_matches(['"', '\'']);
+        (key.trim() == "name").then(|| value.to_owned())
+    })
+}
+
+/// What is wrong with a rule that could be read.
+fn check(rule: &Rule) -> Result<(), String> {
+    if rule.function.is_empty() {
+        return Err("it names no function".into());
+    }
+    if rule.why.trim().is_empty() {
+        return Err("it does not say why it is right".into());
+    }
+    if let Some(word) = rule.instruction.iter().find(|word| !Kind::is_a_name(word)) {
+        return Err(format!("there is no instruction `{word}`"));
+    }
+    let callers = rule.called_by.iter().flat_map(|callers| callers.split(" < "));
+    if let Some(path) = callers.into_iter().find(|path| path.contains(['<', ' ', '*', '#'])) {
+        return Err(format!("`{path}` is no plain path of a caller"));
+    }
+    let paths = || rule.function.iter().chain(&rule.within).chain(&rule.unless);
+    if let Some(path) = paths().find(|path| path.contains(['<', ' ', '#']) || path.is_empty()) {
+        return Err(format!("`{path}` is no plain path, without generics and closures' numbers"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULE: &str = "name='x'\nfunction=['a::f']\ninstruction=['load']\nclass='lock'\nwhy='.'\n";
+
+    fn error(rules: &str) -> String {
+        parse(&format!("library='mine'\n{rules}"), "dir/mine.toml").unwrap_err()
+    }
+
+    #[test]
+    fn errors_name_the_file_and_the_rule() {
+        let rule = |from: &str, to: &str| format!("[[rule]]\n{}", RULE.replace(from, to));
+        for (rules, expected) in [
+            (rule("'lock'", "'lokc'"), "unknown variant `lokc`"),
+            (rule("why='.'", "whi='.'"), "unknown field `whi`"),
+            (rule("why='.'", ""), "missing field `why`"),
+            (rule("why='.'", "why='  '"), "does not say why"),
+            (rule("['a::f']", "[]"), "no function"),
+            (rule("a::f", "a::F<T>::f"), "`a::F<T>::f` is no plain path"),
+            (rule("class", "called_by=['b<c']\nclass"), "`b<c` is no plain path of a caller"),
+            (rule("'load'", "'laod'"), "no instruction `laod`"),
+            (rule("", "") + &rule("", ""), "another rule of this name"),
+        ] {
+            let told = error(&rules);
+            assert!(told.starts_with("dir/mine.toml: rule `x`: "), "{told}");
+            assert!(told.contains(expected), "{told}");
+        }
+        let second = error(&(rule("", "") + &rule("'x'\nfunction=['a::f']", "'y'")));
+        assert!(second.starts_with("dir/mine.toml: rule `y`: TOML parse error"), "{second}");
+        assert!(second.contains("missing field `function`"), "{second}");
+        assert!(error(&rule("name='x'\n", "")).starts_with("dir/mine.toml: TOML parse error"));
+        assert!(error("[[rule").starts_with("dir/mine.toml: TOML parse error"));
+        assert!(error("é[[rule]]é").starts_with("dir/mine.toml: TOML parse error"));
+        assert!(error("rules = 1").contains("unknown field `rules`"));
+        assert!(parse("library='all'", "f").unwrap_err().contains("`all` cannot be"));
+    }
+
+    #[test]
+    fn a_right_file_is_read() {
+        let model = parse(&format!("library='mine'\n[[rule]]\n{RULE}"), "f").unwrap();
+        assert_eq!((model.library.as_str(), model.rule.len()), ("mine", 1));
+    }
+}

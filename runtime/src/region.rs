@@ -1,0 +1,68 @@
+//! Atomic regions; above all those that are functions: what a thread does inside of one belongs to one step, except where it has to wait.
+//!
+//! The first operation in the function is a scheduling point as ever; the others are executed in its step. An operation that cannot be
+//! executed yet ends the step, and begins the next one; one that belongs to no recognised primitive (of an allocator of the program's own,
+//! say) is a step of its own. A region ends when the function returns, and when a panic starts unwinding.
+
+use crate::state::{installed, state};
+
+/// Operations and pauses of a region. A loop in it that tries a few times before it waits sees the same every time, as nobody else runs, so its
+/// pauses are passed over; one that goes on waits for somebody, and the region ends, so that this can be seen.
+const LONGEST: u32 = 1 << 10;
+
+fn runs() -> bool {
+    installed().is_some_and(|state| state.running.is_some())
+}
+
+/// See [`lockred_trace::hooks`].
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_region_enter() {
+    if runs() {
+        let thread = state().thread();
+        thread.regions += 1;
+        thread.passed = 0;
+    }
+}
+
+/// See [`lockred_trace::hooks`].
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_region_leave() {
+    if runs() {
+        let thread = state().thread();
+        // A panic that was caught inside has ended the region already.
+        thread.regions = thread.regions.saturating_sub(1);
+        if thread.regions == 0 {
+            thread.in_region = false;
+        }
+    }
+}
+
+/// A panic of the running thread starts unwinding.
+pub fn unwinds() {
+    let thread = state().thread();
+    thread.regions = 0;
+    thread.in_region = false;
+}
+
+/// Whether the running thread is in such a region, behind its first operation, and what it does now belongs to the step.
+pub fn goes_on() -> bool {
+    let thread = state().thread();
+    if !thread.in_region || thread.regions == 0 {
+        return false;
+    }
+    thread.passed += 1;
+    if thread.passed < LONGEST {
+        return true;
+    }
+    thread.regions = 0;
+    thread.in_region = false;
+    false
+}
+
+/// Whether a futex call of the running thread belongs to the region that it is in; the region ends with it.
+pub fn takes_futex(address: usize) -> bool {
+    let thread = state().thread();
+    let inside = thread.in_region && (thread.regions > 0 || thread.is_in_region_of(address));
+    thread.in_region = false;
+    inside
+}

@@ -1,0 +1,8 @@
+//! How a build is told which sync models to use: environment variables that cargo-lockred sets and the shim reads.
+
+/// Model files of the user's packages: absolute paths, one a line.
+pub const FILES: &str = "LOCKRED_MODELS";
+/// Libraries whose models are not used, one a line; `all` for every one.
+pub const DISTRUSTED: &str = "LOCKRED_DISTRUST";
+/// The shim's only argument when it is asked to check what the variables say.
+pub const CHECK: &str = "--check-models";
