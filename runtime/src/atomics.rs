@@ -181,9 +181,9 @@ fn executed(operation: &AtomicOperation, arrival: Arrival, rmw: Option<RmwOp>, o
         thread.spin.read(operation.site, operation.address, operation.size, old)
     };
     if operation.how.has(How::OPENS_REGION) {
-        let waits = operation.how.class() == Class::CondvarWait;
+        let other_words = matches!(operation.how.class(), Class::CondvarWait | Class::Countdown);
         thread.in_region = true;
-        thread.region_word = if waits { 0 } else { operation.address };
+        thread.region_word = if other_words { 0 } else { operation.address };
     }
     if operation.how.has(How::CLOSES_REGION) {
         thread.in_region = thread.regions > 0;

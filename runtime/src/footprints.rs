@@ -54,7 +54,7 @@ pub fn access(
         Class::RefInc if writes => Access::RefInc,
         Class::RefDec if writes && new == 0 => Access::RefDecLast,
         Class::RefDec if writes && new == 1 => Access::RefDecToOne,
-        Class::RefDec if writes => Access::RefDec,
+        Class::RefDec | Class::Countdown if writes => Access::RefDec,
         Class::Unused | Class::CondvarNotify if writes => match rmw.and_then(family) {
             // A relaxed update may acquire, too: through a fence behind it. (Through a fence before it, it may release.)
             Some(family) => Access::Update {

@@ -46,7 +46,7 @@ pub struct Thread {
     /// Inside an atomic region: the next operations belong to the step under way.
     pub in_region: bool,
     /// The word of the operation that opened the region: only operations on it belong there. 0 where it was the wait of a condition variable, to
-    /// which the unlocking of a mutex belongs.
+    /// which the unlocking of a mutex belongs, or a countdown, to which belongs what the last one does.
     pub region_word: usize,
     /// Functions that are atomic regions and that it is in ([`crate::region`]).
     pub regions: u32,

@@ -169,6 +169,9 @@ code! {
         CondvarNotify = 15,
         /// A load or store of a word that a lock guards although it is atomic. The search checks that.
         Guarded = 16,
+        /// Decrement of a counter that others wait to become zero: decrements commute, also the last one, because what it alone does
+        /// belongs to the region that it opens, and is the same whoever does it.
+        Countdown = 17,
     }
 }
 
