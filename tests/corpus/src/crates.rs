@@ -1,11 +1,14 @@
-//! Crates that programs depend on: parking_lot, crossbeam, once_cell, rand.
+//! Crates that programs depend on: parking_lot, crossbeam, once_cell, rand, oneshot.
 
 use crossbeam_utils::sync::{Parker, ShardedLock, WaitGroup};
 use crossbeam_utils::{Backoff, CachePadded, atomic::AtomicCell};
 use parking_lot::{Condvar, Mutex, Once, RwLock};
 use rand::{RngExt, SeedableRng};
+use std::future::Future;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+use std::task::{Context, Waker};
 use std::thread::spawn;
 
 //@ clean
@@ -259,4 +262,29 @@ fn crossbeam_one_message_for_two() {
     assert!(receiver.recv().is_ok());
     let _ = thread.join(); //~ bug
     drop(sender);
+}
+
+/// oneshot 0.1.13 (the newest one when this was written): a receiver that is dropped while the sender takes its waker overwrites the state that the
+/// sender has left, takes its own value for the sender's, and frees the channel under it.
+//@ failed data-race|use-after-free|signal
+#[test]
+fn oneshot_receiver_dropped_while_it_is_woken() {
+    let (sender, receiver) = oneshot::channel::<i32>();
+    let receives = spawn(move || {
+        let mut receiver = pin!(receiver);
+        let mut context = Context::from_waker(Waker::noop());
+        let _ = receiver.as_mut().poll(&mut context);
+    });
+    let sends = spawn(move || drop(sender));
+    receives.join().unwrap();
+    sends.join().unwrap();
+}
+
+//@ clean
+#[test]
+fn oneshot_message() {
+    let (sender, receiver) = oneshot::channel();
+    let sends = spawn(move || sender.send(7).unwrap());
+    assert_eq!(receiver.recv(), Ok(7));
+    sends.join().unwrap();
 }

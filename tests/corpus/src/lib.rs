@@ -23,6 +23,7 @@ mod atomics;
 mod channels;
 #[cfg(test)]
 mod condvar;
+#[cfg(test)]
 mod counts;
 #[cfg(test)]
 mod crates;
