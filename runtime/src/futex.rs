@@ -78,6 +78,12 @@ fn wait(address: usize, value: u32, deadline: Option<u64>, bits: u32) -> i64 {
         crate::objects::futex(address, "futex wait: the value has changed", &[]);
         return fail(libc::EAGAIN);
     }
+    if crate::spurious::happens(address, crate::process::__lr_libc_syscall as *const () as usize) {
+        crate::gate::futex_returned(address);
+        sign(&mut state.step.signature, 104, address, SiteId(0));
+        crate::objects::futex(address, "waits, and returns for no reason", &[]);
+        return 0;
+    }
     state.step.footprint.touch(queue(address), Access::Enqueue);
     crate::gate::futex_wait(address, true, deadline.is_some());
     rounds::progress();
@@ -89,6 +95,7 @@ fn wait(address: usize, value: u32, deadline: Option<u64>, bits: u32) -> i64 {
         Some(_) => crate::gate::futex_left(address),
         None => crate::gate::went_on(),
     }
+    crate::spurious::ended(address);
     let state = state::state();
     let thread = state.thread();
     if thread.woken {

@@ -115,7 +115,7 @@ fn tell(
 /// How an operation that is told as data uses it, as far as can be known before: as strongly as it might.
 fn pending_data(operation: &AtomicOperation) -> (Access, Kind) {
     let (access, value) = match operation.kind {
-        Atomic::Load => (Access::Read, Value::Read),
+        Atomic::Load | Atomic::Failed => (Access::Read, Value::Read),
         Atomic::Store => (Access::Write, Value::Written),
         Atomic::Rmw => (Access::Write, Value::Updated),
         Atomic::CompareExchange { expected } if operation.word() != expected => {
@@ -133,7 +133,7 @@ pub fn next(state: &mut State, number: usize, gate: &Gate<'_>) -> Operation {
         entangle(state, gate.held());
     }
     match pending {
-        Pending::Start | Pending::Idling | Pending::Ended => Operation::Local,
+        Pending::Start | Pending::Choosing | Pending::Idling | Pending::Ended => Operation::Local,
         Pending::Spawn => internal(names::NUMBERING, Access::Write),
         Pending::Join { target } => Operation::Join(ThreadId(target)),
         Pending::Atomic(operation) => next_atomic(state, &operation, gate),
@@ -387,6 +387,32 @@ pub fn futex_wait(address: usize, entered: bool, timed: bool) {
         let lock = names::lock(lock);
         gate.after(&Operation::Release(lock, Mode::Exclusive), Effect::Done);
     }
+    compared(state, gate, address);
+    if entered {
+        queue(state, gate, address, Access::Enqueue);
+    }
+}
+
+/// A futex's word was compared, and the running thread goes on for no reason: as if it had never been in the queue, where nobody
+/// has seen it.
+pub fn futex_returned(address: usize) {
+    let state = state();
+    let number = state.thread_number() as usize;
+    let thread = &mut state.execution.threads[number];
+    let (condvar, lock) = (thread.condvar.take(), thread.condvar_lock.take());
+    let Some(gate) = gate(state) else { return };
+    if let Some(lock) = lock {
+        gate.after(&Operation::Release(names::lock(lock), Mode::Exclusive), Effect::Done);
+    }
+    if condvar == Some(address) {
+        gate.after(&Operation::Local, Effect::Done);
+    } else {
+        compared(state, gate, address);
+    }
+}
+
+/// The word of a futex was compared by the machine.
+fn compared(state: &mut State, gate: &mut Gate<'_>, address: usize) {
     state.names.use_as_data(address, 4);
     let kind = Kind::Atomic(Value::Read, INTERNAL);
     tell(gate, (address, 4), Access::Read, kind, |object, access, kind| Operation::Data {
@@ -395,9 +421,6 @@ pub fn futex_wait(address: usize, entered: bool, timed: bool) {
         kind,
         site: 0,
     });
-    if entered {
-        queue(state, gate, address, Access::Enqueue);
-    }
 }
 
 /// The running thread leaves a futex's queue, in which it might have timed out.

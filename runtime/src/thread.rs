@@ -4,6 +4,7 @@ use crate::arena::Region;
 use crate::operation::{Await, Pending};
 use crate::rounds::Rounds;
 use crate::spin::Spin;
+use crate::spurious::Spurious;
 use lockred_trace::sites::SiteId;
 
 /// A destructor registered for the end of a thread.
@@ -59,6 +60,8 @@ pub struct Thread {
     pub spin: Spin,
     /// Detection of loops that wait and write.
     pub rounds: Rounds,
+    /// What happened to it for no reason.
+    pub spurious: Spurious,
     /// How often it has done something that others may wait for.
     pub progress: u64,
     /// Where its `errno` is.
@@ -109,6 +112,7 @@ impl Thread {
             woken: false,
             spin: Spin::default(),
             rounds: Rounds::default(),
+            spurious: Spurious::default(),
             progress: 0,
             errno: std::ptr::null_mut(),
             tls: std::ptr::null_mut(),

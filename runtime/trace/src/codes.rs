@@ -60,6 +60,8 @@ closed_list! {
         DetachedThreadCut "detached-thread-cut" "a thread that outlived the test was stopped after a bounded number of operations",
         AddressReuse "address-reuse" "freed addresses are not handed out again, so ABA on addresses is not explored",
         RandomnessFixed "randomness-fixed" "randomness from the system is one fixed stream",
+        RandomnessSampled "randomness-sampled" "each request of randomness from the system was answered in four ways only: zeros, ones, and two random streams",
+        BoundedSpurious "bounded-spurious" "waits that return, and weak compare-exchanges that fail, for no reason more than twice in a row are not explored",
     }
 }
 
