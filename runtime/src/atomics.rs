@@ -347,7 +347,7 @@ pub extern "C" fn __lr_atomic_cmpxchg(
     }
     executed(&exchange, arrival, None, old, if exchanged { cut(new, size) } else { old });
     if weak {
-        if exchanged {
+        if exchange.kind != Atomic::Failed {
             spurious::ended(address);
         }
         tell_exchanged(exchanged);

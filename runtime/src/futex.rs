@@ -111,8 +111,8 @@ fn wait(address: usize, value: u32, deadline: Option<u64>, bits: u32) -> i64 {
     }
     thread.rounds.operation(address as u64, true);
     rounds::timed_out();
+    crate::time::advance_to(deadline.unwrap_or(0));
     let state = state::state();
-    state.execution.clock = state.execution.clock.max(deadline.unwrap_or(0));
     state.step.footprint.touch(queue(address), Access::Leave);
     sign(&mut state.step.signature, 102, address, SiteId(0));
     crate::objects::futex(address, "times out", &[]);

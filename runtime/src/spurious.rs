@@ -1,14 +1,15 @@
 //! Waits that return, and weak compare-exchanges that fail, for no reason (`--spurious`).
 //!
 //! A wait that returns so does so where it begins: nobody sees whether its thread was in a queue meanwhile, and how late it goes on
-//! is the scheduler's matter. Not every wait may, so that searches end:
-//! 1. One before which the thread is in the state in which one returned so already (its stack and registers are the same, and it has
-//!    done nothing to other memory in between) would go on as that one did, only later. So loops that wait for a condition go round
-//!    once, and nothing is lost.
-//! 2. Behind [`MOST`] in a row at one word, without any for a reason, there are no more. That is an assumption.
+//! is the scheduler's matter. So that searches end, at most [`MOST`] do in a row at one word, without any for a reason.
+//!
+//! Nothing is lost if the thread was twice in the same state before one of them (its stack and registers are the same, and it has done
+//! nothing to other memory in between): then it has gone round a loop in vain, and there is another execution that is the same but
+//! for that round. Otherwise it is told as an assumption. (The state decides nothing else: stacks hold leftovers of the runtime, which
+//! are not the same when an execution is run again.)
 //!
 //! The same holds for exchanges that fail. Those of std's own loops are no choice (the shim does not mark them), and neither are
-//! `try_lock` and its like, which std promises to fail only for a reason.
+//! `try_lock` and its like: std's locks fail only if they are locked.
 
 use crate::machine::choose;
 use crate::state::state;
@@ -32,12 +33,15 @@ pub fn happens(address: usize, hook: usize) -> bool {
     }
     let now = local_state(hook);
     let happened = &state().thread().spurious.happened;
-    let mut row = happened.iter().filter(|(word, _)| *word == address);
-    if now.is_some() && row.clone().any(|&(_, before)| before == now) {
-        return false;
-    }
-    if row.nth(MOST - 1).is_some() {
-        crate::host::assume(AssumptionKind::BoundedSpurious, "");
+    let row: Vec<_> =
+        happened.iter().filter(|(word, _)| *word == address).map(|&(_, before)| before).collect();
+    if row.len() == MOST {
+        let repeats = |(index, before): (usize, &Option<u64>)| {
+            before.is_some() && (*before == now || row[..index].contains(before))
+        };
+        if !row.iter().enumerate().any(repeats) {
+            crate::host::assume(AssumptionKind::BoundedSpurious, "");
+        }
         return false;
     }
     if choose(2) == 0 {

@@ -82,6 +82,10 @@ pub struct Thread {
     pub detached: bool,
     /// Somebody has joined it.
     pub joined: bool,
+    /// It has looked at a clock while it was not alone.
+    pub looked: bool,
+    /// It has slept or timed out while it was not alone.
+    pub slept: bool,
     /// Words drawn from its stream of randomness.
     pub random_words: u64,
     /// Stack at its creation (only while recording).
@@ -123,6 +127,8 @@ impl Thread {
             result: std::ptr::null_mut(),
             detached: false,
             joined: false,
+            looked: false,
+            slept: false,
             random_words: 0,
             created: Vec::new(),
             stopped: Vec::new(),

@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn a_caller_s_frame_is_above_its_callee_s() {
         #[inline(never)]
-        extern "C" fn hook() -> Option<Caller> {
+        fn hook() -> Option<Caller> {
             let local = 0_u64;
             let caller = caller_of(hook as *const () as usize)?;
             (caller.stack_pointer > (&raw const local) as usize).then_some(caller)
