@@ -13,7 +13,6 @@ unsafe extern "C" {
 
 /// Without the tool there is nobody to ask.
 #[cfg(not(lockred))]
-#[expect(non_snake_case, reason = "stands in for the hook")]
 const fn __lr_choose(_of: u64) -> u64 {
     0
 }
