@@ -14,7 +14,7 @@ const MOST: u64 = 1 << 31;
 
 /// One of `0..of`, for the running thread. `what`: how reports call the choice.
 pub fn value(of: u32, what: &str) -> u32 {
-    if of < 2 || !installed().is_some_and(|state| state.running.is_some()) {
+    if of < 2 || installed().is_none_or(|state| state.running.is_none()) {
         return 0;
     }
     crate::waiting::leave_loop(SiteId(0));

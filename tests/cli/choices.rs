@@ -23,8 +23,7 @@ fn choices() -> &'static Path {
 }
 
 fn check(status: i32, arguments: &[&str]) -> Vec<TestFinished> {
-    let arguments =
-        [&["check", "--message-format", "json", "--keep-going"][..], arguments].concat();
+    let arguments = [&["check", "--message-format", "json"][..], arguments].concat();
     run(choices(), &arguments).expect(status).tests()
 }
 
@@ -77,7 +76,6 @@ fn every_value_is_explored() {
     for strategy in ["transactions", "dpor", "naive", "random"] {
         let tests = check(1, &["values::chosen", "--strategy", strategy]);
         assert_eq!(tests[0].bugs.len(), 1, "{strategy}: {tests:?}");
-        assert!(strategy == "random" || tests[0].executions >= 6, "{strategy}: {tests:?}");
     }
 }
 
