@@ -120,11 +120,13 @@ fn check(root: &Path, strategy: &str) -> Vec<TestFinished> {
 
 /// Writes the crate, where it differs from what is there.
 fn write_crate(root: &Path, programs: &[Program]) -> std::io::Result<()> {
-    let manifest = "[workspace]\n\n[package]\nname = \"native-oracle\"\nedition = \"2024\"\n";
+    let annotations = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/annotations");
+    let manifest = format!(
+        "[workspace]\n\n[package]\nname = \"native-oracle\"\nedition = \"2024\"\n\n\
+         [dependencies]\nlockred = {{ path = {annotations:?} }}\n"
+    );
     std::fs::create_dir_all(root.join("src"))?;
-    for (file, text) in
-        [("Cargo.toml", manifest.to_owned()), ("src/lib.rs", emit::file(programs, THREADS))]
-    {
+    for (file, text) in [("Cargo.toml", manifest), ("src/lib.rs", emit::file(programs, THREADS))] {
         let file = root.join(file);
         if std::fs::read_to_string(&file).ok().as_ref() != Some(&text) {
             std::fs::write(file, text)?;

@@ -153,6 +153,7 @@ fn simple(statement: &Statement) -> String {
         Statement::Wait(CONDVAR, m) => {
             format!("{0} = Some(s.c.wait({0}.take().unwrap()).unwrap())", mutex(*m))
         }
+        Statement::Any(r, of) => format!("{r} = lockred::choose({of}) as i32"),
         Statement::NotifyOne(CONDVAR) => "s.c.notify_one()".to_owned(),
         Statement::NotifyAll(CONDVAR) => "s.c.notify_all()".to_owned(),
         other => panic!("{other} is outside of the sub-language"),

@@ -171,6 +171,40 @@ fn two_waits_in_a_row_may_both_return_for_no_reason() {
 }
 
 #[test]
+fn what_comes_a_third_time_in_a_row_is_left_out_and_that_is_said() {
+    fn program(words: Words) -> i32 {
+        let thread = words.spawn(|words| {
+            words.store(0, 1);
+            words.wake(0, 1);
+        });
+        words.wait(0, 0, None);
+        words.wait(0, 0, None);
+        words.wait(0, 0, None);
+        words.join(thread);
+        0
+    }
+    let found = explore_in(program, SPURIOUS);
+    complete(&found);
+    assert_eq!(kinds(&found), [AssumptionKind::BoundedSpurious]);
+}
+
+#[test]
+fn what_happens_for_a_reason_ends_a_row() {
+    fn program(words: Words) -> i32 {
+        let thread = words.spawn(|_| {});
+        let mut failed = 0;
+        for value in 0..3 {
+            while !words.exchange_weak(0, value, value + 1) {
+                failed += 1;
+            }
+        }
+        words.join(thread);
+        i32::from(failed == 5)
+    }
+    wrong_in(program, SPURIOUS, BugKind::Exit);
+}
+
+#[test]
 fn a_weak_exchange_may_fail_and_a_strong_one_may_not() {
     fn weak(words: Words) -> i32 {
         words.join(words.spawn(|_| {}));
