@@ -72,9 +72,9 @@ pub struct SearchOptions {
     ///
     /// Explores spurious results wherever the documentation of std allows them: Condvar::wait and wait_timeout, thread::park and
     /// park_timeout, the futex calls of other libraries, and compare_exchange_weak outside of std. try_lock is no such place: std's
-    /// locks fail only if they are locked. A loop that waits for its condition goes round once for no reason, which covers all
-    /// further rounds; what counts its rounds does so at most twice in a row (assumption `bounded-spurious`). What a test does
-    /// before it creates a thread, waits or chooses is not part of the search.
+    /// locks fail only if they are locked. It happens at most twice in a row: for a loop that waits for its condition that covers
+    /// all further rounds, for other code it is told as the assumption `bounded-spurious`. What a test does before it creates a
+    /// thread, waits or chooses is not part of the search.
     #[arg(long)]
     pub spurious: bool,
     /// Randomness from the system: a fixed stream, or explored
