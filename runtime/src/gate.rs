@@ -246,7 +246,9 @@ pub fn plain(state: &mut State, address: usize, size: usize, writes: bool, site:
 /// An atomic operation was executed. `access`: how it acted; `wrote`: its word.
 pub fn atomic(operation: &AtomicOperation, access: Access, wrote: bool) {
     let state = state();
-    let Some(gate) = gate(state) else { return };
+    if !state.by_transactions {
+        return;
+    }
     let (address, site) = (operation.address, u64::from(operation.site.0));
     let class = operation.how.class();
     let number = state.thread_number() as usize;
@@ -255,6 +257,14 @@ pub fn atomic(operation: &AtomicOperation, access: Access, wrote: bool) {
         state.execution.threads[number].condvar = Some(address);
         return;
     }
+    let Some(gate) = gate(state) else {
+        // It is run again: others must learn all the same what it waits with.
+        let thread = &mut state.execution.threads[number];
+        if class == Class::Unlock && thread.condvar.is_some() {
+            thread.condvar_lock = state.names.is_told_as_lock(address).then_some(address);
+        }
+        return;
+    };
     if state.execution.threads[number].condvar == Some(address) {
         // The futex call looks at the word first.
         return;
@@ -368,13 +378,10 @@ pub fn futex_wait(address: usize, entered: bool, timed: bool) {
     let number = state.thread_number() as usize;
     let thread = &mut state.execution.threads[number];
     let (condvar, lock) = (thread.condvar.take(), thread.condvar_lock.take());
+    let known = lock.filter(|_| condvar == Some(address) && entered);
+    thread.waits_with = known.filter(|_| !timed);
     let Some(gate) = gate(state) else { return };
-    state.execution.threads[number].waits_with = None;
-    if condvar == Some(address)
-        && let Some(lock) = lock
-        && entered
-    {
-        state.execution.threads[number].waits_with = (!timed).then_some(lock);
+    if let Some(lock) = known {
         let (queue, lock) = (names::queue(address), names::lock(lock));
         gate.after(&Operation::Wait { queue, lock, in_order: false }, Effect::Done);
         use_queue(state, gate, address, Use::Condvar);
