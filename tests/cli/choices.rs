@@ -47,7 +47,7 @@ fn what_trusts_in_one_wait_fails_and_what_looks_again_is_right() {
             assert_eq!(bug.kind, BugKind::Panic, "{strategy}: {}", test.name);
         }
         let again = check(0, &[&["again::"], &search[..]].concat());
-        assert_eq!(again.len(), 4);
+        assert_eq!(again.len(), 5);
         for test in again {
             assert_eq!(test.verdict, Verdict::Verified, "{strategy}: {test:?}");
         }
