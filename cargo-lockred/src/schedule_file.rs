@@ -143,7 +143,7 @@ mod tests {
     use super::*;
     use crate::exit::Exit;
     use lockred_trace::schedule::{Choice, Schedule};
-    use lockred_trace::session::Task;
+    use lockred_trace::session::{Environment, Task};
 
     fn file(fingerprint: &str) -> ScheduleFile {
         ScheduleFile {
@@ -168,6 +168,7 @@ mod tests {
                 libtest: true,
                 random_seed: 0,
                 writable: Vec::new(),
+                environment: Environment::default(),
             },
             build: KeptBuild {
                 directory: "/x y/ä".into(),

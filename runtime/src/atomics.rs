@@ -5,6 +5,7 @@ use crate::objects;
 use crate::operation::{Atomic, AtomicOperation, Await, Pending, store};
 use crate::rounds;
 use crate::spin::Advice;
+use crate::spurious;
 use crate::state::{Mode, installed, state, stop};
 use lockred_trace::hooks::{Class, How, Order, RmwOp, Test};
 use lockred_trace::sites::SiteId;
@@ -56,7 +57,7 @@ fn only_executed(how: u32) -> bool {
     if !state.below_root {
         return true;
     }
-    if state.mode != Mode::Explore || crate::plain::watching() {
+    if state.mode != Mode::Explore || crate::plain::watching() || state.spurious() {
         return false;
     }
     state.step.unwatched += 1;
@@ -66,7 +67,7 @@ fn only_executed(how: u32) -> bool {
 /// Whether the operation would leave its word as it is now: what a loop that waits does over and over.
 fn is_idle(operation: &AtomicOperation, rmw: Option<(RmwOp, u64)>) -> bool {
     match operation.kind {
-        Atomic::Load => true,
+        Atomic::Load | Atomic::Failed => true,
         Atomic::Store => false,
         Atomic::CompareExchange { expected } => operation.word() != expected,
         Atomic::Rmw => rmw.is_some_and(|(op, operand)| {
@@ -142,7 +143,7 @@ fn executed(operation: &AtomicOperation, arrival: Arrival, rmw: Option<RmwOp>, o
     let state = state();
     let number = state.thread_number();
     let wrote = match operation.kind {
-        Atomic::Load => false,
+        Atomic::Load | Atomic::Failed => false,
         Atomic::Store | Atomic::Rmw => true,
         Atomic::CompareExchange { expected } => old == expected,
     };
@@ -277,13 +278,39 @@ pub extern "C" fn __lr_atomic_rmw(
         store(address, size, apply(op, old, operand, size));
         return old;
     }
+    let parks = How(how).class() == Class::Park;
+    if parks && returns_for_no_reason(address, site) {
+        return PARK_TOKEN;
+    }
     let mut update = operation(Atomic::Rmw, address, size, order(code), how, site);
     let arrival = arrive(&mut update, Some((op, operand)));
     let old = update.word();
     let new = apply(op, old, operand, size);
     store(address, size, new);
     executed(&update, arrival, Some(op), old, new);
+    if parks {
+        spurious::ended(address);
+    }
     old
+}
+
+/// What taking the token of a parker reads, by its sync model: the token.
+const PARK_TOKEN: u64 = 1;
+
+/// Whether the running thread, which is about to park, is to go on without having taken the token.
+fn returns_for_no_reason(address: usize, site: u32) -> bool {
+    if !state().below_root && state().spurious() {
+        // A main that parks before it creates threads: that is the root.
+        stop(Pending::Choosing, SiteId(site));
+        crate::gate::went_on();
+    }
+    let happens = spurious::happens(address, __lr_atomic_rmw as *const () as usize);
+    if happens {
+        state().thread().guard = None;
+        crate::machine::sign(&mut state().step.signature, 301, address, SiteId(site));
+        objects::parked_for_no_reason(address, SiteId(site));
+    }
+    happens
 }
 
 /// See [`lockred_trace::hooks`].
@@ -303,19 +330,44 @@ pub extern "C" fn __lr_atomic_cmpxchg(
         if old == expected {
             store(address, size, new);
         }
+        tell_exchanged(old == expected);
         return old;
     }
     let kind = Atomic::CompareExchange { expected };
     let mut exchange = operation(kind, address, size, order(orders & 0xff), how, site);
     let arrival = arrive(&mut exchange, None);
     let old = exchange.word();
-    if old == expected {
+    let weak = exchange.how.has(How::WEAK);
+    if old == expected
+        && weak
+        && spurious::happens(address, __lr_atomic_cmpxchg as *const () as usize)
+    {
+        exchange.kind = Atomic::Failed;
+    } else if old == expected {
         store(address, size, new);
-    } else {
+    }
+    let exchanged = old == expected && exchange.kind != Atomic::Failed;
+    if !exchanged {
         exchange.order = order(orders >> 8);
     }
-    executed(&exchange, arrival, None, old, if old == expected { cut(new, size) } else { old });
+    executed(&exchange, arrival, None, old, if exchanged { cut(new, size) } else { old });
+    if weak {
+        if exchange.kind != Atomic::Failed {
+            spurious::ended(address);
+        }
+        tell_exchanged(exchanged);
+    }
     old
+}
+
+/// Whether the weak compare-exchange that was executed last wrote.
+#[unsafe(no_mangle)]
+pub static mut __lr_exchanged: u32 = 0;
+
+/// Tells the program, which looks at once.
+fn tell_exchanged(exchanged: bool) {
+    // SAFETY: one OS thread, and the program does not run meanwhile.
+    unsafe { __lr_exchanged = u32::from(exchanged) };
 }
 
 /// See [`lockred_trace::hooks`].

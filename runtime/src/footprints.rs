@@ -40,7 +40,7 @@ pub fn access(
     fenced: bool,
 ) -> Access {
     let writes = match operation.kind {
-        Atomic::Load => false,
+        Atomic::Load | Atomic::Failed => false,
         Atomic::Store | Atomic::Rmw => true,
         Atomic::CompareExchange { expected } => old == expected,
     };
@@ -123,6 +123,7 @@ pub fn pending(pending: &Pending, words: impl Iterator<Item = usize>, footprint:
         Pending::Start
         | Pending::Spawn
         | Pending::Join { .. }
+        | Pending::Choosing
         | Pending::Idling
         | Pending::Ended => {}
     }

@@ -78,6 +78,12 @@ fn wait(address: usize, value: u32, deadline: Option<u64>, bits: u32) -> i64 {
         crate::objects::futex(address, "futex wait: the value has changed", &[]);
         return fail(libc::EAGAIN);
     }
+    if crate::spurious::happens(address, crate::process::__lr_libc_syscall as *const () as usize) {
+        crate::gate::futex_returned(address);
+        sign(&mut state.step.signature, 104, address, SiteId(0));
+        crate::objects::futex(address, "waits, and returns for no reason", &[]);
+        return 0;
+    }
     state.step.footprint.touch(queue(address), Access::Enqueue);
     crate::gate::futex_wait(address, true, deadline.is_some());
     rounds::progress();
@@ -89,6 +95,7 @@ fn wait(address: usize, value: u32, deadline: Option<u64>, bits: u32) -> i64 {
         Some(_) => crate::gate::futex_left(address),
         None => crate::gate::went_on(),
     }
+    crate::spurious::ended(address);
     let state = state::state();
     let thread = state.thread();
     if thread.woken {
@@ -104,8 +111,8 @@ fn wait(address: usize, value: u32, deadline: Option<u64>, bits: u32) -> i64 {
     }
     thread.rounds.operation(address as u64, true);
     rounds::timed_out();
+    crate::time::advance_to(deadline.unwrap_or(0));
     let state = state::state();
-    state.execution.clock = state.execution.clock.max(deadline.unwrap_or(0));
     state.step.footprint.touch(queue(address), Access::Leave);
     sign(&mut state.step.signature, 102, address, SiteId(0));
     crate::objects::futex(address, "times out", &[]);

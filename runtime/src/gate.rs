@@ -115,7 +115,7 @@ fn tell(
 /// How an operation that is told as data uses it, as far as can be known before: as strongly as it might.
 fn pending_data(operation: &AtomicOperation) -> (Access, Kind) {
     let (access, value) = match operation.kind {
-        Atomic::Load => (Access::Read, Value::Read),
+        Atomic::Load | Atomic::Failed => (Access::Read, Value::Read),
         Atomic::Store => (Access::Write, Value::Written),
         Atomic::Rmw => (Access::Write, Value::Updated),
         Atomic::CompareExchange { expected } if operation.word() != expected => {
@@ -133,7 +133,7 @@ pub fn next(state: &mut State, number: usize, gate: &Gate<'_>) -> Operation {
         entangle(state, gate.held());
     }
     match pending {
-        Pending::Start | Pending::Idling | Pending::Ended => Operation::Local,
+        Pending::Start | Pending::Choosing | Pending::Idling | Pending::Ended => Operation::Local,
         Pending::Spawn => internal(names::NUMBERING, Access::Write),
         Pending::Join { target } => Operation::Join(ThreadId(target)),
         Pending::Atomic(operation) => next_atomic(state, &operation, gate),
@@ -246,7 +246,9 @@ pub fn plain(state: &mut State, address: usize, size: usize, writes: bool, site:
 /// An atomic operation was executed. `access`: how it acted; `wrote`: its word.
 pub fn atomic(operation: &AtomicOperation, access: Access, wrote: bool) {
     let state = state();
-    let Some(gate) = gate(state) else { return };
+    if !state.by_transactions {
+        return;
+    }
     let (address, site) = (operation.address, u64::from(operation.site.0));
     let class = operation.how.class();
     let number = state.thread_number() as usize;
@@ -255,6 +257,14 @@ pub fn atomic(operation: &AtomicOperation, access: Access, wrote: bool) {
         state.execution.threads[number].condvar = Some(address);
         return;
     }
+    let Some(gate) = gate(state) else {
+        // It is run again: others must learn all the same what it waits with.
+        let thread = &mut state.execution.threads[number];
+        if class == Class::Unlock && thread.condvar.is_some() {
+            thread.condvar_lock = state.names.is_told_as_lock(address).then_some(address);
+        }
+        return;
+    };
     if state.execution.threads[number].condvar == Some(address) {
         // The futex call looks at the word first.
         return;
@@ -368,13 +378,10 @@ pub fn futex_wait(address: usize, entered: bool, timed: bool) {
     let number = state.thread_number() as usize;
     let thread = &mut state.execution.threads[number];
     let (condvar, lock) = (thread.condvar.take(), thread.condvar_lock.take());
+    let known = lock.filter(|_| condvar == Some(address) && entered);
+    thread.waits_with = known.filter(|_| !timed);
     let Some(gate) = gate(state) else { return };
-    state.execution.threads[number].waits_with = None;
-    if condvar == Some(address)
-        && let Some(lock) = lock
-        && entered
-    {
-        state.execution.threads[number].waits_with = (!timed).then_some(lock);
+    if let Some(lock) = known {
         let (queue, lock) = (names::queue(address), names::lock(lock));
         gate.after(&Operation::Wait { queue, lock, in_order: false }, Effect::Done);
         use_queue(state, gate, address, Use::Condvar);
@@ -387,6 +394,32 @@ pub fn futex_wait(address: usize, entered: bool, timed: bool) {
         let lock = names::lock(lock);
         gate.after(&Operation::Release(lock, Mode::Exclusive), Effect::Done);
     }
+    compared(state, gate, address);
+    if entered {
+        queue(state, gate, address, Access::Enqueue);
+    }
+}
+
+/// A futex's word was compared, and the running thread goes on for no reason: as if it had never been in the queue, where nobody
+/// has seen it.
+pub fn futex_returned(address: usize) {
+    let state = state();
+    let number = state.thread_number() as usize;
+    let thread = &mut state.execution.threads[number];
+    let (condvar, lock) = (thread.condvar.take(), thread.condvar_lock.take());
+    let Some(gate) = gate(state) else { return };
+    if let Some(lock) = lock {
+        gate.after(&Operation::Release(names::lock(lock), Mode::Exclusive), Effect::Done);
+    }
+    if condvar == Some(address) {
+        gate.after(&Operation::Local, Effect::Done);
+    } else {
+        compared(state, gate, address);
+    }
+}
+
+/// The word of a futex was compared by the machine.
+fn compared(state: &mut State, gate: &mut Gate<'_>, address: usize) {
     state.names.use_as_data(address, 4);
     let kind = Kind::Atomic(Value::Read, INTERNAL);
     tell(gate, (address, 4), Access::Read, kind, |object, access, kind| Operation::Data {
@@ -395,9 +428,6 @@ pub fn futex_wait(address: usize, entered: bool, timed: bool) {
         kind,
         site: 0,
     });
-    if entered {
-        queue(state, gate, address, Access::Enqueue);
-    }
 }
 
 /// The running thread leaves a futex's queue, in which it might have timed out.

@@ -10,6 +10,7 @@
 mod answer;
 mod arena;
 mod atomics;
+mod choices;
 mod context;
 mod detect;
 #[cfg(not(test))]
@@ -43,6 +44,7 @@ mod rounds;
 mod session;
 mod signals;
 mod spin;
+mod spurious;
 mod start;
 mod state;
 mod thread;

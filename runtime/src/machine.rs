@@ -39,9 +39,11 @@ fn others(state: &State, number: usize) -> u64 {
 fn ready(state: &State, number: usize) -> bool {
     let thread = &state.execution.threads[number];
     match thread.pending {
-        Pending::Start | Pending::Spawn | Pending::FutexWait { .. } | Pending::FutexWake { .. } => {
-            true
-        }
+        Pending::Start
+        | Pending::Spawn
+        | Pending::FutexWait { .. }
+        | Pending::FutexWake { .. }
+        | Pending::Choosing => true,
         Pending::Join { target } => state.execution.threads[target as usize].has_ended(),
         Pending::Atomic(operation) => {
             operation.can_proceed() && !crate::gate::waits(state, &operation)

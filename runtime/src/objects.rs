@@ -70,7 +70,7 @@ pub fn executed(
         return;
     }
     let wrote = match operation.kind {
-        Atomic::Load => false,
+        Atomic::Load | Atomic::Failed => false,
         Atomic::Store | Atomic::Rmw => true,
         Atomic::CompareExchange { expected } => old == expected,
     };
@@ -100,6 +100,7 @@ fn words(
         (Class::RefInc, _) if access == Access::RefInc => format!("count {old} -> {new}"),
         (Class::RefDec | Class::Countdown, _) if wrote => format!("count {old} -> {new}"),
         (_, Atomic::Load) => format!("load -> {old}"),
+        (_, Atomic::Failed) => format!("weak compare-exchange failed for no reason: {old}"),
         (_, Atomic::Store) => format!("store {new}"),
         (_, Atomic::CompareExchange { .. }) if wrote => format!("compare-exchange {old} -> {new}"),
         (_, Atomic::CompareExchange { expected }) => {
@@ -124,6 +125,12 @@ const fn rmw_name(op: RmwOp) -> &'static str {
         RmwOp::Max | RmwOp::UMax => "max",
         RmwOp::Min | RmwOp::UMin => "min",
     }
+}
+
+/// The running thread parked, and went on for no reason.
+pub fn parked_for_no_reason(address: usize, site: SiteId) {
+    let object = number(address, kind(Class::Park));
+    record::step("park returns for no reason".into(), Some(object), site);
 }
 
 /// A futex call did something.

@@ -17,6 +17,8 @@ pub enum Atomic {
         /// The value.
         expected: u64,
     },
+    /// A weak compare-exchange that fails for no reason: reads.
+    Failed,
 }
 
 /// When an atomic operation may be executed: when `word & mask` and `value` pass the test.
@@ -137,6 +139,8 @@ pub enum Pending {
         /// The word.
         address: usize,
     },
+    /// It chooses a value.
+    Choosing,
     /// It goes round a loop that only reads, or only pauses, and waits for what it read to change ([`crate::spin`]).
     Spinning,
     /// It goes round a loop that does the same in every round, and waits for others to do something ([`crate::rounds`]).
@@ -159,7 +163,9 @@ impl Pending {
                 Class::CondvarWait => true,
                 _ => operation.guard.is_some(),
             },
-            Self::Start | Self::Spawn | Self::FutexWake { .. } | Self::Ended => false,
+            Self::Start | Self::Spawn | Self::FutexWake { .. } | Self::Choosing | Self::Ended => {
+                false
+            }
         }
     }
 }

@@ -1,7 +1,21 @@
-//! Randomness from the system: one seeded stream a thread, the same in every execution.
+//! Randomness from the system: one seeded stream a thread, the same in every execution, or a few answers to each request.
 
 use crate::state::state;
 use lockred_trace::codes::AssumptionKind;
+use lockred_trace::session::Random;
+
+/// What one request of randomness is answered with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Answer {
+    /// A piece of the stream of this number.
+    Stream(u64),
+    /// This byte, over and over.
+    All(u8),
+}
+
+/// What is explored, the usual first.
+const ANSWERS: [Answer; 4] =
+    [Answer::Stream(0), Answer::All(0), Answer::All(0xff), Answer::Stream(1)];
 
 /// splitmix64 (Steele, Lea, Flood 2014).
 fn mix(mut z: u64) -> u64 {
@@ -11,14 +25,38 @@ fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Fills a buffer of the program from the running thread's stream.
-fn fill(buffer: usize, length: usize) {
+/// Answers a request of the running thread. Hash maps of std are seeded by one before anything is random about the test: what is
+/// drawn before the root counts for nothing, unless it is explored.
+fn answer(buffer: usize, length: usize) {
+    let random = state().order.as_ref().map_or(Random::Fixed, |order| order.environment.random);
+    let answer = match random {
+        _ if length == 0 => return,
+        Random::Fixed => {
+            crate::host::assume(AssumptionKind::RandomnessFixed, "");
+            ANSWERS[0]
+        }
+        Random::Explore => {
+            let picked = crate::choices::value(ANSWERS.len() as u32, "gets random bytes, answer");
+            crate::host::assume(AssumptionKind::RandomnessSampled, "");
+            ANSWERS[picked as usize]
+        }
+    };
+    fill(buffer, length, answer);
+}
+
+/// Fills a buffer of the program.
+fn fill(buffer: usize, length: usize, answer: Answer) {
     let state = state();
     let seed = state.order.as_ref().map_or(0, |order| order.random_seed);
     let thread = state.thread();
-    let stream = mix(seed ^ mix(u64::from(thread.region.0)));
+    let of_thread = mix(seed ^ mix(u64::from(thread.region.0)));
     for offset in (0..length).step_by(8) {
-        let word = mix(stream ^ mix(thread.random_words)).to_le_bytes();
+        let word = match answer {
+            Answer::Stream(0) => mix(of_thread ^ mix(thread.random_words)),
+            Answer::Stream(number) => mix(of_thread ^ mix(thread.random_words ^ mix(number))),
+            Answer::All(byte) => u64::from_le_bytes([byte; 8]),
+        };
+        let word = word.to_le_bytes();
         thread.random_words += 1;
         let bytes = word.len().min(length - offset);
         // SAFETY: the program passes a buffer of `length` bytes.
@@ -29,18 +67,16 @@ fn fill(buffer: usize, length: usize) {
     crate::host::write(buffer, length);
 }
 
-/// getrandom. Hash maps of std are seeded by it before anything is random about the test; only draws below the root count.
+/// getrandom.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_getrandom(buffer: *mut u8, length: usize, _flags: u32) -> isize {
-    fill(buffer as usize, length);
-    crate::host::assume(AssumptionKind::RandomnessFixed, "");
+    answer(buffer as usize, length);
     length as isize
 }
 
 /// getentropy.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_getentropy(buffer: *mut u8, length: usize) -> i32 {
-    fill(buffer as usize, length);
-    crate::host::assume(AssumptionKind::RandomnessFixed, "");
+    answer(buffer as usize, length);
     0
 }

@@ -166,6 +166,11 @@ impl Rounds {
         if self.is_idle() { 0 } else { std::mem::take(&mut self.held_back) }
     }
 
+    /// How often the thread may have done something that is not told yet.
+    pub fn held_back(&self) -> u64 {
+        self.held_back
+    }
+
     /// Turns that it has had in a row.
     pub fn turns(&self) -> u32 {
         self.turns

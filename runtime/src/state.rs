@@ -175,6 +175,11 @@ impl State {
         }
     }
 
+    /// Whether waits may return, and weak compare-exchanges fail, for no reason.
+    pub fn spurious(&self) -> bool {
+        self.order.as_ref().is_some_and(|order| order.environment.spurious)
+    }
+
     /// The running thread's number; main's before there is a machine.
     pub fn thread_number(&self) -> u32 {
         self.running.unwrap_or(0)

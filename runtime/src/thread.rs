@@ -4,6 +4,7 @@ use crate::arena::Region;
 use crate::operation::{Await, Pending};
 use crate::rounds::Rounds;
 use crate::spin::Spin;
+use crate::spurious::Spurious;
 use lockred_trace::sites::SiteId;
 
 /// A destructor registered for the end of a thread.
@@ -66,6 +67,8 @@ pub struct Thread {
     pub spin: Spin,
     /// Detection of loops that wait and write.
     pub rounds: Rounds,
+    /// What happened to it for no reason.
+    pub spurious: Spurious,
     /// How often it has done something that others may wait for.
     pub progress: u64,
     /// Where its `errno` is.
@@ -86,6 +89,10 @@ pub struct Thread {
     pub detached: bool,
     /// Somebody has joined it.
     pub joined: bool,
+    /// It has looked at a clock while it was not alone.
+    pub looked: bool,
+    /// It has slept or timed out while it was not alone.
+    pub slept: bool,
     /// Words drawn from its stream of randomness.
     pub random_words: u64,
     /// Stack at its creation (only while recording).
@@ -119,6 +126,7 @@ impl Thread {
             woken: false,
             spin: Spin::default(),
             rounds: Rounds::default(),
+            spurious: Spurious::default(),
             progress: 0,
             errno: std::ptr::null_mut(),
             tls: std::ptr::null_mut(),
@@ -129,6 +137,8 @@ impl Thread {
             result: std::ptr::null_mut(),
             detached: false,
             joined: false,
+            looked: false,
+            slept: false,
             random_words: 0,
             created: Vec::new(),
             stopped: Vec::new(),

@@ -16,6 +16,9 @@ unsafe extern "C" {
         argument: *mut c_void,
     ) -> i32;
     fn _Unwind_GetIP(context: *mut Context) -> usize;
+    fn _Unwind_GetCFA(context: *mut Context) -> usize;
+    fn _Unwind_GetGR(context: *mut Context, register: i32) -> usize;
+    fn _Unwind_GetRegionStart(context: *mut Context) -> usize;
 }
 
 unsafe extern "C-unwind" {
@@ -47,6 +50,57 @@ pub fn stack() -> Vec<u64> {
 /// The stack, if this execution is being recorded.
 pub fn recorded_stack() -> Vec<u64> {
     if state().recorder.is_some() { stack() } else { Vec::new() }
+}
+
+/// A frame of the program, as it was when it called the runtime.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Caller {
+    /// Where it goes on behind the call.
+    pub instruction: usize,
+    /// Its stack pointer.
+    pub stack_pointer: usize,
+    /// The registers that it keeps across calls.
+    pub registers: [u64; 6],
+}
+
+/// DWARF's numbers of rbx, rbp and r12 to r15.
+const KEPT: [i32; 6] = [3, 6, 12, 13, 14, 15];
+
+/// A search for the frame that called a function.
+struct Wanted {
+    function: usize,
+    /// The frame before was the function's.
+    passed: bool,
+    caller: Option<Caller>,
+}
+
+extern "C" fn find(context: *mut Context, wanted: *mut c_void) -> i32 {
+    const GO_ON: i32 = 0;
+    const END: i32 = 5;
+    // SAFETY: `caller_of` passes its own live value.
+    let wanted = unsafe { &mut *wanted.cast::<Wanted>() };
+    if wanted.passed {
+        // SAFETY: the unwinder calls back with a valid context. The CFA is that of the frame before, where this one called it.
+        wanted.caller = Some(unsafe {
+            Caller {
+                instruction: _Unwind_GetIP(context),
+                stack_pointer: _Unwind_GetCFA(context),
+                registers: KEPT.map(|number| _Unwind_GetGR(context, number) as u64),
+            }
+        });
+        return END;
+    }
+    // SAFETY: as above.
+    wanted.passed = unsafe { _Unwind_GetRegionStart(context) } == wanted.function;
+    GO_ON
+}
+
+/// The innermost frame on the running stack that called this function; `None` if there is none.
+pub fn caller_of(function: usize) -> Option<Caller> {
+    let mut wanted = Wanted { function, passed: false, caller: None };
+    // SAFETY: the callback gets a live value and stops by itself.
+    unsafe { _Unwind_Backtrace(find, (&raw mut wanted).cast()) };
+    wanted.caller
 }
 
 /// `_Unwind_RaiseException`: a panic starts unwinding. Its message was the last thing that the thread wrote to standard error.
@@ -84,6 +138,20 @@ mod tests {
         assert_eq!(location, "src/lib.rs:3:5");
         assert_eq!(message, "left != right\n  left: 1");
         assert_eq!(parse_panic("hello"), None);
+    }
+
+    #[test]
+    fn a_caller_s_frame_is_above_its_callee_s() {
+        #[inline(never)]
+        fn hook() -> Option<Caller> {
+            let local = 0_u64;
+            let caller = caller_of(hook as *const () as usize)?;
+            (caller.stack_pointer > (&raw const local) as usize).then_some(caller)
+        }
+        let here = 0_u64;
+        let caller = hook().unwrap();
+        assert!(caller.stack_pointer <= (&raw const here) as usize);
+        assert_eq!(caller_of(caller_of as *const () as usize + 1), None);
     }
 
     #[test]

@@ -9,6 +9,7 @@ fn wrong_options_are_named() {
     for (arguments, named) in [
         (&["check", "--frobnicate"][..], "--frobnicate"),
         (&["check", "--strategy", "clever"], "clever"),
+        (&["check", "--random", "dice"], "dice"),
         (&["check", "--max-executions", "many"], "many"),
         (&["check", "--max-seconds", "soon"], "soon"),
         (&["check", "--require", "luck"], "luck"),
@@ -32,8 +33,8 @@ fn help_names_commands_and_options() {
     let output = run(&fixture, &["--help"]).expect(0);
     assert!(["check", "replay", "setup"].iter().all(|name| output.stdout.contains(name)));
     let output = run(&fixture, &["check", "--help"]).expect(0);
-    let options =
-        ["--max-executions", "--max-seconds", "--keep-going", "--message-format", "--bin"];
+    let search = ["--max-executions", "--max-seconds", "--keep-going", "--spurious", "--random"];
+    let options = [&search[..], &["--message-format", "--bin"]].concat();
     assert!(options.iter().all(|name| output.stdout.contains(name)), "{output}");
 }
 

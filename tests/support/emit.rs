@@ -56,7 +56,7 @@ impl Locks {
     const fn dependency(self) -> &'static str {
         match self {
             Self::Std => "",
-            Self::ParkingLot => "\n[dependencies]\nparking_lot = \"0.12\"\n",
+            Self::ParkingLot => "parking_lot = \"0.12\"\n",
         }
     }
 
@@ -138,7 +138,11 @@ pub fn write_crate(
     threads: Threads,
     locks: Locks,
 ) -> std::io::Result<()> {
-    let manifest = "[workspace]\n\n[package]\nname = \"native-oracle\"\nedition = \"2024\"\n";
+    let annotations = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/annotations");
+    let manifest = format!(
+        "[workspace]\n\n[package]\nname = \"native-oracle\"\nedition = \"2024\"\n\n\
+         [dependencies]\nlockred = {{ path = {annotations:?} }}\n"
+    );
     std::fs::create_dir_all(root.join("src"))?;
     let files = [
         ("Cargo.toml", format!("{manifest}{}", locks.dependency())),
@@ -249,6 +253,7 @@ fn simple(statement: &Statement) -> String {
         Statement::Wait(CONDVAR, m) => {
             format!("{0} = Some(s.c.wait({0}.take().unwrap()).unwrap())", mutex(*m))
         }
+        Statement::Any(r, of) => format!("{r} = lockred::choose({of}) as i32"),
         Statement::NotifyOne(CONDVAR) => "s.c.notify_one()".to_owned(),
         Statement::NotifyAll(CONDVAR) => "s.c.notify_all()".to_owned(),
         other => panic!("{other} is outside of the sub-language"),

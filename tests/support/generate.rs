@@ -1,8 +1,8 @@
 //! Random model programs of the sub-language that [`crate::emit`] can write as Rust, equal for equal seeds.
 //!
 //! Two or three threads of four to eight statements over two plain variables, two atomics, two mutexes, one reader-writer
-//! lock and one condition variable. In most programs every access to a plain variable is under the lock that protects it;
-//! in the others it may be anywhere, or published through an atomic.
+//! lock and one condition variable; in some, one thread chooses a value. In most programs every access to a plain variable is
+//! under the lock that protects it; in the others it may be anywhere, or published through an atomic.
 
 use lockred_search::model::Program;
 use lockred_search::model::program::{
@@ -36,10 +36,18 @@ pub fn program(seed: u64) -> Program {
     program.condvar();
     let threads = 2 + dice.below(2);
     let disciplined = dice.one_in(3, 2);
-    for _ in 0..threads {
+    // Where a value is chosen, if one is: the rest of the program does not depend on it.
+    let mut other = Dice::new(!seed);
+    let mut chooser = other.one_in(3, 1).then(|| other.below(threads));
+    for thread in 0..threads {
         let length = 4 + dice.below(5);
         let mut writer = Writer { dice: &mut dice, disciplined, held: Vec::new() };
-        program.thread(writer.body(length as usize));
+        let mut body = writer.body(length as usize);
+        if chooser.take_if(|chooser| *chooser == thread).is_some() {
+            let choice = Statement::Any(other.pick(&REGISTERS), 2);
+            body.insert(other.below(body.len() as u64 + 1) as usize, choice);
+        }
+        program.thread(body);
     }
     program
 }

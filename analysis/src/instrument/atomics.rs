@@ -18,6 +18,16 @@ const COMMUTATIVE: &[RmwOp] = &[
     RmwOp::UMin,
 ];
 
+/// Whether a weak compare-exchange with this inlining chain, innermost first, is one of std's own loops (which try again until it
+/// succeeds), not one that the program asked for.
+fn is_of_std(chain: &[&str]) -> bool {
+    let asked = |path: &str| {
+        path.starts_with("core::sync::atomic::") && path.ends_with("compare_exchange_weak")
+    };
+    let asks = chain.iter().find(|path| !asked(path));
+    asks.is_some_and(|path| ["core::", "alloc::", "std::"].iter().any(|c| path.starts_with(c)))
+}
+
 impl Instrumenter<'_> {
     /// Replaces an atomic load, store, read-modify-write or compare-exchange.
     pub(super) fn atomic(&mut self, function: Function, at: Instruction) {
@@ -55,7 +65,9 @@ impl Instrumenter<'_> {
         let unused =
             matches!(kind, Kind::Rmw(op) if COMMUTATIVE.contains(&op)) && at.value().is_unused();
         let class = if unused { Class::Unused } else { Class::Plain };
-        Recognised { how: How::of(class), awaits: None, relaxed: false }
+        let weak = kind == Kind::CompareExchange && at.is_weak() && !is_of_std(&chain);
+        let how = How(How::of(class).0 | if weak { How::WEAK } else { 0 });
+        Recognised { how, awaits: None, relaxed: false }
     }
 
     /// Puts the call in the place of the instruction.
@@ -103,15 +115,19 @@ impl Instrumenter<'_> {
                 Some(builder.narrow(context, call.value(), at.accessed_type()))
             }
             Kind::CompareExchange => {
-                let weak = if at.is_weak() { How::WEAK } else { 0 };
-                let how = narrow(recognised.how.0 | weak);
                 let (success, failure) = at.compare_exchange_orders();
                 let orders = narrow(counts(success) | counts(failure) << 8);
                 let [expected, new] = [at.operand(1), at.operand(2)].map(wide);
                 let arguments = [address, expected, new, size, orders, how, site];
                 let old = builder.call(hooks.atomic_cmpxchg, &arguments).value();
                 let narrowed = builder.narrow(context, old, at.accessed_type());
-                let success = builder.equal(old, expected);
+                // A weak one may fail although the word had the value: only the runtime knows.
+                let success = if recognised.how.has(How::WEAK) {
+                    let exchanged = hooks.exchanged.value();
+                    builder.equal(builder.load(context.integer(32), exchanged), narrow(1))
+                } else {
+                    builder.equal(old, expected)
+                };
                 let pair = at.value().value_type().poison();
                 let pair = builder.insert_field(pair, narrowed, 0);
                 Some(builder.insert_field(pair, success, 1))
@@ -145,5 +161,23 @@ impl Instrumenter<'_> {
         self.hooks.builder.before(at, location);
         let site = self.context.integer(32).constant(site.0.into());
         self.hooks.builder.call(self.hooks.unsupported_instruction, &[site]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_of_std;
+
+    #[test]
+    fn a_weak_exchange_belongs_to_who_asks_for_it() {
+        let asked = "core::sync::atomic::Atomic::compare_exchange_weak";
+        assert!(!is_of_std(&[asked]));
+        assert!(!is_of_std(&[
+            "core::sync::atomic::atomic_compare_exchange_weak",
+            asked,
+            "mine::f"
+        ]));
+        assert!(is_of_std(&[asked, "std::sync::mpmc::array::Channel::start_send", "mine::f"]));
+        assert!(is_of_std(&[asked, "core::sync::atomic::Atomic::fetch_update", "mine::f"]));
     }
 }

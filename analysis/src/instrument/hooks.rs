@@ -8,6 +8,7 @@ pub struct Hooks {
     pub(super) builder: Builder,
     pub(super) splitter: BlockSplitter,
     pub(super) watch: Global,
+    pub(super) exchanged: Global,
     pub(super) read: Function,
     pub(super) write: Function,
     pub(super) atomic_load: Function,
@@ -32,12 +33,13 @@ impl Hooks {
         };
         let n = narrow;
         let w = wide;
+        let variable =
+            |name: &str| module.global(name).unwrap_or_else(|| module.add_global(name, narrow));
         Self {
             builder: Builder::new(context),
             splitter: BlockSplitter::new(context),
-            watch: module
-                .global("__lr_watch")
-                .unwrap_or_else(|| module.add_global("__lr_watch", n)),
+            watch: variable("__lr_watch"),
+            exchanged: variable("__lr_exchanged"),
             read: declare("__lr_read", void, &[w, w, n]),
             write: declare("__lr_write", void, &[w, w, n]),
             atomic_load: declare("__lr_atomic_load", w, &[w, n, n, n, n]),

@@ -29,7 +29,7 @@ impl Marker {
         self.builder.before(first, unknown);
         self.builder.call(self.enter, &[]);
         for at in blocks.iter().flat_map(|block| block.instructions()) {
-            if at.opcode() == Opcode::Leave {
+            if matches!(at.opcode(), Opcode::Return | Opcode::Resume) {
                 self.builder.before(at, at.location().or(unknown));
                 self.builder.call(self.leave, &[]);
             }

@@ -39,8 +39,8 @@ pub enum Opcode {
     Return,
     /// `unreachable`.
     Unreachable,
-    /// Return, or going on to unwind: the function is left.
-    Leave,
+    /// `resume`: goes on to unwind.
+    Resume,
     /// Everything else.
     Other,
 }
@@ -83,7 +83,7 @@ impl Instruction {
             LLVMVAArg => Opcode::VaArg,
             LLVMRet => Opcode::Return,
             LLVMUnreachable => Opcode::Unreachable,
-            LLVMRet | LLVMResume => Opcode::Leave,
+            LLVMResume => Opcode::Resume,
             _ => Opcode::Other,
         }
     }

@@ -147,8 +147,9 @@ fn atomics_become_calls_with_their_orders() {
     assert!(f.contains("@__lr_atomic_load(i64 %") && f.contains("i32 1, i32 1, i32 0, i32"), "{f}");
     assert!(f.contains("@__lr_atomic_store(i64 %"), "{f}");
     assert!(f.contains("i64 5, i32 9, i32 4, i32 4, i32 0, i32"), "{f}");
-    // Success acquire-release, failure relaxed; weak.
+    // Success acquire-release, failure relaxed; weak, so that the runtime says whether it succeeded.
     assert!(f.contains("i32 4, i32 3, i32 2048, i32"), "{f}");
+    assert_eq!(count(&f, "load i32, ptr @__lr_exchanged"), 1, "{f}");
     assert!(f.contains("@__lr_fence(i32 1, i32"), "{f}");
     assert_eq!(count(&f, "fence syncscope"), 1, "{f}");
     // An addition whose result nobody uses.

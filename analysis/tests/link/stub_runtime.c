@@ -19,7 +19,7 @@ extern const uint64_t __lr_tls_size, __lr_tls_align, __lr_sidecar_len;
 extern char __start_lockred_data[], __stop_lockred_data[];
 extern int __lr_program_main(int, char **);
 
-uint32_t __lr_watch = 1;
+uint32_t __lr_watch = 1, __lr_exchanged;
 char *__lr_tls_base;
 static __thread char *my_block;
 static pthread_mutex_t big = PTHREAD_MUTEX_INITIALIZER;
@@ -105,6 +105,7 @@ uint64_t __lr_atomic_rmw(uint64_t a, uint64_t x, uint32_t op, uint32_t n, uint32
 uint64_t __lr_atomic_cmpxchg(uint64_t a, uint64_t e, uint64_t v, uint32_t n, uint32_t o, uint32_t how, uint32_t s) {
     (void)o; (void)s; settle(a, n, how);
     uint64_t old = get(a, n);
+    __lr_exchanged = old == e;
     if (old == e) put(a, v, n);
     return old;
 }

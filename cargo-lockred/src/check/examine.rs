@@ -94,6 +94,7 @@ impl Examiner<'_> {
             libtest: test.libtest,
             random_seed: self.options.search.seed,
             writable: writable.iter().map(|path| path.to_string_lossy().into_owned()).collect(),
+            environment: self.options.search.environment(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::selection::Selection;
 use clap::{Args, ValueEnum};
-use lockred_trace::session::{Limits, Strategy};
+use lockred_trace::session::{Environment, Limits, Random, Strategy};
 
 /// Options of `check`.
 #[derive(Args, Debug)]
@@ -53,7 +53,7 @@ pub struct SearchOptions {
     /// How interleavings are chosen
     #[arg(long, value_enum, default_value_t = StrategyName::Transactions, value_name = "NAME")]
     pub strategy: StrategyName,
-    /// Seed of the random strategy
+    /// Seed of the random strategy, and of the randomness that the program gets from the system
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub seed: u64,
     /// Stop a test after this many executions
@@ -68,6 +68,29 @@ pub struct SearchOptions {
     /// Go on behind the first bug of a test
     #[arg(long)]
     pub keep_going: bool,
+    /// Waits may return, and `compare_exchange_weak` fail, for no reason
+    ///
+    /// Explores spurious results wherever the documentation of std allows them: Condvar::wait and wait_timeout, thread::park and
+    /// park_timeout, the futex calls of other libraries, and compare_exchange_weak outside of std. try_lock is no such place: std's
+    /// locks fail only if they are locked. It happens at most twice in a row: for a loop that waits for its condition that covers
+    /// all further rounds, for other code it is told as the assumption `bounded-spurious`. What a test does before it creates a
+    /// thread, waits or chooses is not part of the search.
+    #[arg(long)]
+    pub spurious: bool,
+    /// Randomness from the system: a fixed stream, or explored
+    ///
+    /// Of what getrandom gives (seeds of HashMap, of the crate rand, …).
+    #[arg(long, value_enum, default_value_t = RandomName::Fixed, value_name = "HOW")]
+    pub random: RandomName,
+}
+
+/// What `--random` takes.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RandomName {
+    /// One stream for each thread, the same in every execution
+    Fixed,
+    /// Each request is answered in four ways: two streams, all bits 0, all bits 1; which is a sample, not all values
+    Explore,
 }
 
 /// What is asked of the verdicts, and how they are printed.
@@ -132,6 +155,15 @@ impl SearchOptions {
             StrategyName::Naive => Strategy::Naive,
             StrategyName::Random => Strategy::Random { seed: self.seed },
         }
+    }
+
+    /// What is explored of the environment.
+    pub fn environment(&self) -> Environment {
+        let random = match self.random {
+            RandomName::Fixed => Random::Fixed,
+            RandomName::Explore => Random::Explore,
+        };
+        Environment { spurious: self.spurious, random }
     }
 
     /// The limits of one test.

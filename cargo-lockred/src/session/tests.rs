@@ -3,7 +3,7 @@
 use super::*;
 use lockred_trace::FORMAT_VERSION;
 use lockred_trace::message::{Exploration, Stop};
-use lockred_trace::session::{Limits, Strategy, Task};
+use lockred_trace::session::{Environment, Limits, Strategy, Task};
 
 fn order() -> Order {
     let limits = Limits { executions: None, seconds: Some(60.0), operations: 1 };
@@ -13,6 +13,7 @@ fn order() -> Order {
         libtest: true,
         random_seed: 0,
         writable: Vec::new(),
+        environment: Environment::default(),
     }
 }
 

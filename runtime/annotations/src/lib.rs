@@ -1,4 +1,22 @@
-//! What code may say to `cargo lockred`; every item does nothing when the program is built without the tool.
+//! What code may say to `cargo lockred`: values that it shall explore, and whether it is there at all.
+//!
+//! ```
+//! // Under `cargo lockred check` the test is explored with each of the three capacities; else it runs with the first.
+//! let capacity = lockred::any_in(1..=3_usize);
+//! let fails = lockred::any::<bool>();
+//! let kind = ["tcp", "udp"][lockred::choose(2)];
+//! # assert_eq!((capacity, fails, kind), (1, false, "tcp"));
+//! ```
+//!
+//! A value may be asked for anywhere: in the test, in its threads, in a dependency. All combinations of the values that an execution
+//! asks for are explored, so ask for few values of small ranges. Nothing else of the crate does anything without the tool, which
+//! sets `--cfg lockred`; it needs neither std nor another crate.
+
+#![no_std]
+
+mod values;
+
+pub use values::{Arbitrary, Integer, any, any_in, choose};
 
 /// Whether this build is being checked by `cargo lockred` (which sets `--cfg lockred`).
 ///

@@ -2,10 +2,11 @@
 
 use crate::atomics::{
     __lr_atomic_cmpxchg, __lr_atomic_load, __lr_atomic_rmw, __lr_atomic_store, __lr_await,
-    __lr_spin_hint,
+    __lr_exchanged, __lr_spin_hint,
 };
 use crate::memory::{__lr_libc_free, __lr_libc_malloc};
 use crate::plain::{__lr_read, __lr_watch, __lr_write};
+use crate::process::__lr_libc_syscall;
 use crate::pthread::{__lr_libc_pthread_create, __lr_libc_pthread_join};
 use lockred_trace::hooks::{Class, How, Order, RmwOp, Test};
 use std::panic::Location;
@@ -17,6 +18,9 @@ pub struct Words(pub *mut u64);
 
 /// A thread's body.
 type Body = fn(Words);
+
+/// `syscall`.
+type Call = unsafe extern "C" fn(i64, usize, usize, usize, usize, usize, usize) -> i64;
 
 /// What a new thread is told.
 struct Told {
@@ -96,6 +100,17 @@ impl Words {
         __lr_atomic_cmpxchg(self.at(index), expected, new, 8, orders, 0, site())
     }
 
+    /// Weak compare-exchange; gives whether it succeeded.
+    #[track_caller]
+    pub fn exchange_weak(self, index: usize, expected: u64, new: u64) -> bool {
+        let orders = SEQ_CST | SEQ_CST << 8;
+        let old = __lr_atomic_cmpxchg(self.at(index), expected, new, 8, orders, How::WEAK, site());
+        // SAFETY: one thread runs the machine at a time, and the program looks at once.
+        let exchanged = unsafe { __lr_exchanged } == 1;
+        assert!(old == expected || !exchanged);
+        exchanged
+    }
+
     /// Acquires a lock that is known as one.
     #[track_caller]
     pub fn lock(self, index: usize) {
@@ -144,7 +159,11 @@ impl Words {
     pub fn wait(self, index: usize, value: u32, timeout: Option<i64>) -> bool {
         let time = timeout.map(|tv_nsec| libc::timespec { tv_sec: 0, tv_nsec });
         let time = time.as_ref().map_or(0, |time| ptr::from_ref(time) as usize);
-        crate::futex::futex(self.at(index), libc::FUTEX_WAIT, value, time, u32::MAX) == 0
+        let operation = libc::FUTEX_WAIT as usize;
+        // As a program does, which is linked to it: not inlined.
+        let call = std::hint::black_box(__lr_libc_syscall as Call);
+        // SAFETY: the arguments of a futex call, with a word and a time that are live.
+        0 == unsafe { call(libc::SYS_futex, self.at(index), operation, value as usize, time, 0, 0) }
     }
 
     /// Wakes waiters of a futex; gives their number.

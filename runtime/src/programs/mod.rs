@@ -3,6 +3,7 @@
 //! A program is a function of [`Words`], a block of zeroed words in the arena (the only state that a restore puts back besides
 //! stacks). It does everything by [`hooks`], as instrumented code does.
 
+mod choices;
 mod ends;
 mod hooks;
 mod locks;
@@ -20,7 +21,7 @@ use lockred_search::machine::{Chooser, Flow, Machine, Status, Step, ThreadId};
 use lockred_trace::codes::{AssumptionKind, BugKind, WarningKind};
 use lockred_trace::message::{Exploration, Message, Replay, Stop};
 use lockred_trace::schedule::Schedule;
-use lockred_trace::session::{Limits, Order, Strategy, Task};
+use lockred_trace::session::{Environment, Limits, Order, Strategy, Task};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A program's main function; returns the exit status.
@@ -46,7 +47,11 @@ extern "C" fn bottom(_argument: usize) -> ! {
 static mut PROGRAM: Option<Program> = None;
 
 /// A fresh machine, with its program at the root (`true`) or ended before it.
-fn prepare(program: Program, task: Task) -> (MutexGuard<'static, Option<Program>>, bool) {
+fn prepare(
+    program: Program,
+    task: Task,
+    environment: Environment,
+) -> (MutexGuard<'static, Option<Program>>, bool) {
     let guard = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
     // SAFETY: this thread holds the lock.
     unsafe { PROGRAM = Some(program) };
@@ -55,7 +60,8 @@ fn prepare(program: Program, task: Task) -> (MutexGuard<'static, Option<Program>
         Task::Replay { .. } => Mode::Replay,
     };
     let version = lockred_trace::FORMAT_VERSION;
-    let order = Order { version, task, libtest: false, random_seed: 0, writable: Vec::new() };
+    let writable = Vec::new();
+    let order = Order { version, task, libtest: false, random_seed: 0, writable, environment };
     let mut fresh = State::new(mode, Some(order), None);
     if let Some(old) = state::installed() {
         // Address space that would else be lost with every test.
@@ -74,9 +80,18 @@ fn prepare(program: Program, task: Task) -> (MutexGuard<'static, Option<Program>
 }
 
 fn search(program: Program, strategy: Strategy, keep_going: bool) -> Exploration {
+    search_in(program, Environment::default(), strategy, keep_going)
+}
+
+fn search_in(
+    program: Program,
+    environment: Environment,
+    strategy: Strategy,
+    keep_going: bool,
+) -> Exploration {
     let limits = Limits { executions: Some(10_000), seconds: None, operations: 30_000 };
     let task = Task::Explore { strategy, limits, keep_going };
-    let (_guard, rooted) = prepare(program, task);
+    let (_guard, rooted) = prepare(program, task, environment);
     match answer::explore(strategy, limits, keep_going, rooted) {
         Message::Explored(exploration) => exploration,
         other => panic!("an exploration was answered by {other:?}"),
@@ -86,8 +101,14 @@ fn search(program: Program, strategy: Strategy, keep_going: bool) -> Exploration
 /// Explores everything, by single operations; the search by transactions comes to the same end, in no more executions.
 #[track_caller]
 fn explore(program: Program) -> Exploration {
-    let found = search(program, Strategy::Dpor, false);
-    let same = search(program, Strategy::Transactions, false);
+    explore_in(program, Environment::default())
+}
+
+/// The same, with what the environment may do.
+#[track_caller]
+fn explore_in(program: Program, environment: Environment) -> Exploration {
+    let found = search_in(program, environment, Strategy::Dpor, false);
+    let same = search_in(program, environment, Strategy::Transactions, false);
     let bugs = |found: &Exploration| -> Vec<BugKind> {
         found.findings.iter().map(|finding| finding.kind).collect()
     };
@@ -137,10 +158,16 @@ fn warnings(found: &Exploration) -> Vec<WarningKind> {
 /// The search finds a bug of this kind, and its replay shows the same one.
 #[track_caller]
 fn wrong(program: Program, kind: BugKind) -> Replay {
-    let found = explore(program);
+    wrong_in(program, Environment::default(), kind)
+}
+
+/// The same, with what the environment may do.
+#[track_caller]
+fn wrong_in(program: Program, environment: Environment, kind: BugKind) -> Replay {
+    let found = explore_in(program, environment);
     let [finding] = &found.findings[..] else { panic!("{found:?}") };
     assert_eq!((finding.kind, found.stop), (kind, Stop::Bug), "{}", finding.message);
-    let replay = replay(program, finding.schedule.clone());
+    let replay = replay_in(program, environment, finding.schedule.clone());
     let bug = replay.bug.as_ref().unwrap_or_else(|| panic!("not reproduced: {finding:?}"));
     assert_eq!((bug.kind, &bug.key), (kind, &finding.key));
     assert_eq!(replay.drift, None);
@@ -148,7 +175,12 @@ fn wrong(program: Program, kind: BugKind) -> Replay {
 }
 
 fn replay(program: Program, schedule: Schedule) -> Replay {
-    let (_guard, rooted) = prepare(program, Task::Replay { schedule: schedule.clone() });
+    replay_in(program, Environment::default(), schedule)
+}
+
+fn replay_in(program: Program, environment: Environment, schedule: Schedule) -> Replay {
+    let (_guard, rooted) =
+        prepare(program, Task::Replay { schedule: schedule.clone() }, environment);
     match answer::replay(&schedule, 100_000, rooted) {
         Message::Replayed(replay) => replay,
         other => panic!("a replay was answered by {other:?}"),
@@ -165,7 +197,7 @@ fn by_hand(program: Program, order: &[u32]) -> Vec<Step<crate::failure::Failure>
     }
     let limits = Limits { executions: None, seconds: None, operations: 1 };
     let task = Task::Explore { strategy: Strategy::Dpor, limits, keep_going: false };
-    let (_guard, _) = prepare(program, task);
+    let (_guard, _) = prepare(program, task, Environment::default());
     let mut machine = Native::default();
     machine.restore_root();
     let steps = order.iter().map(|&number| {

@@ -1,8 +1,8 @@
 //! Programs that wait: futexes, their queues and timeouts, joins.
 
 use super::hooks::Words;
-use super::{complete, explore, right, wrong};
-use lockred_trace::codes::BugKind;
+use super::{complete, explore, kinds, right, wrong};
+use lockred_trace::codes::{AssumptionKind, BugKind};
 
 #[test]
 fn a_waiter_that_is_woken_goes_on() {
@@ -115,4 +115,59 @@ fn joins_are_no_choice() {
         0
     }
     right(program, 1);
+}
+
+/// A look at the monotonic clock, in nanoseconds.
+fn now() -> i64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    crate::time::__lr_libc_clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time);
+    time.tv_sec * 1_000_000_000 + time.tv_nsec
+}
+
+fn sleep(nanoseconds: i64) {
+    let time = libc::timespec { tv_sec: 0, tv_nsec: nanoseconds };
+    crate::time::__lr_libc_nanosleep(&raw const time, std::ptr::null_mut());
+}
+
+#[test]
+fn a_timeout_that_fired_has_passed() {
+    fn program(words: Words) -> i32 {
+        let thread = words.spawn(|words| {
+            words.wake(0, 1);
+        });
+        let before = now();
+        let woken = words.wait(0, 0, Some(1_000_000));
+        let passed = now() - before;
+        words.join(thread);
+        i32::from(passed <= 0 || !woken && passed < 1_000_000)
+    }
+    right(program, 3);
+}
+
+#[test]
+fn the_order_in_which_threads_look_at_the_clock_is_an_assumption() {
+    fn both(words: Words) -> i32 {
+        let thread = words.spawn(|_| {
+            now();
+        });
+        now();
+        words.join(thread);
+        0
+    }
+    fn sleeper(words: Words) -> i32 {
+        let thread = words.spawn(|_| sleep(1_000_000));
+        now();
+        words.join(thread);
+        0
+    }
+    fn ordered(words: Words) -> i32 {
+        let before = now();
+        let threads = [(); 2].map(|()| words.spawn(|_| sleep(1_000_000)));
+        words.join_all(&threads);
+        i32::from(now() < before + 2_000_000)
+    }
+    for program in [both, sleeper] {
+        assert_eq!(kinds(&explore(program)), [AssumptionKind::VirtualTime]);
+    }
+    right(ordered, 1);
 }

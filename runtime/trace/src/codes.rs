@@ -61,6 +61,9 @@ closed_list! {
         AddressReuse "address-reuse" "freed addresses are not handed out again, so ABA on addresses is not explored",
         UserModels "user-models" "sync models that packages of the workspace bring were believed",
         RandomnessFixed "randomness-fixed" "randomness from the system is one fixed stream",
+        RandomnessSampled "randomness-sampled" "each request of randomness from the system was answered in four ways only: zeros, ones, and two random streams",
+        VirtualTime "virtual-time" "several threads look at the clock, sleep or time out; time is virtual, and other orders of that are explored only where something else depends on them",
+        BoundedSpurious "bounded-spurious" "waits that return, and weak compare-exchanges that fail, for no reason more than twice in a row are not explored",
     }
 }
 

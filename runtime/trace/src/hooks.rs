@@ -11,12 +11,14 @@
 //! __lr_atomic_store  (addr: usize, value: u64, size: u32, order: u32, how: u32, site: u32)
 //! __lr_atomic_rmw    (addr: usize, operand: u64, op: u32, size: u32, order: u32, how: u32, site: u32) -> u64 (old)
 //! __lr_atomic_cmpxchg(addr: usize, expected: u64, new: u64, size: u32, orders: u32, how: u32, site: u32) -> u64 (old;
-//!                     success iff old == expected; orders = success | failure << 8)
+//!                     success iff old == expected, of a weak one iff __lr_exchanged is 1; orders = success | failure << 8)
+//! __lr_exchanged: u32                  runtime variable; set by every weak compare-exchange: 1 if it wrote, else 0
 //! __lr_fence  (order: u32, site: u32)
 //! __lr_await  (mask: u64, value: u64, test: u32)       the thread's next atomic operation waits until, by `test`,
 //!                     0: word & mask == value, 1: word & mask != value, 2: word & mask < value; and is then executed at once
 //! __lr_region_enter(), __lr_region_leave()              a function that is an atomic region begins; returns, or unwinds
 //! __lr_spin_hint(site: u32)                             llvm.x86.sse2.pause, llvm.aarch64.hint, …
+//! __lr_choose(of: u64) -> u64                           one of 0..of; called by the crate `lockred` itself (runtime/annotations)
 //! __lr_native_call(external: u32, site: u32)            about to call an unknown external function (assumption)
 //! __lr_unsupported_call(external: u32, site: u32)       about to call something that cannot be modelled (ends the test)
 //! __lr_unsupported_instruction(site: u32)               e.g. a 128-bit or floating-point atomic
@@ -205,7 +207,7 @@ impl How {
     pub const OPENS_REGION: u32 = 1 << 9;
     /// The region is closed behind this operation.
     pub const CLOSES_REGION: u32 = 1 << 10;
-    /// The compare-exchange is a weak one.
+    /// The compare-exchange is a weak one, and what it does is seen by others than std's own code: it may fail for no reason.
     pub const WEAK: u32 = 1 << 11;
     /// The operation belongs to a recognised primitive, whatever its class: users of the primitive cannot see weak values.
     pub const PRIMITIVE: u32 = 1 << 12;

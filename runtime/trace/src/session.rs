@@ -44,6 +44,30 @@ pub struct Order {
     pub random_seed: u64,
     /// Paths below these directories may be written without an assumption (temporary folder, target directory).
     pub writable: Vec<String>,
+    /// What the environment of the program chooses, beyond what it always does.
+    #[serde(default)]
+    pub environment: Environment,
+}
+
+/// What is explored of the environment although it need not happen in any execution.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Environment {
+    /// Waits may return, and weak compare-exchanges fail, for no reason.
+    pub spurious: bool,
+    /// Where randomness from the system comes from.
+    pub random: Random,
+}
+
+/// Randomness that the program gets from the system.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Random {
+    /// One stream, made of the order's seed.
+    #[default]
+    Fixed,
+    /// Each request is answered in a few ways.
+    Explore,
 }
 
 /// The two things a process can be asked for.

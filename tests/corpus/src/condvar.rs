@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex};
-use std::thread::spawn;
+use std::thread::{spawn, yield_now};
 use std::time::Duration;
 
 type Signal<T> = Arc<(Mutex<T>, Condvar)>;
@@ -103,6 +103,49 @@ fn one_notification_for_two_waiters() {
     for waiter in waiters {
         waiter.join().unwrap();
     }
+}
+
+/// Two threads wait in the queue; which of them `notify_one` wakes.
+fn who_is_woken() -> usize {
+    let (mine, _) = signal((0, 0));
+    let waiters = [1, 2].map(|number| {
+        let signal = Arc::clone(&mine);
+        spawn(move || {
+            let mut state = signal.0.lock().unwrap();
+            state.0 += 1;
+            state = signal.1.wait_while(state, |state| state.0 < 3).unwrap();
+            if state.1 == 0 {
+                state.1 = number;
+                signal.1.notify_one();
+            }
+        })
+    });
+    loop {
+        let mut state = mine.0.lock().unwrap();
+        if state.0 == 2 {
+            state.0 = 3;
+            break;
+        }
+        drop(state);
+        yield_now();
+    }
+    mine.1.notify_one();
+    for waiter in waiters {
+        waiter.join().unwrap();
+    }
+    mine.0.lock().unwrap().1
+}
+
+//@ failed panic
+#[test]
+fn the_first_waiter_is_woken() {
+    assert_ne!(who_is_woken(), 1); //~ bug
+}
+
+//@ failed panic
+#[test]
+fn the_second_waiter_is_woken() {
+    assert_ne!(who_is_woken(), 2); //~ bug
 }
 
 //@ verified

@@ -22,6 +22,10 @@ mod atomics;
 #[cfg(test)]
 mod channels;
 #[cfg(test)]
+mod choices;
+#[cfg(test)]
+mod clocks;
+#[cfg(test)]
 mod condvar;
 #[cfg(test)]
 mod counts;

@@ -93,7 +93,7 @@ fn sleeping_is_no_synchronisation() {
     thread.join().unwrap();
 }
 
-//@ verified
+//@ passed virtual-time
 #[test]
 fn sleeping_takes_its_time() {
     let thread = spawn(|| {

@@ -280,12 +280,13 @@ impl<M: Transactional> Search<'_, '_, M> {
         self.run.begin(thread);
         let gate = (&mut *self.discipline, &mut self.run, &mut self.held[thread.index()]);
         let end = self.drive.transact(thread, gate, picks)?;
-        if !picks.agreed() {
-            return Err(Stop::Nondeterminism { step: self.drive.schedule.len() }.into());
-        }
         self.run.seal();
+        // Under what it has learned the transaction may have ended before it came to choose.
         if self.discipline.take_grown() && !is_on(Fault::NoRestart) {
             return Err(Break::Refuted);
+        }
+        if !picks.agreed() {
+            return Err(Stop::Nondeterminism { step: self.drive.schedule.len() }.into());
         }
         Ok(end)
     }

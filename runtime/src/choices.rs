@@ -1,0 +1,37 @@
+//! Values that a program asks the search for: `lockred::choose`, and randomness from the system where that is explored.
+//!
+//! A thread stops before it chooses, so that a loop of choices is as long as its operations, and a first choice of main, before
+//! there are other threads, is the root. Choices of different threads are independent of each other and of everything else.
+
+use crate::machine::{choose, sign};
+use crate::operation::Pending;
+use crate::record;
+use crate::state::{installed, state, stop};
+use lockred_trace::sites::SiteId;
+
+/// Most values that one choice may have (what a word of the trail holds).
+const MOST: u64 = 1 << 31;
+
+/// One of `0..of`, for the running thread. `what`: how reports call the choice.
+pub fn value(of: u32, what: &str) -> u32 {
+    if of < 2 || installed().is_none_or(|state| state.running.is_none()) {
+        return 0;
+    }
+    crate::waiting::leave_loop(SiteId(0));
+    state().thread().in_region = false;
+    stop(Pending::Choosing, SiteId(0));
+    crate::gate::went_on();
+    let picked = choose(of as usize);
+    sign(&mut state().step.signature, 300, picked, SiteId(0));
+    record::step(format!("{what} {picked} of {of}"), None, SiteId(0));
+    picked as u32
+}
+
+/// See [`lockred_trace::hooks`].
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_choose(of: u64) -> u64 {
+    if of > MOST {
+        crate::host::unsupported(&format!("a choice of {of} values"));
+    }
+    u64::from(value(of as u32, "chooses"))
+}

@@ -1,0 +1,92 @@
+//! What is explored on request: spurious results, values that a program asks for, randomness from the system.
+
+use crate::fixtures::own;
+use lockred_tests::outcome::TestFinished;
+use lockred_tests::tool::run;
+use lockred_trace::codes::{AssumptionKind, BugKind, Verdict};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// The fixture, with the crate that code asks for values by: it is a dependency by path, which a copy does not find by itself.
+fn choices() -> &'static Path {
+    static FIXTURE: OnceLock<PathBuf> = OnceLock::new();
+    FIXTURE.get_or_init(|| {
+        let fixture = own("choices", "choices");
+        let manifest = fixture.join("Cargo.toml");
+        let annotations = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/annotations");
+        let text = std::fs::read_to_string(&manifest).unwrap();
+        let (head, _) = text.split_once("[dependencies]").expect("the fixture has dependencies");
+        let text = format!("{head}[dependencies]\nlockred = {{ path = {annotations:?} }}\n");
+        std::fs::write(manifest, text).unwrap();
+        fixture
+    })
+}
+
+fn check(status: i32, arguments: &[&str]) -> Vec<TestFinished> {
+    let arguments = [&["check", "--message-format", "json"][..], arguments].concat();
+    run(choices(), &arguments).expect(status).tests()
+}
+
+#[test]
+fn nothing_is_spurious_unless_asked_for() {
+    for strategy in ["transactions", "dpor"] {
+        for test in check(0, &["once::", "again::", "--strategy", strategy]) {
+            assert_eq!(test.verdict, Verdict::Verified, "{strategy}: {test:?}");
+        }
+    }
+}
+
+#[test]
+fn what_trusts_in_one_wait_fails_and_what_looks_again_is_right() {
+    for strategy in ["transactions", "dpor"] {
+        let search = ["--spurious", "--strategy", strategy];
+        let once = check(1, &[&["once::"], &search[..]].concat());
+        assert_eq!(once.len(), 5);
+        for test in once {
+            let [bug] = &test.bugs[..] else { panic!("{strategy}: {test:?}") };
+            assert_eq!(bug.kind, BugKind::Panic, "{strategy}: {}", test.name);
+        }
+        let again = check(0, &[&["again::"], &search[..]].concat());
+        assert_eq!(again.len(), 5);
+        for test in again {
+            assert_eq!(test.verdict, Verdict::Verified, "{strategy}: {test:?}");
+        }
+    }
+    for test in check(1, &["once::", "--spurious", "--strategy", "random"]) {
+        assert_eq!(test.verdict, Verdict::Failed, "{test:?}");
+    }
+}
+
+#[test]
+fn a_replay_shows_what_was_chosen() {
+    for (test, shown) in [
+        ("once::a_wait", "returns for no reason"),
+        ("once::a_park", "returns for no reason"),
+        ("once::a_weak_exchange", "failed for no reason"),
+        ("values::chosen", "chooses 2 of 3"),
+    ] {
+        let tests = check(1, &[test, "--spurious"]);
+        let output = run(choices(), &["replay", &tests[0].bugs[0].id]).expect(1);
+        assert!(output.stdout.contains(shown) || output.stderr.contains(shown), "{test}: {output}");
+    }
+}
+
+#[test]
+fn every_value_is_explored() {
+    for strategy in ["transactions", "dpor", "naive", "random"] {
+        let tests = check(1, &["values::chosen", "--strategy", strategy]);
+        assert_eq!(tests[0].bugs.len(), 1, "{strategy}: {tests:?}");
+    }
+}
+
+#[test]
+fn randomness_is_fixed_or_a_sample_and_that_is_said() {
+    for (how, executions, code) in [
+        ("fixed", 1, AssumptionKind::RandomnessFixed),
+        ("explore", 4, AssumptionKind::RandomnessSampled),
+    ] {
+        let tests = check(0, &["values::drawn", "--random", how]);
+        let codes: Vec<&str> = tests[0].assumptions.iter().map(|a| a.code.as_str()).collect();
+        assert_eq!((tests[0].executions, codes), (executions, vec![code.code()]), "{how}");
+    }
+}
