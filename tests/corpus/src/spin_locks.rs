@@ -188,7 +188,7 @@ fn once_cell_is_waited_for() {
 fn a_cell_looked_at_by_its_own_initialiser() {
     let cell = Arc::new(once_cell::sync::OnceCell::new());
     let other = Arc::clone(&cell);
-    let thread = spawn(move || other.get_or_init(|| i32::from(other.get().is_some())) + 0);
+    let thread = spawn(move || *other.get_or_init(|| i32::from(other.get().is_some())));
     let mine = *cell.get_or_init(|| i32::from(cell.get().is_some()));
     assert_eq!((mine, thread.join().unwrap()), (0, 0));
 }
