@@ -29,10 +29,14 @@ fn instrumented(text: &str) -> String {
 
 /// The whole module as text, instrumented.
 fn whole(text: &str) -> String {
+    whole_of(text, Program::default())
+}
+
+fn whole_of(text: &str, program: Program) -> String {
     let context = Context::new();
     let module = context.parse_text(&format!("{HEAD}{text}")).unwrap();
     prepare_user_code(context, &module, &Models::built_in()).unwrap();
-    instrument(context, &module, Program::default(), Models::built_in()).unwrap();
+    instrument(context, &module, program, Models::built_in()).unwrap();
     module.verify().unwrap();
     module.print()
 }
@@ -289,4 +293,28 @@ fn a_region_begins_with_its_function_and_ends_wherever_that_is_left() {
     let whole = whole(&text);
     let calls = |hook: &str| count(&whole, &format!("call void @{hook}()"));
     assert_eq!((calls("__lr_region_enter"), calls("__lr_region_leave")), (1, 3), "{whole}");
+}
+
+#[test]
+fn libtest_tells_what_a_test_returns() {
+    // `test::assert_test_result` as rustc compiles it, and a function of the user's that returns in memory, too.
+    let wrapper = "_ZN4test18assert_test_result17h0123456789abcdefE";
+    let text = format!(
+        "define void @{wrapper}(ptr sret([24 x i8]) %result, i1 %good) {{
+          br i1 %good, label %yes, label %no
+        yes:
+          ret void
+        no:
+          ret void
+        }}
+        define void @f(ptr sret([24 x i8]) %result) {{
+          call void @{wrapper}(ptr %result, i1 true)
+          ret void
+        }}"
+    );
+    let told = |libtest| {
+        let whole = whole_of(&text, Program { libtest, ..Program::default() });
+        count(&whole, "call void @__lr_test_returned(i64 ")
+    };
+    assert_eq!((told(true), told(false)), (2, 0));
 }
