@@ -57,17 +57,21 @@ fn judge_exit(exit: Exit) -> Option<Failure> {
     Some(Failure::new(BugKind::Exit, message, &exit.status.to_string()).at(place))
 }
 
+/// Whether the panic only follows from another one: of a thread that was joined, or that held a lock.
+fn passes_on(panic: &Panic) -> bool {
+    panic.message.is_empty()
+        || ["Any { .. }", "PoisonError"].iter().any(|sign| panic.message.contains(sign))
+        || panic.message.starts_with("a scoped thread panicked")
+}
+
 /// The panic that made the test fail: main's last one, or, if that only passes on the panic of a thread, that thread's.
 fn panic(panics: &[Panic]) -> Failure {
     let Some(last) = panics.iter().rev().find(|panic| panic.thread == 0).or(panics.last()) else {
         let message = "the test fails without a panic (it returned an error)".to_owned();
         return Failure::new(BugKind::Panic, message, "error").at(place(Role::Died, 0, SiteId(0)));
     };
-    let passed_on = last.message.is_empty()
-        || last.message.contains("Any { .. }")
-        || last.message.starts_with("a scoped thread panicked");
-    let first =
-        panics.iter().rev().find(|panic| passed_on && panic.thread != last.thread).unwrap_or(last);
+    let others = panics.iter().rev().filter(|panic| panic.thread != last.thread);
+    let first = others.filter(|_| passes_on(last)).find(|panic| !passes_on(panic)).unwrap_or(last);
     let message = match first.message.lines().next() {
         Some(line) => line.to_owned(),
         None => "the test panics".to_owned(),
@@ -203,5 +207,29 @@ fn warn_panicked() {
             );
             warn(WarningKind::ThreadPanicked, message, SiteId(0), panic.thread);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::panic;
+    use crate::execution::Panic;
+
+    fn panicked(thread: u32, message: &str) -> Panic {
+        let (location, stack) = (format!("src/lib.rs:{thread}:1"), Vec::new());
+        Panic { thread, location, message: message.to_owned(), stack, step: 0 }
+    }
+
+    #[test]
+    fn the_mistake_is_told_and_not_what_follows_from_it() {
+        let poisoned = "called `Result::unwrap()` on an `Err` value: PoisonError { .. }";
+        let joined = "called `Result::unwrap()` on an `Err` value: Any { .. }";
+        let mistake = "called `Option::unwrap()` on a `None` value";
+        let told = |panics: &[Panic]| panic(panics).message;
+        assert_eq!(told(&[panicked(1, mistake), panicked(0, poisoned)]), mistake);
+        let three = [panicked(2, mistake), panicked(1, poisoned), panicked(0, joined)];
+        assert_eq!(told(&three), mistake);
+        assert_eq!(told(&[panicked(1, "handled"), panicked(0, mistake)]), mistake);
+        assert_eq!(told(&[panicked(0, poisoned)]), poisoned);
     }
 }
