@@ -57,6 +57,9 @@ fn checked(test: &Value) -> Option<Checked> {
     let verdict = test["verdict"].as_str()?;
     match verdict {
         "verified" | "passed" => Some((case, Ok(measured(test)?))),
-        _ => Some((case, Err(verdict.into()))),
+        _ => {
+            let why = test["unsupported"]["message"].as_str().unwrap_or(verdict);
+            Some((case, Err(why.lines().next().unwrap_or(verdict).to_owned())))
+        }
     }
 }
