@@ -1,8 +1,6 @@
 //! The programs under `cargo lockred check`, whose records say what each took from the root to the answer.
 
-use super::{
-    Case, FEW_EXECUTIONS, MANY_EXECUTIONS, Measured, RANDOM_SECONDS, SEARCH_SECONDS, measured,
-};
+use super::{Case, FEW_EXECUTIONS, MANY_EXECUTIONS, Measured, RANDOM_SECONDS, measured};
 use crate::command::root;
 use serde_json::Value;
 use std::path::Path;
@@ -14,9 +12,9 @@ const JUDGED_BY_RATE: &str = "lock_increment::threads_2";
 /// A program, and what it took; or why it has no numbers.
 type Checked = (Case, Result<Measured, String>);
 
-/// Every program with the strategy that users get.
-pub fn searches(tool: &Path) -> Result<Vec<Checked>, String> {
-    check(tool, &["--max-seconds", SEARCH_SECONDS])
+/// Every program with the strategy that users get, ended after so many seconds.
+pub fn searches(tool: &Path, seconds: &str) -> Result<Vec<Checked>, String> {
+    check(tool, &["--max-seconds", seconds])
 }
 
 /// Every program with random walks, the one that is judged by its rate with many.
@@ -61,5 +59,43 @@ fn checked(test: &Value) -> Option<Checked> {
             let why = test["unsupported"]["message"].as_str().unwrap_or(verdict);
             Some((case, Err(why.lines().next().unwrap_or(verdict).to_owned())))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn record(verdict: &str) -> Value {
+        json!({
+            "name": "tests::fetch_add::threads_3", "verdict": verdict, "complete": true,
+            "executions": 6, "operations": 30, "seconds": 0.5,
+        })
+    }
+
+    #[test]
+    fn a_record_names_the_case_and_gives_its_numbers() {
+        let (case, numbers) = checked(&record("verified")).expect("every field is there");
+        assert_eq!(case, Case { program: "fetch_add".into(), threads: "3".into() });
+        let numbers = numbers.expect("it was checked");
+        assert_eq!((numbers.executions, numbers.operations), (6, Some(30)));
+        assert!(numbers.complete);
+    }
+
+    #[test]
+    fn a_program_that_was_not_checked_says_why() {
+        let mut unsupported = record("unsupported");
+        unsupported["unsupported"] = json!({ "message": "a call\nand more" });
+        let why = |record| checked(record).expect("it has a name").1.expect_err("no numbers");
+        assert_eq!(why(&unsupported), "a call");
+        assert_eq!(why(&record("failed")), "failed");
+    }
+
+    #[test]
+    fn a_record_without_a_field_is_not_taken_for_a_result() {
+        let mut broken = record("verified");
+        broken["seconds"] = Value::Null;
+        assert!(checked(&broken).is_none());
     }
 }

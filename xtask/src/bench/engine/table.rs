@@ -75,28 +75,25 @@ pub struct Row {
     pub measured: Result<Measured, String>,
 }
 
+/// The columns, each with the width of what stands in it.
+const COLUMNS: [(&str, usize); 9] = [
+    ("program", 18),
+    ("threads", 7),
+    ("tool", 14),
+    ("executions", 10),
+    ("finished", 8),
+    ("search s", 9),
+    ("executions/s", 12),
+    ("operations/execution", 20),
+    ("ratio to lockred", 16),
+];
+
 /// The table in Markdown, and under it every row that misses a bar.
 pub fn render(rows: &[Row]) -> String {
-    let mut text = String::from(
-        "| program            | threads | tool           | executions | finished | search s  | executions/s | operations/execution | ratio to lockred |\n\
-         |--------------------|---------|----------------|------------|----------|-----------|--------------|----------------------|------------------|\n",
-    );
+    let mut text = line(COLUMNS.map(|(heading, _)| heading.into()));
+    text.push_str(&line(COLUMNS.map(|(_, width)| "-".repeat(width))));
     for row in rows {
-        let Case { program, threads } = &row.case;
-        let tool = row.tool.name();
-        let _ = match &row.measured {
-            Ok(numbers) => writeln!(
-                text,
-                "| {program:18} | {threads:>7} | {tool:14} | {:10} | {:8} | {:9.4} | {:12.0} | {:>20} | {:>16} |",
-                numbers.executions,
-                if numbers.complete { "yes" } else { "no" },
-                numbers.seconds,
-                numbers.rate(),
-                numbers.operations_per_execution(),
-                ratio_text(rows, row, numbers),
-            ),
-            Err(why) => writeln!(text, "| {program:18} | {threads:>7} | {tool:14} | {why} |"),
-        };
+        text.push_str(&line(cells(rows, row)));
     }
     let misses = misses(rows);
     text.push('\n');
@@ -107,6 +104,42 @@ pub fn render(rows: &[Row]) -> String {
         let _ = writeln!(text, "missed: {miss}");
     }
     text
+}
+
+/// One line of the table.
+fn line(cells: [String; COLUMNS.len()]) -> String {
+    let padded = cells.iter().zip(COLUMNS).map(|(cell, (_, width))| format!(" {cell:width$} |"));
+    format!("|{}\n", padded.collect::<String>())
+}
+
+/// What stands in a row. Where there are no numbers, the reason stands in their place.
+fn cells(rows: &[Row], row: &Row) -> [String; COLUMNS.len()] {
+    let Case { program, threads } = row.case.clone();
+    let tool = row.tool.name().to_owned();
+    let none = || "-".to_owned();
+    match &row.measured {
+        Ok(numbers) => [
+            program,
+            threads,
+            tool,
+            numbers.executions.to_string(),
+            finished(row.tool, numbers).into(),
+            format!("{:.4}", numbers.seconds),
+            format!("{:.0}", numbers.rate()),
+            numbers.operations_per_execution(),
+            ratio_text(rows, row, numbers),
+        ],
+        Err(why) => [program, threads, tool, why.clone(), none(), none(), none(), none(), none()],
+    }
+}
+
+/// Whether a search came to its end; random walks have none.
+fn finished(tool: Tool, numbers: &Measured) -> &'static str {
+    match tool {
+        Tool::LockredRandom | Tool::ShuttleRandom => "-",
+        Tool::Lockred | Tool::Loom | Tool::Shuttle if numbers.complete => "yes",
+        Tool::Lockred | Tool::Loom | Tool::Shuttle => "no",
+    }
 }
 
 /// lockred's own numbers for the program of a row.
@@ -209,7 +242,7 @@ mod tests {
         let failed = |tool| Row { measured: Err("why".into()), ..row("p", tool, 1, true, 1.0) };
         assert_eq!(misses(&[failed(Tool::Lockred)]), ["p, 2 threads, lockred: why"]);
         assert!(misses(&[failed(Tool::Loom)]).is_empty());
-        assert!(render(&[failed(Tool::Loom)]).contains("| loom           | why |"));
+        assert!(render(&[failed(Tool::Loom)]).contains("| loom           | why        |"));
     }
 
     #[test]
