@@ -14,7 +14,10 @@ Usage: cargo xtask <command>
   setup          install what is missing, build cargo-lockred and its back end
   demo           setup, then check the sample crate in demo/ and print the reports
   test [--deep]  setup, then run every test; --deep also runs the long oracle
-  bench          setup, then measure: check times of the sample crate, executions a second
+  bench          setup, then measure how long a check of the sample crate takes
+  bench engine [--seconds N]
+                 setup, then measure executions, search times and rates beside loom and shuttle;
+                 a search that takes longer than N seconds (5) is ended
   bench search   measure how searches grow on model programs: executions, rates, memory
 ";
 
@@ -26,8 +29,10 @@ fn main() -> ExitCode {
         ["demo"] => demo::run(),
         ["test"] => test::run(test::Depth::Ordinary),
         ["test", "--deep"] => test::run(test::Depth::Deep),
-        ["bench"] => bench::run(),
-        ["bench", "search"] => bench::search(),
+        ["bench"] => bench::check_times::run(),
+        ["bench", "engine"] => bench::engine::run(bench::engine::SEARCH_SECONDS),
+        ["bench", "engine", "--seconds", seconds] => bench::engine::run(seconds),
+        ["bench", "search"] => bench::search::run(),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             Ok(())

@@ -1,58 +1,37 @@
-//! The programs that `cargo xtask bench` measures.
+//! The programs that `cargo xtask bench engine` measures, as ordinary tests over std.
+
+#[cfg(test)]
+mod programs;
+
+/// std's threads, locks and channels, which lockred checks as they are.
+#[cfg(test)]
+mod sync {
+    pub use std::sync::{Condvar, Mutex, atomic, mpsc};
+    pub use std::thread;
+}
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-    use std::sync::{Arc, Mutex};
-    use std::thread;
+    /// A test of every program with two, three and four threads: `fetch_add::threads_2` and so on.
+    macro_rules! tests {
+        ($($program:ident)*) => { $(
+            mod $program {
+                #[test]
+                fn threads_2() {
+                    crate::programs::$program(2);
+                }
 
-    /// `threads` threads, each increments a counter once under a mutex; joined.
-    fn locked_increments(threads: usize) {
-        let counter = Arc::new(Mutex::new(0));
-        let handles: Vec<_> = (0..threads)
-            .map(|_| {
-                let counter = Arc::clone(&counter);
-                thread::spawn(move || *counter.lock().unwrap() += 1)
-            })
-            .collect();
-        for handle in handles {
-            handle.join().unwrap();
-        }
-        assert_eq!(*counter.lock().unwrap(), threads);
-    }
+                #[test]
+                fn threads_3() {
+                    crate::programs::$program(3);
+                }
 
-    /// `threads` threads, each increments an atomic counter once and looks at what it found; joined.
-    fn atomic_increments(threads: usize) {
-        let counter = Arc::new(AtomicUsize::new(0));
-        let handles: Vec<_> = (0..threads)
-            .map(|_| {
-                let counter = Arc::clone(&counter);
-                thread::spawn(move || assert!(counter.fetch_add(1, SeqCst) < threads))
-            })
-            .collect();
-        for handle in handles {
-            handle.join().unwrap();
-        }
-        assert_eq!(counter.load(SeqCst), threads);
+                #[test]
+                fn threads_4() {
+                    crate::programs::$program(4);
+                }
+            }
+        )* };
     }
-
-    #[test]
-    fn mutex_increment_2_threads() {
-        locked_increments(2);
-    }
-
-    #[test]
-    fn mutex_increment_3_threads() {
-        locked_increments(3);
-    }
-
-    #[test]
-    fn fetch_add_2_threads() {
-        atomic_increments(2);
-    }
-
-    #[test]
-    fn fetch_add_3_threads() {
-        atomic_increments(3);
-    }
+    crate::programs::each_program!(tests);
 }
