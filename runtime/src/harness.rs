@@ -69,8 +69,8 @@ impl Observer<Failure> for Silent {
 /// Operations after which that execution is given up.
 const LONGEST: u64 = 100_000;
 
-/// Runs one execution by the default policy, and finds out whether the harness can be left out. What the execution finds besides
-/// is forgotten: the search comes by it again.
+/// Runs one execution by the default policy, and finds out whether the harness can be left out. What fails in it is forgotten, as the search
+/// comes by it again; what it assumes is kept, as some of that is told only once.
 pub fn learn() {
     let state = state();
     if !state.order.as_ref().is_some_and(|order| order.libtest) {
@@ -78,7 +78,6 @@ pub fn learn() {
     }
     let recorder = state.recorder.take();
     let by_transactions = std::mem::take(&mut state.by_transactions);
-    let (assumptions, warnings) = (state.assumptions.clone(), state.warnings.clone());
     let limits = search::Limits { executions: Some(1), operations: LONGEST };
     let run = search::replay(&mut Native::default(), &[], limits, &mut Silent);
     let state = crate::state::state();
@@ -90,9 +89,6 @@ pub fn learn() {
     state.recorder = recorder;
     state.by_transactions = by_transactions;
     state.detector = None;
-    state.assumptions = assumptions;
-    state.warnings = warnings;
     state.unsupported = None;
     state.weak_pair = false;
-    state.most_threads = 1;
 }
