@@ -6,10 +6,13 @@
 //! runs before the one that does so on the way, and this one before the one that knows of it when it begins (as the first transaction's
 //! own thread does), if both is possible; else the former.
 
+use std::collections::{BTreeMap, VecDeque};
+
 use crate::chains::Position;
 use crate::clock::Clock;
 use crate::discipline::Mode;
 use crate::footprint::ObjectId;
+use crate::machine::ThreadId;
 
 use super::trace::Trace;
 use super::weak::{Unordered, Weak};
@@ -43,25 +46,32 @@ pub(super) fn order(trace: &Trace, weak: &Weak, pair: &Unordered) -> Vec<usize> 
         };
         knowledge[before] > knowledge[at] && locks[before].iter().any(excludes)
     };
-    let mut left: Vec<usize> = (0..rest.len()).collect();
-    while !left.is_empty() {
-        let can_run = |&at: &usize| !left.iter().any(|&o| o != at && comes_before(o, at));
+    // What a thread did later comes after what it did before: only the first ones that are left can run.
+    let mut left: BTreeMap<ThreadId, VecDeque<usize>> = BTreeMap::new();
+    for (number, &at) in rest.iter().enumerate() {
+        left.entry(trace.event(at).thread).or_default().push_back(number);
+    }
+    for _ in &rest {
+        let heads: Vec<usize> = left.values().filter_map(|of| of.front().copied()).collect();
+        let can_run = |&at: &usize| !heads.iter().any(|&o| o != at && comes_before(o, at));
         // What runs now keeps its knowledge from all that are left and know at most so much.
         let keeps_from = |at: usize, most: u8| {
-            let mut others = left.iter().filter(|&&o| o != at && knowledge[o] <= most);
-            !others.any(|&o| passes_on(at, o) && !comes_before(at, o))
+            let mut others = left.values().flatten().filter(|&&o| o != at && knowledge[o] <= most);
+            locks[at].is_empty() || !others.any(|&o| passes_on(at, o) && !comes_before(at, o))
         };
         let best = |may: &dyn Fn(usize) -> bool| {
-            let may_run = left.iter().copied().filter(|at| can_run(at) && may(*at));
-            may_run.min_by_key(|&at| knowledge[at])
+            let may_run = heads.iter().copied().filter(|at| can_run(at) && may(*at));
+            may_run.min_by_key(|&at| (knowledge[at], at))
         };
         // (Where the trace itself is in the way, some lock passes it on all the same.)
         let next = best(&|at| keeps_from(at, 1))
             .or_else(|| best(&|at| keeps_from(at, 0)))
             .or_else(|| best(&|_| true));
         let Some(next) = next else { break };
-        left.retain(|&at| at != next);
         order.push(rest[next]);
+        if let Some(of) = left.get_mut(&trace.event(rest[next]).thread) {
+            of.pop_front();
+        }
     }
     order
 }
