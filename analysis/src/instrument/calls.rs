@@ -1,7 +1,6 @@
 //! Calls: memory intrinsics, spin hints, external functions, inline assembly.
 
 use super::Instrumenter;
-use super::escape::Accesses;
 use super::externals::{Treatment, treatment};
 use super::plain::{Direction, Range};
 use crate::llvm::{Attribute, Function, Instruction, Value};
@@ -25,8 +24,8 @@ const HARMLESS_ASSEMBLY: &[&str] =
 
 impl Instrumenter<'_> {
     /// Hooks a call, if it needs a hook.
-    pub(super) fn call(&mut self, function: Function, at: Instruction, accesses: &mut Accesses) {
-        self.by_value_arguments(function, at, accesses);
+    pub(super) fn call(&mut self, function: Function, at: Instruction) {
+        self.by_value_arguments(function, at);
         let Some(callee) = at.callee() else { return };
         if callee.is_inline_asm() {
             self.assembly(function, at, callee);
@@ -38,7 +37,7 @@ impl Instrumenter<'_> {
         }
         let name = target.name();
         if target.intrinsic_id() != 0 || name.starts_with("llvm.") {
-            self.intrinsic(function, at, &name, accesses);
+            self.intrinsic(function, at, &name);
             return;
         }
         let hook = match treatment(&name) {
@@ -50,24 +49,18 @@ impl Instrumenter<'_> {
         self.announce(function, at, hook, number);
     }
 
-    fn intrinsic(
-        &mut self,
-        function: Function,
-        at: Instruction,
-        name: &str,
-        accesses: &mut Accesses,
-    ) {
+    fn intrinsic(&mut self, function: Function, at: Instruction, name: &str) {
         if UNDESCRIBED.iter().any(|prefix| name.starts_with(prefix)) {
             self.unsupported_instruction(function, at);
         } else if name.starts_with("llvm.memcpy.") || name.starts_with("llvm.memmove.") {
             let length = self.byte_count(function, at);
             let source = Range { direction: Direction::Read, start: at.operand(1), length };
             let target = Range { direction: Direction::Write, start: at.operand(0), length };
-            self.shared_ranges(function, at, &[source, target], accesses);
+            self.shared_ranges(function, at, &[source, target]);
         } else if name.starts_with("llvm.memset.") {
             let length = self.byte_count(function, at);
             let target = Range { direction: Direction::Write, start: at.operand(0), length };
-            self.shared_ranges(function, at, &[target], accesses);
+            self.shared_ranges(function, at, &[target]);
         } else if name == "llvm.x86.sse2.pause" {
             let site = self.sites.of(self.context, function, at);
             let location = self.location(function, at);
@@ -85,20 +78,14 @@ impl Instrumenter<'_> {
     }
 
     /// Hooks those ranges that may be shared.
-    fn shared_ranges(
-        &mut self,
-        function: Function,
-        at: Instruction,
-        ranges: &[Range],
-        accesses: &mut Accesses,
-    ) {
+    fn shared_ranges(&mut self, function: Function, at: Instruction, ranges: &[Range]) {
         let shared: Vec<Range> =
-            ranges.iter().copied().filter(|r| accesses.may_be_shared(r.start)).collect();
+            ranges.iter().copied().filter(|r| self.privacy.may_be_shared(r.start)).collect();
         self.ranges(function, at, &shared);
     }
 
     /// A structure passed by hidden copy is read at the call.
-    fn by_value_arguments(&mut self, function: Function, at: Instruction, accesses: &mut Accesses) {
+    fn by_value_arguments(&mut self, function: Function, at: Instruction) {
         let Some(byval) = Attribute::named("byval") else { return };
         let mut ranges = Vec::new();
         for (index, start) in at.arguments().into_iter().enumerate() {
@@ -107,7 +94,7 @@ impl Instrumenter<'_> {
                 ranges.push(Range { direction: Direction::Read, start, length });
             }
         }
-        self.shared_ranges(function, at, &ranges, accesses);
+        self.shared_ranges(function, at, &ranges);
     }
 
     /// Inline assembly is native code, unless it is empty (a barrier for the optimiser) or only asks the processor.

@@ -23,6 +23,7 @@ mod user_code;
 
 use crate::llvm::{Attribute, Context, Function, Instruction, Module, Opcode};
 use crate::recognise::{Models, Rule, demangle, path_of};
+use escape::Privacy;
 use externals::Externals;
 use hooks::Hooks;
 use sites::Sites;
@@ -66,6 +67,7 @@ pub(crate) struct Instrumenter<'m> {
     sites: Sites,
     externals: Externals,
     models: Models,
+    privacy: Privacy,
     /// Plain accesses of the function under way are left alone.
     trusted: bool,
 }
@@ -99,6 +101,7 @@ pub fn instrument(
         test_end::announce(context, module);
     }
     let functions: Vec<Function> = module.functions();
+    let privacy = Privacy::of(module);
     let mut instrumenter = Instrumenter {
         context,
         module,
@@ -106,6 +109,7 @@ pub fn instrument(
         sites: Sites::new(),
         externals: Externals::default(),
         models,
+        privacy,
         trusted: false,
     };
     let paths = instrumenter.paths_of_atomics(&functions);
@@ -161,20 +165,19 @@ impl Instrumenter<'_> {
 
     /// Instruments one function.
     fn function(&mut self, function: Function) {
-        let mut accesses = escape::Accesses::new();
         let blocks = function.blocks();
         let all: Vec<Instruction> = blocks.iter().flat_map(|b| b.instructions()).collect();
         for instruction in all {
             match instruction.opcode() {
                 Opcode::Load | Opcode::Store if !instruction.is_atomic() => {
-                    self.plain_access(function, instruction, &mut accesses);
+                    self.plain_access(function, instruction);
                 }
                 Opcode::Load | Opcode::Store | Opcode::AtomicRmw | Opcode::CompareExchange => {
                     self.atomic(function, instruction);
                 }
                 Opcode::Fence => self.fence(function, instruction),
                 Opcode::VaArg => self.unsupported_instruction(function, instruction),
-                Opcode::Call => self.call(function, instruction, &mut accesses),
+                Opcode::Call => self.call(function, instruction),
                 _ => {}
             }
         }

@@ -1,7 +1,6 @@
 //! Hooks of plain accesses, called only while the runtime watches (`__lr_watch` is not 0).
 
 use super::Instrumenter;
-use super::escape::Accesses;
 use super::hooks::Hooks;
 use crate::llvm::{Function, Instruction, Location, Opcode, Value};
 
@@ -23,13 +22,8 @@ pub(super) struct Range {
 
 impl Instrumenter<'_> {
     /// Hooks a plain load or store, unless its memory is private or never written.
-    pub(super) fn plain_access(
-        &mut self,
-        function: Function,
-        at: Instruction,
-        accesses: &mut Accesses,
-    ) {
-        if !accesses.may_be_shared(at.address()) || at.has_metadata("invariant.load") {
+    pub(super) fn plain_access(&mut self, function: Function, at: Instruction) {
+        if !self.privacy.may_be_shared(at.address()) || at.has_metadata("invariant.load") {
             return;
         }
         let direction =

@@ -33,6 +33,10 @@ pub enum Opcode {
     Merge,
     /// Comparison.
     Compare,
+    /// A pointer made a number, or integer arithmetic and casts.
+    Number,
+    /// `br` or `switch`.
+    Branch,
     /// `va_arg`.
     VaArg,
     /// `ret`.
@@ -80,6 +84,10 @@ impl Instruction {
             LLVMGetElementPtr | LLVMBitCast | LLVMAddrSpaceCast | LLVMFreeze => Opcode::Address,
             LLVMPHI | LLVMSelect => Opcode::Merge,
             LLVMICmp => Opcode::Compare,
+            LLVMPtrToInt | LLVMAdd | LLVMSub | LLVMMul | LLVMUDiv | LLVMSDiv | LLVMURem
+            | LLVMSRem | LLVMShl | LLVMLShr | LLVMAShr | LLVMAnd | LLVMOr | LLVMXor | LLVMTrunc
+            | LLVMZExt | LLVMSExt => Opcode::Number,
+            LLVMBr | LLVMSwitch => Opcode::Branch,
             LLVMVAArg => Opcode::VaArg,
             LLVMRet => Opcode::Return,
             LLVMUnreachable => Opcode::Unreachable,
@@ -93,6 +101,13 @@ impl Instruction {
     pub fn is_phi(self) -> bool {
         // SAFETY: valid handle.
         unsafe { LLVMGetInstructionOpcode(self.0) == LLVMOpcode::LLVMPHI }
+    }
+
+    /// The values of which a `phi` or `select` yields one.
+    #[must_use]
+    pub fn merged(self) -> Vec<Value> {
+        let operands = self.value().operands();
+        if self.is_phi() { operands } else { operands[1..].to_vec() }
     }
 
     /// Whether it is a load or store with an atomic order.

@@ -39,6 +39,12 @@ impl Type {
         }
     }
 
+    /// Whether it is a pointer.
+    #[must_use]
+    pub fn is_pointer(self) -> bool {
+        self.kind() == TypeKind::Pointer
+    }
+
     /// A function type with this return type.
     #[must_use]
     pub fn function(self, parameters: &[Type], variadic: bool) -> Type {

@@ -78,6 +78,13 @@ impl Value {
         unsafe { LLVMIsConstant(self.0) != 0 }
     }
 
+    /// Whether it is null, zero, or undefined.
+    #[must_use]
+    pub fn is_null(self) -> bool {
+        // SAFETY: valid handle.
+        unsafe { LLVMIsNull(self.0) != 0 || LLVMIsUndef(self.0) != 0 }
+    }
+
     /// The number, if it is an integer constant of at most 64 bits.
     #[must_use]
     pub fn as_integer(self) -> Option<u64> {

@@ -92,6 +92,101 @@ fn a_variable_whose_address_gets_away_is_shared() {
 }
 
 #[test]
+fn memory_behind_a_parameter_is_private_if_every_caller_says_so() {
+    let callers = |arguments: &[&str]| {
+        let calls: String = arguments.iter().map(|a| format!("call void @f(ptr {a})\n")).collect();
+        instrumented(&format!(
+            "@address = internal global ptr null
+             define internal void @f(ptr %p) {{ store i32 3, ptr %p\n ret void }}
+             define internal void @between(ptr %q) {{ call void @f(ptr %q)\n ret void }}
+             define void @caller(ptr %unknown, i1 %c) {{
+               %x = alloca i64
+               %y = alloca [2 x i64]
+               %z = alloca i64
+               %second = getelementptr i64, ptr %y, i64 1
+               %one = select i1 %c, ptr %x, ptr %second
+               store ptr %z, ptr @shared
+               {calls} ret void }}"
+        ))
+    };
+    for private in [&["%x"][..], &["%x", "%second"], &["%one"], &["%x", "null", "@constant"]] {
+        assert_eq!(count(&callers(private), "__lr_write"), 0, "{private:?}");
+    }
+    for shared in [&["%z"][..], &["%x", "%unknown"], &["@shared"], &["%x", "%z", "%second"]] {
+        assert_eq!(count(&callers(shared), "__lr_write"), 1, "{shared:?}");
+    }
+}
+
+#[test]
+fn what_a_called_function_keeps_is_shared() {
+    let variable = |body: &str| {
+        instrumented(&format!(
+            "define internal ptr @g(ptr %p, i64 %n) {{ {body} }}
+             define void @f() {{
+               %x = alloca i64
+               %r = call ptr @g(ptr %x, i64 7)
+               store i32 3, ptr %x
+               ret void }}"
+        ))
+    };
+    for forgets in [
+        "store i64 1, ptr %p\n ret ptr null",
+        "%r = call ptr @g(ptr %p, i64 %n)\n ret ptr null",
+        "%a = ptrtoint ptr %p to i64\n %b = and i64 %a, 7\n %c = icmp eq i64 %b, 0\n
+         br i1 %c, label %o, label %o\n o: ret ptr null",
+    ] {
+        assert_eq!(count(&variable(forgets), "__lr_write"), 0, "{forgets}");
+    }
+    for keeps in [
+        "ret ptr %p",
+        "store ptr %p, ptr @shared\n ret ptr null",
+        "call void @keeps(ptr %p)\n ret ptr null",
+        "%r = call ptr @g(ptr %p, i64 %n)\n store ptr %p, ptr @shared\n ret ptr %r",
+        "%a = ptrtoint ptr %p to i64\n %b = and i64 %a, -8\n %q = inttoptr i64 %b to ptr\n
+         store ptr %q, ptr @shared\n ret ptr null",
+    ] {
+        assert_eq!(count(&variable(keeps), "__lr_write"), 1, "{keeps}");
+    }
+}
+
+#[test]
+fn a_function_whose_calls_are_not_all_known_may_get_shared_memory() {
+    for (linkage, more) in [
+        ("", ""),
+        ("internal", "store ptr @f, ptr @shared"),
+        ("internal", "%i = load ptr, ptr @shared\n call void %i(ptr @f)"),
+        ("internal", "call void @f(ptr @f)"),
+    ] {
+        let f = instrumented(&format!(
+            "define {linkage} void @f(ptr %p) {{ store i32 3, ptr %p\n ret void }}
+             define void @caller() {{
+               %x = alloca i64
+               call void @f(ptr %x)
+               {more}
+               ret void }}"
+        ));
+        assert_eq!(count(&f, "__lr_write"), 1, "{linkage} {more}");
+    }
+}
+
+#[test]
+fn thread_local_variables_are_private_while_their_address_stays() {
+    for (leak, hooks) in
+        [("", 0), ("store ptr %p, ptr @shared", 2), ("call void @keeps(ptr %p)", 1)]
+    {
+        let f = instrumented(&format!(
+            "@local = internal thread_local global i64 0
+             define void @f() {{
+               %p = call ptr @llvm.threadlocal.address.p0(ptr @local)
+               store i32 3, ptr %p
+               {leak}
+               ret void }}"
+        ));
+        assert_eq!(count(&f, "__lr_write"), hooks, "{leak}: {f}");
+    }
+}
+
+#[test]
 fn loops_and_phis_survive_the_splitting_of_blocks() {
     let f = instrumented(
         "define i64 @f(ptr %p, i64 %n) {

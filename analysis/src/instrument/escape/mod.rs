@@ -1,0 +1,175 @@
+//! Which plain accesses can be left alone: memory that no other thread can reach, and memory that is never written.
+//!
+//! A stack variable, or a thread-local one, is private while its address is only used to access it, is compared, or is
+//! passed to a function that keeps no copy of it ([`uses`]); an address that is stored, returned, made a number that goes anywhere, or
+//! passed on otherwise makes the variable shared. A parameter is private if every call of its function passes the address of
+//! private memory. All of it is flow-insensitive, over the whole program, and found before anything is instrumented.
+
+mod uses;
+
+use crate::llvm::{Function, Linkage, Module, Opcode, Value};
+use std::collections::{HashMap, HashSet};
+use uses::Uses;
+
+/// What is known about a program's pointers.
+#[derive(Debug, Default)]
+pub struct Privacy {
+    /// Stack variables, parameters, and thread-local variables that only one thread can reach.
+    private: HashSet<Value>,
+}
+
+/// Values of which each is shared if one of those that it depends on is.
+#[derive(Default)]
+struct Spreading {
+    shared: HashSet<Value>,
+    /// What becomes shared with a value.
+    with: HashMap<Value, Vec<Value>>,
+}
+
+impl Spreading {
+    /// `value` is shared if one of these is; for `None`, it is shared.
+    fn depends(&mut self, value: Value, on: Option<Vec<Value>>) {
+        match on {
+            None => {
+                self.shared.insert(value);
+            }
+            Some(others) => {
+                for other in others {
+                    self.with.entry(other).or_default().push(value);
+                }
+            }
+        }
+    }
+
+    /// Everything that is shared in the end. O(values and dependencies).
+    fn spread(mut self) -> HashSet<Value> {
+        let mut open: Vec<Value> = self.shared.iter().copied().collect();
+        while let Some(value) = open.pop() {
+            for &other in self.with.get(&value).into_iter().flatten() {
+                if self.shared.insert(other) {
+                    open.push(other);
+                }
+            }
+        }
+        self.shared
+    }
+}
+
+impl Privacy {
+    /// Analyses a whole program. O(instructions and uses of pointers).
+    #[must_use]
+    pub fn of(module: &Module) -> Self {
+        let functions: Vec<Function> =
+            module.functions().into_iter().filter(|f| !f.is_declaration()).collect();
+        let uses = Uses::new();
+        let escaping = escaping_parameters(&uses, &functions);
+        let mut private = HashSet::new();
+        let stays = |variable: Value| {
+            uses.of(variable).is_some_and(|passed| passed.iter().all(|p| !escaping.contains(p)))
+        };
+        let all = functions.iter().flat_map(|f| f.blocks()).flat_map(|b| b.instructions());
+        private.extend(
+            all.filter(|i| i.opcode() == Opcode::Alloca).map(|i| i.value()).filter(|&v| stays(v)),
+        );
+        let thread_locals = module.globals().into_iter().filter(|g| g.is_thread_local());
+        private.extend(thread_locals.map(|g| g.value()).filter(|&v| stays(v)));
+        let privacy = Self { private };
+        let parameters = privacy.private_parameters(&functions);
+        Self { private: privacy.private.into_iter().chain(parameters).collect() }
+    }
+
+    /// Whether an access through this pointer may touch memory that another thread can reach and somebody can write.
+    #[must_use]
+    pub fn may_be_shared(&self, pointer: Value) -> bool {
+        bases(pointer).is_none_or(|bases| bases.into_iter().any(|base| !self.is_unshared(base)))
+    }
+
+    fn is_unshared(&self, base: Value) -> bool {
+        self.private.contains(&base) || base.as_global().is_some_and(|g| g.is_constant())
+    }
+
+    /// The parameters that always point to private memory.
+    fn private_parameters(&self, functions: &[Function]) -> Vec<Value> {
+        let mut spreading = Spreading::default();
+        let mut candidates = Vec::new();
+        for function in functions {
+            let parameters = function.parameters();
+            let Some(calls) = all_calls(*function) else { continue };
+            for (index, &parameter) in parameters.iter().enumerate() {
+                if !parameter.value_type().is_pointer() {
+                    continue;
+                }
+                candidates.push(parameter);
+                for arguments in &calls {
+                    let unknown = bases(arguments[index]).map(|bases| {
+                        bases.into_iter().filter(|&base| !self.is_unshared(base)).collect()
+                    });
+                    spreading.depends(parameter, unknown);
+                }
+            }
+        }
+        // What is no candidate, and not known to be private, is shared.
+        let known: HashSet<Value> = candidates.iter().copied().collect();
+        let others: Vec<Value> =
+            spreading.with.keys().copied().filter(|base| !known.contains(base)).collect();
+        spreading.shared.extend(others);
+        let shared = spreading.spread();
+        candidates.into_iter().filter(|parameter| !shared.contains(parameter)).collect()
+    }
+}
+
+/// The pointer parameters of which the function, or one that it calls, may keep a copy.
+fn escaping_parameters(uses: &Uses, functions: &[Function]) -> HashSet<Value> {
+    let mut spreading = Spreading::default();
+    for parameter in functions.iter().flat_map(|f| f.parameters()) {
+        if parameter.value_type().is_pointer() {
+            spreading.depends(parameter, uses.of(parameter));
+        }
+    }
+    spreading.spread()
+}
+
+/// The arguments of every call of a function, if all its calls are known.
+fn all_calls(function: Function) -> Option<Vec<Vec<Value>>> {
+    if function.linkage() != Linkage::Internal {
+        return None;
+    }
+    let count = function.parameters().len();
+    let mut calls = Vec::new();
+    for user in function.value().users() {
+        let call = user.as_instruction().filter(|i| i.callee() == Some(function.value()))?;
+        let arguments = call.arguments();
+        if arguments.len() != count || arguments.contains(&function.value()) {
+            return None;
+        }
+        calls.push(arguments);
+    }
+    Some(calls)
+}
+
+/// Bases that are looked for before a pointer counts as unknown.
+const LIMIT: usize = 64;
+
+/// The variables, parameters and other values that an address may be computed from; `None` if there are too many.
+fn bases(pointer: Value) -> Option<Vec<Value>> {
+    let mut seen = HashSet::new();
+    let mut open = vec![pointer];
+    let mut bases = Vec::new();
+    while let Some(value) = open.pop() {
+        if !seen.insert(value) {
+            continue;
+        }
+        if seen.len() > LIMIT {
+            return None;
+        }
+        match value.as_instruction() {
+            Some(i) if i.opcode() == Opcode::Address => open.push(i.operand(0)),
+            Some(i) if i.opcode() == Opcode::Merge => open.extend(i.merged()),
+            Some(i) if uses::is_thread_local_address(i) => open.extend(i.arguments()),
+            None if value.is_constant_expression() => open.extend(value.operands().first()),
+            None if value.is_null() => {}
+            _ => bases.push(value),
+        }
+    }
+    Some(bases)
+}
