@@ -164,7 +164,7 @@ fn executed(operation: &AtomicOperation, arrival: Arrival, rmw: Option<RmwOp>, o
     }
     if crate::plain::watching() {
         crate::plain::atomic(number, operation, access, wrote, arrival == Arrival::Told);
-        if !state.by_transactions {
+        if state.footprints {
             state.step.touch(operation.address, operation.size, access);
         }
     }

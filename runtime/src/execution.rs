@@ -54,7 +54,7 @@ pub enum AtExit {
 }
 
 /// State of one execution.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Execution {
     /// Threads in creation order; main is 0.
     pub threads: Vec<Thread>,
@@ -78,4 +78,40 @@ pub struct Execution {
     pub steps_after_exit: u64,
     /// Everything that remained after main's end was cut.
     pub cut: bool,
+}
+
+impl Clone for Execution {
+    fn clone(&self) -> Self {
+        let mut new = Self::default();
+        new.clone_from(self);
+        new
+    }
+
+    /// Keeps the memory, as this is done before every execution.
+    fn clone_from(&mut self, other: &Self) {
+        let Self {
+            threads,
+            live,
+            keys,
+            at_exit,
+            progress,
+            clock,
+            held,
+            exit,
+            panics,
+            steps_after_exit,
+            cut,
+        } = other;
+        self.threads.clone_from(threads);
+        self.live = *live;
+        self.keys.clone_from(keys);
+        self.at_exit.clone_from(at_exit);
+        self.progress = *progress;
+        self.clock = *clock;
+        self.held.clone_from(held);
+        self.exit = *exit;
+        self.panics.clone_from(panics);
+        self.steps_after_exit = *steps_after_exit;
+        self.cut = *cut;
+    }
 }

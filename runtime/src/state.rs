@@ -135,6 +135,8 @@ pub struct State {
     pub names: Names,
     /// The search is one by transactions.
     pub by_transactions: bool,
+    /// The search looks at what steps touch.
+    pub footprints: bool,
     /// What libtest does behind the test.
     pub harness: Harness,
     /// Some execution had conflicting atomic accesses, unordered and not both `SeqCst`.
@@ -145,8 +147,9 @@ impl State {
     /// The state at process start.
     pub fn new(mode: Mode, order: Option<Order>, status: Option<StatusPage>) -> Self {
         let task = order.as_ref().map(|order| &order.task);
-        let by_transactions =
-            matches!(task, Some(Task::Explore { strategy: Strategy::Transactions, .. }));
+        let is = |wanted: &Strategy| matches!(task, Some(Task::Explore { strategy, .. }) if strategy == wanted);
+        let by_transactions = is(&Strategy::Transactions);
+        let footprints = is(&Strategy::Dpor);
         Self {
             mode,
             refuse_thread: order.as_ref().is_some_and(|order| order.libtest),
@@ -170,6 +173,7 @@ impl State {
             most_threads: 1,
             names: Names::default(),
             by_transactions,
+            footprints,
             harness: Harness::default(),
             weak_pair: false,
         }

@@ -6,7 +6,7 @@
 //! stays exact after a race too. (3) Atomic accesses are recorded like plain ones: a plain access may race with them.
 
 use super::clock::Clock;
-use super::record::{Kind, Record};
+use super::record::Record;
 
 /// Records that a cell holds by itself. Private data needs one or two (a write, and a read behind a release).
 const INLINE: usize = 2;
@@ -26,20 +26,17 @@ pub(super) struct Cell {
     pub(super) records: [Record; INLINE],
 }
 
-/// An unused record.
-pub(super) const UNUSED: Record =
-    Record { epoch: 0, site: 0, stack: 0, thread: 0, mask: 0, kind: Kind::READ };
-
 impl Cell {
     /// A granule that was never touched.
-    pub(super) const EMPTY: Self = Self { generation: 0, extra: 0, records: [UNUSED; INLINE] };
+    pub(super) const EMPTY: Self =
+        Self { generation: 0, extra: 0, records: [Record::UNUSED; INLINE] };
 
     /// The usual case, private data: all there is to compare with is an access by the same thread in the same epoch that
     /// makes up for `new`.
     #[inline]
     pub(super) fn is_known(&self, new: &Record) -> bool {
         let [only, none] = &self.records;
-        none.mask == 0 && only.covers(new)
+        none.mask() == 0 && only.covers(new)
     }
 }
 
@@ -58,26 +55,26 @@ impl Found {
     /// Compares `new` with one record, which loses the bytes that `new` makes up for.
     #[inline]
     pub(super) fn compare(&mut self, old: &mut Record, new: &Record, clock: &Clock) {
-        if old.mask & new.mask == 0 {
+        if old.mask() & new.mask() == 0 {
             return;
         }
-        if old.thread == new.thread {
+        if old.thread() == new.thread() {
             if old.covers(new) {
                 self.redundant = true;
                 return;
             }
-        } else if old.epoch > clock.get(old.thread as usize) {
-            if old.kind.races_with(new.kind) {
-                if self.race.is_none_or(|other| !other.kind.writes()) {
+        } else if old.epoch() > clock.get(old.thread() as usize) {
+            if old.kind().races_with(new.kind()) {
+                if self.race.is_none_or(|other| !other.kind().writes()) {
                     self.race = Some(*old);
                 }
-            } else if old.kind.is_weak_pair(new.kind) {
+            } else if old.kind().is_weak_pair(new.kind()) {
                 self.weak_pair = true;
             }
             return;
         }
-        if new.kind.makes_up_for(old.kind) {
-            old.mask &= !new.mask;
+        if new.kind().makes_up_for(old.kind()) {
+            old.forget(new.mask());
         }
     }
 }
@@ -87,10 +84,10 @@ impl Found {
 pub(super) fn insert(records: &mut [Record], new: &Record) -> bool {
     let mut free = None;
     for (i, old) in records.iter_mut().enumerate() {
-        if old.mask == 0 {
+        if old.mask() == 0 {
             free = free.or(Some(i));
         } else if old.same_access(new) {
-            old.mask |= new.mask;
+            *old = old.with(new.mask());
             return true;
         }
     }

@@ -31,7 +31,6 @@ pub use access::{AccessInfo, AccessKind, Atomic, By, Race, StackId};
 use cell::{Cell, Found};
 use extra::Extras;
 use lockred_trace::hooks::Order;
-use lockred_trace::sites::SiteId;
 use record::{Kind, Record};
 use shadow::{GRANULE, Shadow};
 use std::ops::Range;
@@ -184,12 +183,12 @@ impl Detector {
             if cell.generation != self.generation {
                 continue;
             }
-            cell.records.iter_mut().for_each(|r| r.mask &= !bytes);
+            cell.records.iter_mut().for_each(|r| r.forget(bytes));
             if cell.extra != 0 {
                 let (extra, spare) = self.extras.get(cell.extra);
                 extra.records.retain_mut(|r| {
-                    r.mask &= !bytes;
-                    r.mask != 0
+                    r.forget(bytes);
+                    r.mask() != 0
                 });
                 extra.releases.end(bytes, spare);
             }
@@ -271,19 +270,13 @@ impl Detector {
         if size == 0 {
             return None;
         }
-        let mut new = Record {
-            epoch: self.threads[by.thread as usize].clock.get(by.thread as usize),
-            site: by.site.0,
-            stack: by.stack.0,
-            thread: by.thread as u16,
-            mask: 0,
-            kind,
-        };
+        let epoch = self.threads[by.thread as usize].clock.get(by.thread as usize);
+        let new = Record::new(epoch, by, kind);
         let mut race = None;
         let (granules, last) = granules(addr, size);
         for granule in granules {
-            new.mask = mask(granule, addr, last);
-            if let Some(earlier) = self.access_granule(granule, &new)
+            let part = new.with(mask(granule, addr, last));
+            if let Some(earlier) = self.access_granule(granule, part)
                 && race.is_none()
             {
                 race = Some(report(granule, &earlier, by, kind, addr, size));
@@ -294,35 +287,41 @@ impl Detector {
 
     /// The part of an access that is in one granule. Answers the access that it races with.
     #[inline]
-    fn access_granule(&mut self, granule: usize, new: &Record) -> Option<Record> {
+    fn access_granule(&mut self, granule: usize, new: Record) -> Option<Record> {
         let cell = self.shadow.cell(granule);
         if cell.generation != self.generation {
-            *cell = Cell { generation: self.generation, ..Cell::EMPTY };
-            cell.records[0] = *new;
+            *cell = Cell { generation: self.generation, records: [new, Record::UNUSED], extra: 0 };
             return None;
         }
-        if cell.extra == 0 && cell.is_known(new) {
+        if cell.extra == 0 && cell.is_known(&new) {
             return None;
         }
-        let clock = &self.threads[new.thread as usize].clock;
+        self.compare_granule(granule, new)
+    }
+
+    /// The same, where something else is remembered.
+    #[inline(never)]
+    fn compare_granule(&mut self, granule: usize, new: Record) -> Option<Record> {
+        let cell = self.shadow.cell(granule);
+        let clock = &self.threads[new.thread() as usize].clock;
         let mut found = Found::default();
         for old in &mut cell.records {
-            found.compare(old, new, clock);
+            found.compare(old, &new, clock);
         }
         if cell.extra != 0 {
             let (extra, spare) = self.extras.get(cell.extra);
             for old in &mut extra.records {
-                found.compare(old, new, clock);
+                found.compare(old, &new, clock);
             }
-            extra.records.retain(|r| r.mask != 0);
-            if new.kind.is_plain_write() && !extra.releases.is_empty() {
-                extra.releases.end(new.mask, spare);
+            extra.records.retain(|r| r.mask() != 0);
+            if new.kind().is_plain_write() && !extra.releases.is_empty() {
+                extra.releases.end(new.mask(), spare);
             }
         }
-        if !found.redundant && !cell::insert(&mut cell.records, new) {
+        if !found.redundant && !cell::insert(&mut cell.records, &new) {
             let records = &mut self.extras.ensure(&mut cell.extra).0.records;
-            if !cell::insert(records, new) {
-                records.push(*new);
+            if !cell::insert(records, &new) {
+                records.push(new);
             }
         }
         self.weak_pair |= found.weak_pair;
@@ -332,16 +331,16 @@ impl Detector {
 
 #[cold]
 fn report(granule: usize, old: &Record, by: By, kind: Kind, addr: usize, size: usize) -> Race {
-    let first = old.mask.trailing_zeros() as usize;
-    let end = GRANULE - old.mask.leading_zeros() as usize;
+    let first = old.mask().trailing_zeros() as usize;
+    let end = GRANULE - old.mask().leading_zeros() as usize;
     Race {
         earlier: AccessInfo {
-            thread: u32::from(old.thread),
-            site: SiteId(old.site),
-            kind: old.kind.public(),
+            thread: u32::from(old.thread()),
+            site: old.site(),
+            kind: old.kind().public(),
             addr: granule + first,
             size: end - first,
-            stack: StackId(old.stack),
+            stack: old.stack(),
         },
         later: AccessInfo {
             thread: by.thread,

@@ -1,7 +1,8 @@
 //! One remembered access to (part of) a granule, and which accesses conflict with or make up for which.
 
-use super::access::AccessKind;
+use super::access::{AccessKind, By, StackId};
 use lockred_search::footprint::Access;
+use lockred_trace::sites::SiteId;
 
 /// Kind of an access in one byte: bit 0 write, bit 1 atomic, bit 2 "weak" (an atomic that is not SeqCst) or "free"
 /// (a plain write that is a deallocation), bit 3 trusted, bits 4 to 7 the flavour: non-zero for atomic operations that
@@ -111,38 +112,111 @@ fn flavour(access: Access) -> u8 {
     }
 }
 
-/// One access, restricted to the bytes of one granule in `mask` (bit i is byte i; 0 marks an unused record).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// One access, restricted to the bytes of one granule in its mask (bit i is byte i; 0 marks an unused record).
+///
+/// Two words, put together in registers: a record written field by field and copied whole stalls the processor, as stores of bytes
+/// are not forwarded to a wider load.
+#[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub(super) struct Record {
-    /// The thread's own clock component when it happened.
-    pub(super) epoch: u32,
-    /// Site and stack, for reports.
-    pub(super) site: u32,
-    pub(super) stack: u32,
-    pub(super) thread: u16,
-    pub(super) mask: u8,
-    pub(super) kind: Kind,
+    /// The thread's own clock component when it happened, and above it the site, for reports.
+    when: u64,
+    /// From below: the stack, for reports; thread (16 bits), mask (8), kind (8).
+    what: u64,
 }
 
+const THREAD: u32 = 32;
+const MASK: u32 = 48;
+const KIND: u32 = 56;
+
 impl Record {
+    /// A record that is not used.
+    pub(super) const UNUSED: Self = Self { when: 0, what: 0 };
+
+    /// An access of no bytes by a thread in its `epoch`.
+    #[inline]
+    pub(super) const fn new(epoch: u32, by: By, kind: Kind) -> Self {
+        let thread = (by.thread as u16) as u64;
+        Self {
+            when: epoch as u64 | (by.site.0 as u64) << 32,
+            what: by.stack.0 as u64 | thread << THREAD | (kind.0 as u64) << KIND,
+        }
+    }
+
+    /// The thread's own clock component when it happened.
+    #[inline]
+    pub(super) const fn epoch(&self) -> u32 {
+        self.when as u32
+    }
+
+    /// Where it is in the program.
+    #[inline]
+    pub(super) const fn site(&self) -> SiteId {
+        SiteId((self.when >> 32) as u32)
+    }
+
+    /// Its recorded stack.
+    #[inline]
+    pub(super) const fn stack(&self) -> StackId {
+        StackId(self.what as u32)
+    }
+
+    /// Who.
+    #[inline]
+    pub(super) const fn thread(&self) -> u16 {
+        (self.what >> THREAD) as u16
+    }
+
+    /// Which bytes of the granule.
+    #[inline]
+    pub(super) const fn mask(&self) -> u8 {
+        (self.what >> MASK) as u8
+    }
+
+    /// How.
+    #[inline]
+    pub(super) const fn kind(&self) -> Kind {
+        Kind((self.what >> KIND) as u8)
+    }
+
+    /// The access with these bytes as well.
+    #[inline]
+    pub(super) const fn with(self, bytes: u8) -> Self {
+        Self { what: self.what | (bytes as u64) << MASK, ..self }
+    }
+
+    /// Forgets these bytes.
+    #[inline]
+    pub(super) const fn forget(&mut self, bytes: u8) {
+        self.what &= !((bytes as u64) << MASK);
+    }
+
     /// Whether remembering this access is as good as remembering `new` too.
     #[inline]
-    pub(super) fn covers(&self, new: &Self) -> bool {
-        self.epoch == new.epoch
-            && self.thread == new.thread
-            && new.mask & !self.mask == 0
-            && self.kind.makes_up_for(new.kind)
+    pub(super) const fn covers(&self, new: &Self) -> bool {
+        self.epoch() == new.epoch()
+            && self.thread() == new.thread()
+            && new.mask() & !self.mask() == 0
+            && self.kind().makes_up_for(new.kind())
     }
 
     /// Whether both are the same access but for the bytes.
     #[inline]
-    pub(super) fn same_access(&self, other: &Self) -> bool {
-        self.epoch == other.epoch
-            && self.thread == other.thread
-            && self.kind == other.kind
-            && self.site == other.site
-            && self.stack == other.stack
+    pub(super) const fn same_access(&self, other: &Self) -> bool {
+        self.when == other.when && (self.what ^ other.what) & !(0xff << MASK) == 0
+    }
+}
+
+impl std::fmt::Debug for Record {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Record")
+            .field("epoch", &self.epoch())
+            .field("site", &self.site())
+            .field("stack", &self.stack())
+            .field("thread", &self.thread())
+            .field("mask", &self.mask())
+            .field("kind", &self.kind())
+            .finish()
     }
 }
 

@@ -118,6 +118,11 @@ impl Shadow {
                 return unsafe { &mut *region.cells.as_ptr().add(index) };
             }
         }
+        self.elsewhere(granule)
+    }
+
+    #[cold]
+    fn elsewhere(&mut self, granule: usize) -> &mut Cell {
         self.elsewhere.entry(granule).or_insert(Cell::EMPTY)
     }
 

@@ -55,6 +55,7 @@ macro_rules! code {
         impl $name {
             /// The variant with this code.
             #[must_use]
+            #[inline]
             pub const fn from_code(code: u32) -> Option<Self> {
                 match code { $($value => Some(Self::$variant),)+ _ => None }
             }
@@ -81,11 +82,13 @@ code! {
 impl Order {
     /// Whether a read with this order acquires.
     #[must_use]
+    #[inline]
     pub const fn acquires(self) -> bool {
         matches!(self, Self::Acquire | Self::AcqRel | Self::SeqCst)
     }
     /// Whether a write with this order releases.
     #[must_use]
+    #[inline]
     pub const fn releases(self) -> bool {
         matches!(self, Self::Release | Self::AcqRel | Self::SeqCst)
     }
@@ -180,6 +183,7 @@ code! {
 impl Class {
     /// Whether operations of the class acquire a lock, try to, or release one.
     #[must_use]
+    #[inline]
     pub const fn is_lock(self) -> bool {
         matches!(
             self,
@@ -214,11 +218,13 @@ impl How {
 
     /// A `how` of one class without flags.
     #[must_use]
+    #[inline]
     pub const fn of(class: Class) -> Self {
         Self(class as u32)
     }
     /// The class; `Plain` for an unknown code.
     #[must_use]
+    #[inline]
     pub const fn class(self) -> Class {
         match Class::from_code(self.0 & 0xff) {
             Some(class) => class,
@@ -227,6 +233,7 @@ impl How {
     }
     /// Whether a flag (one of the constants above) is set.
     #[must_use]
+    #[inline]
     pub const fn has(self, flag: u32) -> bool {
         self.0 & flag != 0
     }
