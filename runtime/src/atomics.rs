@@ -261,6 +261,8 @@ pub extern "C" fn __lr_atomic_store(
 }
 
 /// See [`lockred_trace::hooks`].
+// Its caller is looked for on the stack, also where unit tests play the program.
+#[inline(never)]
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_atomic_rmw(
     address: usize,
@@ -314,6 +316,8 @@ fn returns_for_no_reason(address: usize, site: u32) -> bool {
 }
 
 /// See [`lockred_trace::hooks`].
+// Its caller is looked for on the stack, also where unit tests play the program.
+#[inline(never)]
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_atomic_cmpxchg(
     address: usize,

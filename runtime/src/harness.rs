@@ -88,8 +88,6 @@ pub fn learn() {
     state.harness = if passed { Harness::LeftOut } else { Harness::Runs };
     state.recorder = recorder;
     state.by_transactions = by_transactions;
-    // By transactions there is none; other searches and replays begin with it anew.
-    state.detector = state.detector.take().filter(|_| !by_transactions);
     state.unsupported = None;
     state.weak_pair = false;
 }

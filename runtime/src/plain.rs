@@ -19,7 +19,7 @@ pub static mut __lr_watch: u32 = 0;
 /// An execution begins: the detector forgets, and watches.
 pub fn begin() {
     let state = state();
-    if !state.by_transactions {
+    if state.detects {
         let ranges = [crate::arena::range(), crate::root::globals()];
         state.detector.get_or_insert_with(|| Detector::new(&ranges)).reset();
     }

@@ -135,6 +135,8 @@ pub struct State {
     pub names: Names,
     /// The search is one by transactions.
     pub by_transactions: bool,
+    /// Executions are watched by the race detector.
+    pub detects: bool,
     /// The search looks at what steps touch.
     pub footprints: bool,
     /// What libtest does behind the test.
@@ -174,6 +176,7 @@ impl State {
             names: Names::default(),
             by_transactions,
             footprints,
+            detects: !by_transactions,
             harness: Harness::default(),
             weak_pair: false,
         }
