@@ -121,7 +121,10 @@ fn memory_behind_a_parameter_is_private_if_every_caller_says_so() {
 fn what_a_called_function_keeps_is_shared() {
     let variable = |body: &str| {
         instrumented(&format!(
-            "define internal ptr @g(ptr %p, i64 %n) {{ {body} }}
+            "declare ptr @compares(ptr captures(address))
+             declare ptr @returns(ptr captures(ret: address, provenance))
+             define internal ptr @h(ptr %p) {{ ret ptr %p }}
+             define internal ptr @g(ptr %p, i64 %n) {{ {body} }}
              define void @f() {{
                %x = alloca i64
                %r = call ptr @g(ptr %x, i64 7)
@@ -132,6 +135,7 @@ fn what_a_called_function_keeps_is_shared() {
     for forgets in [
         "store i64 1, ptr %p\n ret ptr null",
         "%r = call ptr @g(ptr %p, i64 %n)\n ret ptr null",
+        "%r = call ptr @compares(ptr %p)\n ret ptr null",
         "%a = ptrtoint ptr %p to i64\n %b = and i64 %a, 7\n %c = icmp eq i64 %b, 0\n
          br i1 %c, label %o, label %o\n o: ret ptr null",
     ] {
@@ -139,6 +143,8 @@ fn what_a_called_function_keeps_is_shared() {
     }
     for keeps in [
         "ret ptr %p",
+        "%r = call ptr @h(ptr %p)\n ret ptr null",
+        "%r = call ptr @returns(ptr %p)\n ret ptr null",
         "store ptr %p, ptr @shared\n ret ptr null",
         "call void @keeps(ptr %p)\n ret ptr null",
         "%r = call ptr @g(ptr %p, i64 %n)\n store ptr %p, ptr @shared\n ret ptr %r",
@@ -155,13 +161,13 @@ fn a_function_whose_calls_are_not_all_known_may_get_shared_memory() {
         ("", ""),
         ("internal", "store ptr @f, ptr @shared"),
         ("internal", "%i = load ptr, ptr @shared\n call void %i(ptr @f)"),
-        ("internal", "call void @f(ptr @f)"),
+        ("internal", "call void @f(ptr %x, ptr @f)"),
     ] {
         let f = instrumented(&format!(
-            "define {linkage} void @f(ptr %p) {{ store i32 3, ptr %p\n ret void }}
+            "define {linkage} void @f(ptr %p, ptr %g) {{ store i32 3, ptr %p\n ret void }}
              define void @caller() {{
                %x = alloca i64
-               call void @f(ptr %x)
+               call void @f(ptr %x, ptr null)
                {more}
                ret void }}"
         ));

@@ -52,11 +52,7 @@ impl Uses {
 
     /// Adds the parameters as which a call gets a pointer; `None` if the call may keep a copy of it.
     fn passed(&self, call: Instruction, pointer: Value, passed: &mut Vec<Value>) -> Option<()> {
-        let callee = call.callee()?;
-        if callee == pointer {
-            return None;
-        }
-        let function = callee.as_function();
+        let function = call.callee()?.as_function();
         if let Some(intrinsic) = function.filter(|f| f.intrinsic_id() != 0) {
             return intrinsic.function_type().return_type().is_void().then_some(());
         }
