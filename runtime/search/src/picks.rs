@@ -42,6 +42,11 @@ impl Picks {
         picked
     }
 
+    /// The values, as far as they are known.
+    pub(crate) fn picked(&self) -> Vec<u32> {
+        self.values.iter().map(|&(picked, _)| picked).collect()
+    }
+
     /// Whether the run that has ended took the values as before.
     pub(crate) fn agreed(&self) -> bool {
         !self.differs && self.taken == self.values.len()

@@ -1,0 +1,217 @@
+//! The searches of Stoller's framework against brute force, each on the programs for which it is claimed to be sound: the same
+//! failures and end states (deadlocks), the same control points, and LD′ violated if and only if some execution violates it.
+
+#![expect(dead_code, reason = "not every test file uses all of `check`")]
+mod check;
+mod generate;
+#[path = "stoller/brute.rs"]
+mod stoller_brute;
+
+use std::collections::BTreeSet;
+
+use check::brute::every_state;
+use check::cases::cases;
+use check::leads_to;
+use lockred_search::footprint::ObjectId;
+use lockred_search::machine::{Machine, ThreadId};
+use lockred_search::model::program::{Body, Variable};
+use lockred_search::model::state::Phase;
+use lockred_search::model::{Failure, ModelMachine, Program};
+use lockred_search::stoller::{
+    Checking, Classes, Condition, Granularity, Memory, Persistent, Settings, Sleep, Stoller,
+    Witness,
+};
+use lockred_search::{Covered, Findings, Limits, Stop};
+use proptest::prelude::*;
+
+/// Programs with more states than this are passed over.
+const STATES: usize = 6_000;
+/// Searches are given up after so many executions.
+const EXECUTIONS: u64 = 3_000;
+
+/// Collects control points.
+#[derive(Default)]
+struct Points(BTreeSet<(u32, usize, Phase)>);
+
+impl Points {
+    fn add(&mut self, machine: &ModelMachine, thread: ThreadId) {
+        let state = &machine.state().threads[thread.index()];
+        self.0.insert((thread.0, state.place, state.phase));
+    }
+}
+
+impl Witness<ModelMachine> for Points {
+    fn on_transition(&mut self, machine: &ModelMachine, thread: ThreadId) {
+        self.add(machine, thread);
+    }
+
+    fn on_state(&mut self, machine: &ModelMachine) {
+        (0..machine.threads()).for_each(|thread| self.add(machine, ThreadId(thread)));
+    }
+}
+
+/// What brute force knows of a program.
+struct Truth {
+    failures: BTreeSet<Failure>,
+    points: BTreeSet<(u32, usize, Phase)>,
+}
+
+fn truth(program: &Program) -> Option<Truth> {
+    let mut machine = ModelMachine::new(program).reporting_ends();
+    let failures = every_state(&mut machine, STATES)?;
+    let mut points = Points::default();
+    stoller_brute::every_state(program, &mut |machine| points.on_state(machine));
+    Some(Truth { failures, points: points.0 })
+}
+
+/// Compares a search that claims to find everything.
+fn finds_everything(
+    program: &Program,
+    classes: &Classes,
+    settings: Settings,
+    truth: &Truth,
+) -> Result<Stoller, TestCaseError> {
+    let mut machine = ModelMachine::new(program).reporting_ends();
+    let (mut seen, mut points) = (Findings::default(), Points::default());
+    let mut stoller = Stoller::new(classes.clone(), settings);
+    let limits = Limits { executions: Some(EXECUTIONS), operations: 300 };
+    let outcome = stoller.explore_seen(&mut machine, limits, &mut seen, &mut points);
+    for (failure, schedule) in &seen.schedules {
+        prop_assert!(leads_to(program, schedule, failure), "{:?}: {}", settings, program);
+    }
+    prop_assert!(points.0.is_subset(&truth.points), "{:?}: {}", settings, program);
+    if outcome.covered == Covered::Everything {
+        prop_assert_eq!(&seen.failures, &truth.failures, "{:?}: {}", settings, program);
+        prop_assert_eq!(&points.0, &truth.points, "{:?}: {}", settings, program);
+    } else {
+        prop_assert!(seen.failures.is_subset(&truth.failures), "{:?}: {}", settings, program);
+        let cut = matches!(outcome.stop, Stop::Executions | Stop::Operations);
+        prop_assert!(cut || !stoller.violations().is_empty(), "{:?}: {}", settings, program);
+    }
+    Ok(stoller)
+}
+
+/// The searches that rely on no condition.
+fn unreduced() -> impl Iterator<Item = Settings> {
+    let sleeps = [Sleep::Off, Sleep::Unconditional, Sleep::Conditional];
+    let memories = [Memory::Stateless, Memory::Stateful, Memory::Deepening];
+    sleeps
+        .into_iter()
+        .flat_map(move |sleep| memories.map(|memory| Settings { sleep, memory, ..Settings::SSS }))
+}
+
+/// Those that rely on the discipline and check it.
+fn reduced() -> impl Iterator<Item = Settings> {
+    let granularities = [Granularity::Single, Granularity::InvisibleFirst, Granularity::Composed];
+    let memories = [Memory::Stateless, Memory::Stateful, Memory::Deepening];
+    let sleeps = [Sleep::Off, Sleep::Unconditional, Sleep::Conditional];
+    granularities.into_iter().flat_map(move |granularity| {
+        memories.into_iter().flat_map(move |memory| {
+            sleeps.into_iter().flat_map(move |sleep| {
+                [Persistent::Enabled, Persistent::Algorithm2].map(|persistent| Settings {
+                    granularity,
+                    memory,
+                    sleep,
+                    persistent,
+                    ..Settings::IF_SSS
+                })
+            })
+        })
+    })
+}
+
+/// Searches without any condition on any program without loops.
+fn unreduced_agree(program: &Program) -> Result<(), TestCaseError> {
+    let Some(truth) = truth(program) else { return Ok(()) };
+    let classes = ModelMachine::new(program).classes();
+    for settings in unreduced() {
+        finds_everything(program, &classes, settings, &truth)?;
+    }
+    Ok(())
+}
+
+/// Searches that check LD′. The theorems do not claim that a search goes on rightly behind a violation, nor does the outcome.
+fn reduced_agree(program: &Program, initial: &[Option<u8>; 3]) -> Result<(), TestCaseError> {
+    let Some(truth) = truth(program) else { return Ok(()) };
+    let mut classes = ModelMachine::new(program).classes();
+    for (variable, thread) in initial.iter().enumerate() {
+        if let Some(thread) = thread {
+            let thread = ThreadId(u32::from(*thread) % program.threads.len() as u32);
+            classes.initialized_by(ObjectId(variable as u64), thread);
+        }
+    }
+    let violated = stoller_brute::violates(program, &|Variable(x)| {
+        classes.initial_thread(ObjectId(x.into())).map(|thread| Body(thread.0 as u8))
+    });
+    for settings in reduced() {
+        let stoller = finds_everything(program, &classes, settings, &truth)?;
+        let conditions = stoller.violations().iter().map(|violation| violation.condition);
+        let conditions: BTreeSet<Condition> = conditions.collect();
+        prop_assert!(conditions.len() <= 1, "{:?} of {}", conditions, program);
+        prop_assert!(violated || conditions.is_empty(), "{:?} of {}", settings, program);
+        // Searches that were cut short may not have got that far.
+        let mut machine = ModelMachine::new(program);
+        let mut again = Stoller::new(classes.clone(), settings);
+        let limits = Limits { executions: Some(EXECUTIONS), operations: 300 };
+        let outcome = again.explore(&mut machine, limits, &mut Findings::default());
+        let is_found = conditions.contains(&Condition::Discipline);
+        prop_assert!(
+            !violated || is_found || outcome.stop != Stop::Complete,
+            "{:?} misses the violation of {}",
+            settings,
+            program
+        );
+    }
+    // With the discipline known to hold, checking it is needless.
+    if !violated {
+        for settings in reduced() {
+            let settings = Settings { checking: Checking::Off, ..settings };
+            finds_everything(program, &classes, settings, &truth)?;
+        }
+    }
+    Ok(())
+}
+
+/// Searches that remember states, on programs with loops.
+fn stateful_agree(program: &Program) -> Result<(), TestCaseError> {
+    let Some(truth) = truth(program) else { return Ok(()) };
+    let classes = ModelMachine::new(program).classes();
+    let stateful = |settings: &Settings| settings.memory == Memory::Stateful;
+    for settings in unreduced().chain(reduced()).filter(stateful) {
+        finds_everything(program, &classes, settings, &truth)?;
+    }
+    Ok(())
+}
+
+fn initial() -> impl Strategy<Value = [Option<u8>; 3]> {
+    prop::array::uniform3(prop::option::weighted(0.3, 0..4u8))
+}
+
+proptest! {
+    #![proptest_config(cases(20, 300, 20_000))]
+
+    #[test]
+    fn search_without_reduction(program in generate::any_program()) {
+        unreduced_agree(&program)?;
+    }
+
+    #[test]
+    fn search_without_reduction_over_the_lock_family(program in generate::locks::program()) {
+        unreduced_agree(&program)?;
+    }
+
+    #[test]
+    fn programs_that_keep_the_discipline(program in generate::disciplined::kept()) {
+        reduced_agree(&program, &[None; 3])?;
+    }
+
+    #[test]
+    fn programs_that_may_break_it(program in generate::disciplined::any(), initial in initial()) {
+        reduced_agree(&program, &initial)?;
+    }
+
+    #[test]
+    fn programs_with_loops(program in generate::disciplined::looping()) {
+        stateful_agree(&program)?;
+    }
+}
