@@ -481,7 +481,9 @@ impl System for ModelMachine {
         let layout = self.layout();
         let thread = |body: Body| ThreadId(u32::from(body.0));
         if let Some(a) = (0..layout.monitors.len()).find(|&a| mutex(Mutex(a as u8)) == object) {
-            let waits = |phase| matches!(phase, Phase::Waiting(_, Mutex(b)) if usize::from(b) == a);
+            // Who waits for a condition variable that anybody may notify is in no wait set: see `point`.
+            let is_part = |c: Condvar| layout.monitor_of[usize::from(c.0)].is_some();
+            let waits = |phase| matches!(phase, Phase::Waiting(c, Mutex(b)) if usize::from(b) == a && is_part(c));
             let threads = self.state.threads.iter().enumerate();
             let waiters = threads.filter(|(_, thread)| waits(thread.phase));
             let waiters = waiters.map(|(number, _)| ThreadId(number as u32)).collect();

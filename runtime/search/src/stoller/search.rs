@@ -33,10 +33,14 @@ struct Level {
     thread: Option<ThreadId>,
     picks: Picks,
     sleep: Vec<Sleeper>,
+    /// The transitions that were explored from here.
+    done: Vec<Name>,
     /// On a further visit, the only transitions that are explored.
     only: Option<Vec<Name>>,
-    /// All enabled threads are explored.
+    /// All enabled transitions are explored, and none sleeps.
     is_full: bool,
+    /// An execution went on or ended here.
+    has_moved: bool,
     locksets: Locksets,
     fingerprint: u128,
     /// Length of the schedule that leads here.
@@ -106,7 +110,7 @@ impl<'a, 's, M: System> Search<'a, 's, M> {
             }
             match level.thread {
                 Some(thread) => self.transition(thread, bound)?,
-                None => self.leave(),
+                None => self.leave()?,
             }
         }
     }
@@ -115,7 +119,8 @@ impl<'a, 's, M: System> Search<'a, 's, M> {
     fn transition(&mut self, thread: ThreadId, bound: usize) -> Result<(), Stop> {
         let sleeps = |level: &Level, name: &Name| {
             let is_allowed = level.only.as_ref().is_none_or(|only| only.contains(name));
-            !is_allowed || level.sleep.iter().any(|sleeper| sleeper.name == *name)
+            let sleeps = level.sleep.iter().any(|sleeper| sleeper.name == *name);
+            !is_allowed || sleeps || level.done.contains(name)
         };
         self.drive.machine.point(thread, &mut self.point);
         if !self.point.choice && sleeps(self.level(), &(thread, Vec::new())) {
@@ -129,6 +134,7 @@ impl<'a, 's, M: System> Search<'a, 's, M> {
             self.return_here();
             return Ok(());
         }
+        level.has_moved = true;
         if executed.is_over {
             self.drive.finish()?;
             self.drive.next()?;
@@ -137,6 +143,7 @@ impl<'a, 's, M: System> Search<'a, 's, M> {
             return Ok(());
         }
         let values = executed.values.as_deref();
+        self.close_cycle();
         let sleep = behind(&self.level().sleep, thread, &executed.operations, values);
         self.add_sleeper(name, &executed);
         self.enter(sleep, bound)
@@ -147,11 +154,14 @@ impl<'a, 's, M: System> Search<'a, 's, M> {
         &mut self.levels[last]
     }
 
-    /// The transition sleeps from now on, where it was explored.
+    /// The transition was explored: it sleeps from now on, where it was.
     fn add_sleeper(&mut self, name: Name, executed: &Executed) {
-        if self.settings().sleep != Sleep::Off {
+        let keeps = self.settings().sleep != Sleep::Off;
+        let level = self.level();
+        level.done.push(name.clone());
+        if keeps && !level.is_full {
             let operations = Rc::from(&executed.operations[..]);
-            self.level().sleep.push(Sleeper { name, operations });
+            level.sleep.push(Sleeper { name, operations });
         }
     }
 
@@ -317,28 +327,28 @@ impl<'a, 's, M: System> Search<'a, 's, M> {
         self.drive.machine.save(depth);
         if self.memory() == Memory::Stateful {
             level.fingerprint = self.fingerprint();
-            self.close_cycle(level.fingerprint);
             if let Visit::Again(awake) = self.visited.visit(level.fingerprint, &mut level.sleep) {
                 level.left = level.enabled.clone();
                 level.left.retain(|thread| awake.iter().any(|name| name.0 == *thread));
                 level.left.reverse();
                 level.only = Some(awake);
-                if level.left.is_empty() {
-                    self.drive.block();
-                    self.drive.next()?;
-                }
                 self.levels.push(level);
                 return Ok(());
             }
             self.stoller.states = self.visited.len();
         }
         if level.enabled.is_empty() {
+            level.has_moved = true;
             self.drive.finish()?;
             self.drive.next()?;
         } else if depth >= bound || self.drive.is_too_long() {
+            level.has_moved = true;
             self.is_cut = true;
             if bound == usize::MAX {
                 self.drive.give_up();
+            } else {
+                // The next pass goes on.
+                self.drive.block();
             }
             self.drive.next()?;
         } else {
@@ -363,30 +373,37 @@ impl<'a, 's, M: System> Search<'a, 's, M> {
     }
 
     /// The last transition led to a state on the stack, or was one of a further visit: nothing may be put off behind it.
-    fn close_cycle(&mut self, target: u128) {
-        let closes = self.visited.is_on_stack(target);
+    fn close_cycle(&mut self) {
+        if self.memory() != Memory::Stateful {
+            return;
+        }
+        let closes = self.visited.is_on_stack(self.fingerprint());
         if let Some(level) = self.levels.last_mut()
             && (closes || level.only.is_some())
             && !level.is_full
             && !is_on(Fault::TransitionsIgnored)
         {
             level.is_full = true;
-            // Of the thread under way, values were left out if only some were to be explored.
-            let whole = if level.only.take().is_some() { None } else { level.thread };
-            let more = level.enabled.iter().rev().copied();
-            level.left = more.filter(|&thread| whole != Some(thread)).collect();
+            level.only = None;
+            level.sleep.clear();
+            level.left = level.enabled.iter().rev().copied().collect();
         }
     }
 
     /// Everything was explored from the present state: goes back.
-    fn leave(&mut self) {
-        if let Some(level) = self.levels.pop()
-            && self.stoller.settings.memory == Memory::Stateful
-        {
-            self.visited.leave(level.fingerprint);
+    fn leave(&mut self) -> Result<(), Stop> {
+        if let Some(level) = self.levels.pop() {
+            if self.stoller.settings.memory == Memory::Stateful {
+                self.visited.leave(level.fingerprint);
+            }
+            if !level.has_moved {
+                self.drive.block();
+                self.drive.next()?;
+            }
         }
         if !self.levels.is_empty() {
             self.return_here();
         }
+        Ok(())
     }
 }
