@@ -65,8 +65,6 @@ pub enum Fault {
     SleepersStayAsleep,
     /// Stoller's framework: an acquire never interferes with another one.
     AcquiresDoNotInterfere,
-    /// Stoller's framework: pendInvisOps is empty.
-    NothingPendingInvisible,
     /// Stoller's framework: LD′ lets initialization go on until a second thread comes.
     InitializationIsOpen,
     /// Stoller's framework: a write of an object that was shared by reading counts as a read.

@@ -70,6 +70,10 @@ impl Classes {
         self.initial.get(&object).copied()
     }
 
+    pub(super) fn has_initial_threads(&self) -> bool {
+        !self.initial.is_empty()
+    }
+
     pub(super) fn is_merged(&self, thread: ThreadId, place: usize) -> bool {
         self.merged.contains(&(thread, place))
     }

@@ -79,6 +79,10 @@ pub(super) fn transitions_depend(
         let usable = once(one, object) && once(other, object);
         values.iter().find(|(known, _)| usable && *known == object).map(|(_, value)| value)
     };
+    // Ending the execution disables what has no operation, too.
+    if one.iter().chain(other).any(|operation| operation.action == Action::Abort) {
+        return true;
+    }
     one.iter().any(|&a| {
         other.iter().any(|&b| match value(a.object).filter(|_| a.object == b.object) {
             Some(value) => depends_in(a, b, value),

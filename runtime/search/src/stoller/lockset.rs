@@ -5,6 +5,12 @@
 //! for which it gives none has no initialization. LD is for the oracle and the comparison: reduced searches may miss its
 //! violations (section 7).
 //!
+//! Theorem 8 does not hold for objects that initThread names: a program in which θ1 executes `sem.up(); v := 1` and θ2
+//! `sem.down(); o.acquire(); v := 2; o.release()` violates LD′ with initThread(v) = θ1, since v := 2 may come first, but IF-SSS
+//! always executes v := 1 right behind the up, where it is the initialization. (The proof of theorem 7 overlooks it in case 2.2.2:
+//! that other transitions violate LD′ behind `t` as they do without it, which is not so if `t` is the initialization.) So
+//! a reduced search that checks LD′ claims to have explored everything only if initThread is empty.
+//!
 //! Kept is, per object, its mode, its first thread, and its candidate locks, as in section 6. Departures: LD-RO asks whether an
 //! object is written, not whether its value changes, as the algorithm does, too. Accesses are those of transitions that are
 //! executed, which section 7 shows to be enough, and initialization ends with the second of them (with the second *state* in which

@@ -19,7 +19,6 @@ use super::classes::{Class, Classes};
 use super::interfere::interferes;
 use super::lockset::{Checking, Locksets};
 use super::system::{Action, Operation, Point, System};
-use crate::fault::{Fault, is_on};
 use crate::machine::ThreadId;
 use crate::thread_set::ThreadSet;
 
@@ -65,9 +64,7 @@ impl Prospects {
                     locksets.allows(thread, *operation, &locks, (checking, classes))
                 }
             };
-            if !is_on(Fault::NothingPendingInvisible) {
-                pending.extend(operations.iter().copied().filter(may_follow));
-            }
+            pending.extend(operations.iter().copied().filter(may_follow));
             prospects.pending.push(pending);
             prospects.operations.push(operations);
         }
@@ -79,6 +76,15 @@ impl Prospects {
         let mut set = ThreadSet::default();
         set.insert(start);
         let mut left = vec![start];
+        // Ending the execution disables what has no operation, too.
+        for (other, operations) in self.operations.iter().enumerate() {
+            let other = ThreadId(other as u32);
+            let aborts = operations.iter().any(|later| later.action == Action::Abort);
+            if aborts && !set.contains(other) {
+                set.insert(other);
+                left.push(other);
+            }
+        }
         while let Some(thread) = left.pop() {
             for &first in &self.pending[thread.index()] {
                 let value = machine.value(first.object);
