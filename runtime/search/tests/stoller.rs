@@ -331,40 +331,6 @@ fn deepening_ends_where_there_is_no_cycle() {
     assert_eq!((outcome.stop, outcome.covered), (Stop::Complete, Covered::Everything));
 }
 
-fn violated(text: &str, classes: impl Fn(&mut Classes)) -> Vec<Condition> {
-    let program = parse(text);
-    let mut known = ModelMachine::new(&program).classes();
-    classes(&mut known);
-    let settings = Settings { bound: 50, ..Settings::IF_SSS };
-    let limits = Limits { executions: Some(100), operations: 1_000 };
-    let (_, outcome, stoller) = by_stoller(&program, &known, settings, limits);
-    let conditions: Vec<_> = stoller.violations().iter().map(|v| v.condition).collect();
-    assert_eq!(outcome.covered == Covered::Everything, conditions.is_empty());
-    conditions
-}
-
-#[test]
-fn conditions_are_checked() {
-    let nothing = |_: &mut Classes| {};
-    assert_eq!(violated("plain x; mutex a; thread A { lock a; x = 1; unlock a }", nothing), []);
-    // The first transition counts as visible.
-    let text = "plain x; thread A { r = x } thread B { i = any 1; r = x }";
-    assert_eq!(violated(text, nothing), [Condition::PureVis]);
-    let text = "plain x; mutex a; thread A { lock a; while r == 0 { r = x } unlock a }";
-    assert_eq!(violated(text, nothing), [Condition::BoundedInvis]);
-    let text = "plain x; thread A { i = any 1; await x == 1 }";
-    assert_eq!(violated(text, nothing), [Condition::NonBlockInvis]);
-    let text = "plain x; mutex a; thread A { lock a; x = 1; unlock a } thread B { lock a; x = 1 }";
-    let unshared = |classes: &mut Classes| {
-        classes.set(ObjectId(0), Class::Unshared);
-    };
-    assert_eq!(violated(text, unshared), [Condition::Unshared]);
-    let discipline = |classes: &mut Classes| {
-        classes.set(ObjectId(0), Class::Discipline);
-    };
-    assert_eq!(violated(text, discipline), []);
-}
-
 #[test]
 fn a_violation_comes_with_a_schedule() {
     let program = parse(SEMAPHORE);

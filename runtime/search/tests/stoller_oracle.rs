@@ -183,7 +183,7 @@ fn initial() -> impl Strategy<Value = [Option<u8>; 3]> {
 }
 
 proptest! {
-    #![proptest_config(cases(20, 300, 20_000))]
+    #![proptest_config(cases(20, 600, 20_000))]
 
     #[test]
     fn search_without_reduction(program in generate::any_program(), some in some(unreduced())) {

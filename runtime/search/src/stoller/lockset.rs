@@ -39,7 +39,7 @@ pub enum Checking {
 
 /// An object's mode (section 6).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
-pub(super) enum Mode {
+enum Mode {
     /// Not accessed.
     #[default]
     Virgin,
@@ -53,11 +53,12 @@ pub(super) enum Mode {
 
 /// What the algorithm keeps of an object.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
-pub(super) struct Entry {
-    pub(super) mode: Mode,
-    pub(super) first: Option<ThreadId>,
+struct Entry {
+    mode: Mode,
+    /// Of an object that is being initialized, or unshared. (Behind that it would only tell states apart.)
+    first: Option<ThreadId>,
     /// The locks that were owned at all accesses behind initialization; all locks, if there was none.
-    pub(super) candidates: Option<Vec<ObjectId>>,
+    candidates: Option<Vec<ObjectId>>,
 }
 
 /// What the algorithm keeps. Part of the state of the system that runs it.
@@ -71,11 +72,13 @@ impl Entry {
 
     /// An access behind initialization. Returns whether the discipline holds.
     fn share(&mut self, reads: bool, held: &[ObjectId]) -> bool {
+        self.first = None;
         match &mut self.candidates {
             None => self.candidates = Some(held.to_vec()),
             Some(candidates) => candidates.retain(|lock| held.contains(lock)),
         }
-        if !reads && !(is_on(Fault::LateWritesAreReads) && self.mode == Mode::Shared) {
+        let is_missed = is_on(Fault::LateWritesAreReads) && self.mode == Mode::Shared;
+        if !(reads || is_missed) {
             self.mode = Mode::SharedModified;
         } else if self.mode != Mode::SharedModified {
             self.mode = Mode::Shared;
@@ -99,15 +102,15 @@ impl Locksets {
         }
         let entry = self.0.entry(operation.object).or_default();
         let is_first = entry.mode == Mode::Virgin;
-        let first = *entry.first.get_or_insert(thread);
         if class == Class::Unshared {
             entry.mode = Mode::Exclusive;
-            return first == thread;
+            return *entry.first.get_or_insert(thread) == thread;
         }
         let reads = operation.is_read_only();
         let open_end = checking == Checking::Ld || is_on(Fault::InitializationIsOpen);
         if open_end {
-            if first == thread && matches!(entry.mode, Mode::Virgin | Mode::Exclusive) {
+            let initializes = matches!(entry.mode, Mode::Virgin | Mode::Exclusive);
+            if initializes && *entry.first.get_or_insert(thread) == thread {
                 entry.mode = Mode::Exclusive;
                 return true;
             }

@@ -77,13 +77,10 @@ impl Prospects {
         set.insert(start);
         let mut left = vec![start];
         // Ending the execution disables what has no operation, too.
-        for (other, operations) in self.operations.iter().enumerate() {
-            let other = ThreadId(other as u32);
-            let aborts = operations.iter().any(|later| later.action == Action::Abort);
-            if aborts && !set.contains(other) {
-                set.insert(other);
-                left.push(other);
-            }
+        let aborts = |operation: &Operation| operation.action == Action::Abort;
+        if self.operations.iter().any(|operations| operations.iter().any(aborts)) {
+            (0..self.operations.len() as u32).for_each(|thread| set.insert(ThreadId(thread)));
+            return set;
         }
         while let Some(thread) = left.pop() {
             for &first in &self.pending[thread.index()] {
