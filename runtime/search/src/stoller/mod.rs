@@ -12,8 +12,9 @@
 //! | `lockset` | LD and LD′, the lockset′ algorithm | 3.4, 6, 7 |
 //! | `dependency` | unconditional and conditional dependency | 4, SPIN version 7 |
 //! | `sleep` | sleep sets | 4 |
-//! | `search` | SSS, IF-SSS, and SSS of C(M) | 4, 5.1 |
-//! | `compose` | composed transitions | 5.2 |
+//! | `search` | state-less selective search | 4, Figure 2 |
+//! | `execute` | its transitions: SSS, IF-SSS, C(M) | 5.1, 5.2 |
+//! | `compose` | what composed transitions do | 5.2, 5.3 |
 //! | `interfere` | might be the first to interfere with | 6, Figure 3 |
 //! | `persistent` | Algorithms 2-LD and 2-LD′ | 6, 7 |
 //! | `deepening` | SSS_cyc and IF-SSS_cyc | 4, 5.1 |
@@ -34,6 +35,7 @@ mod compose;
 pub mod conditions;
 mod deepening;
 mod dependency;
+mod execute;
 mod interfere;
 mod lockset;
 mod persistent;

@@ -1,21 +1,18 @@
 //! State-less selective search, invisible-first search, and search of C(M) (Figure 2; sections 4 and 5).
 //!
 //! From every state the transitions of a persistent set are explored that do not sleep, each with all values that it may choose. The
-//! three differ in what a transition is (`Granularity`): one of the program; one, behind which the thread's invisible ones are
-//! executed at once, and do not count for dependency (theorem 3); one composed of these, whose operations all count.
+//! three differ in what a transition is (`execute`).
 
 use std::rc::Rc;
 
-use super::classes::Class;
-use super::compose::{owner, simplify};
-use super::conditions::{Condition, Violation};
+use super::execute::Executed;
 use super::lockset::Locksets;
 use super::persistent::{Persistent, Prospects};
 use super::sleep::{Name, Sleep, Sleeper, behind};
-use super::system::{Action, Operation, Point, System, Value};
+use super::system::{Point, System};
 use super::visited::{Visit, Visited};
-use super::{Granularity, Memory, Settings, Stoller, Witness};
-use crate::drive::{After, Drive, Run};
+use super::{Memory, Settings, Stoller, Witness};
+use crate::drive::Drive;
 use crate::explore::Stop;
 use crate::fault::{Fault, is_on};
 use crate::footprint::ObjectId;
@@ -24,14 +21,14 @@ use crate::picks::Picks;
 
 /// A state on the stack.
 #[derive(Default)]
-struct Level {
+pub(super) struct Level {
     /// Threads whose transitions are left to explore, the next one last.
     left: Vec<ThreadId>,
     /// The threads that can run.
     enabled: Vec<ThreadId>,
     /// The thread whose transitions are under way, and the values of the present one.
     thread: Option<ThreadId>,
-    picks: Picks,
+    pub(super) picks: Picks,
     sleep: Vec<Sleeper>,
     /// The transitions that were explored from here.
     done: Vec<Name>,
@@ -50,23 +47,16 @@ struct Level {
 /// A search under way.
 pub(super) struct Search<'a, 's, M: System> {
     pub(super) drive: Drive<'a, M>,
-    stoller: &'s mut Stoller,
-    witness: &'s mut dyn Witness<M>,
+    pub(super) stoller: &'s mut Stoller,
+    pub(super) witness: &'s mut dyn Witness<M>,
     levels: Vec<Level>,
     pub(super) locksets: Locksets,
     visited: Visited,
     /// The depth bound has cut an execution.
     pub(super) is_cut: bool,
-    point: Point,
-    held: Vec<ObjectId>,
-}
-
-/// What a transition has done.
-struct Executed {
-    operations: Vec<Operation>,
-    /// The values of objects before it, where conditional dependency may be used.
-    values: Option<Vec<(ObjectId, Value)>>,
-    is_over: bool,
+    /// The control point where the thread that runs stands, and the locks that it owns.
+    pub(super) point: Point,
+    pub(super) held: Vec<ObjectId>,
 }
 
 impl<'a, 's, M: System> Search<'a, 's, M> {
@@ -149,7 +139,7 @@ impl<'a, 's, M: System> Search<'a, 's, M> {
         self.enter(sleep, bound)
     }
 
-    fn level(&mut self) -> &mut Level {
+    pub(super) fn level(&mut self) -> &mut Level {
         let last = self.levels.len() - 1;
         &mut self.levels[last]
     }
@@ -175,139 +165,6 @@ impl<'a, 's, M: System> Search<'a, 's, M> {
         self.drive.machine.restore(depth);
         self.drive.schedule.truncate(level.schedule);
         self.locksets.clone_from(&level.locksets);
-    }
-
-    /// Executes a transition of the thread from the present state.
-    fn execute(&mut self, thread: ThreadId) -> Result<Executed, Stop> {
-        let mut picks = std::mem::take(&mut self.level().picks);
-        picks.rewind();
-        let executed = self.execute_with(thread, &mut picks);
-        self.level().picks = picks;
-        executed
-    }
-
-    fn execute_with(&mut self, thread: ThreadId, picks: &mut Picks) -> Result<Executed, Stop> {
-        let mut operations = Vec::new();
-        let machine = &*self.drive.machine;
-        let conditional = self.stoller.settings.sleep == Sleep::Conditional;
-        let accessed = self.point.operations.iter().map(|operation| operation.object);
-        let values = accessed.map(|object| (object, machine.value(object)));
-        let values = conditional.then(|| values.collect());
-        let takes = |o: &&Operation| {
-            matches!(o.action, Action::Acquire | Action::Wait2)
-                && self.stoller.classes.class(o.object) == Class::Synchronization
-        };
-        let taken = self.point.operations.iter().filter(takes);
-        let owners: Vec<_> = taken.map(|o| (o.object, owner(machine, o.object))).collect();
-        let mut place = self.drive.machine.place(thread);
-        loop {
-            operations.extend_from_slice(&self.point.operations);
-            if self.step(thread, picks)? == After::Over {
-                return Ok(Executed { operations, values, is_over: true });
-            }
-            let goes_on = self.drive.machine.status(thread).can_run();
-            if !goes_on || !self.stoller.classes.is_merged(thread, place) {
-                break;
-            }
-            place = self.drive.machine.place(thread);
-            self.drive.machine.point(thread, &mut self.point);
-        }
-        let granularity = self.stoller.settings.granularity;
-        if granularity == Granularity::Single {
-            return Ok(Executed { operations, values, is_over: false });
-        }
-        let composed = granularity == Granularity::Composed;
-        let is_over = self.invisible(thread, picks, composed.then_some(&mut operations))?;
-        if composed {
-            simplify(&mut operations, &owners, self.drive.machine);
-        }
-        Ok(Executed { operations, values, is_over })
-    }
-
-    /// Executes the thread's invisible transitions (the paper's execInvis), and adds their operations if they are wanted.
-    /// Returns whether the execution is over.
-    fn invisible(
-        &mut self,
-        thread: ThreadId,
-        picks: &mut Picks,
-        mut operations: Option<&mut Vec<Operation>>,
-    ) -> Result<bool, Stop> {
-        for number in 0.. {
-            self.drive.machine.point(thread, &mut self.point);
-            let has_ended =
-                self.point == Point::default() && !self.drive.machine.status(thread).can_run();
-            if has_ended || self.stoller.classes.is_visible_point(&self.point) {
-                break;
-            }
-            if !self.drive.machine.status(thread).can_run() {
-                self.violate(Condition::NonBlockInvis, thread, None);
-                break;
-            }
-            if number >= self.stoller.settings.bound {
-                self.violate(Condition::BoundedInvis, thread, None);
-                break;
-            }
-            match &mut operations {
-                Some(operations) => operations.extend_from_slice(&self.point.operations),
-                None => self.witness.on_state(self.drive.machine),
-            }
-            let before = picks.picked().len();
-            if self.step(thread, picks)? == After::Over {
-                return Ok(true);
-            }
-            if picks.picked().len() > before {
-                self.violate(Condition::DetermInvis, thread, None);
-            }
-        }
-        Ok(false)
-    }
-
-    /// Executes a transition of the program by `thread`, which stands at `point`.
-    fn step(&mut self, thread: ThreadId, picks: &mut Picks) -> Result<After, Stop> {
-        let (checking, place) = (self.settings().checking, self.drive.machine.place(thread));
-        let classes = &self.stoller.classes;
-        self.drive.machine.held(thread, &mut self.held);
-        // Locks that are no synchronization objects protect nothing.
-        self.held.retain(|&lock| classes.class(lock) == Class::Synchronization);
-        let mut violations = Vec::new();
-        for &operation in &self.point.operations {
-            if !self.locksets.access(thread, operation, &self.held, (checking, classes)) {
-                let is_unshared = classes.class(operation.object) == Class::Unshared;
-                let condition =
-                    if is_unshared { Condition::Unshared } else { Condition::Discipline };
-                violations.push((condition, operation.object));
-            }
-        }
-        self.witness.on_transition(self.drive.machine, thread);
-        let after = self.drive.run(thread, Run::Fresh, &mut |of| picks.pick(of))?;
-        for (condition, object) in violations {
-            self.violate_at(condition, thread, place, Some(object));
-        }
-        Ok(after)
-    }
-
-    fn violate(&mut self, condition: Condition, thread: ThreadId, object: Option<ObjectId>) {
-        let place = self.drive.machine.place(thread);
-        self.violate_at(condition, thread, place, object);
-    }
-
-    /// Notes a violation, which the present schedule shows.
-    fn violate_at(
-        &mut self,
-        condition: Condition,
-        thread: ThreadId,
-        place: usize,
-        object: Option<ObjectId>,
-    ) {
-        let known = |violation: &Violation| {
-            let elsewhere = object.is_none() && violation.place != place;
-            violation.condition == condition && violation.object == object && !elsewhere
-        };
-        if !self.stoller.violations.iter().any(known) {
-            let schedule = self.drive.schedule.clone();
-            let violation = Violation { condition, thread, place, object, schedule };
-            self.stoller.violations.push(violation);
-        }
     }
 
     /// Goes to the present state, which is explored with this sleep set.
@@ -374,7 +231,8 @@ impl<'a, 's, M: System> Search<'a, 's, M> {
 
     /// The last transition led to a state on the stack, or was one of a further visit: nothing may be put off behind it.
     fn close_cycle(&mut self) {
-        if self.memory() != Memory::Stateful {
+        let puts_off = self.settings().persistent == Persistent::Algorithm2;
+        if self.memory() != Memory::Stateful || !puts_off {
             return;
         }
         let closes = self.visited.is_on_stack(self.fingerprint());
