@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use lockred_search::discipline::Discipline;
 use lockred_search::model::{Failure, ModelMachine, Program};
+use lockred_search::stoller::{Settings, Stoller};
 use lockred_search::{
     Choice, Counts, Limits, Observer, Outcome, Stop, Strategy, explore, stateful, transactions,
 };
@@ -83,7 +84,7 @@ fn main() {
     let (only_program, only_strategy) = (arguments.next(), arguments.next());
     let is_wanted =
         |only: &Option<String>, name: &str| only.as_ref().is_none_or(|only| only == name);
-    let strategies: [(&str, &Search); 5] = [
+    let strategies: [(&str, &Search); 7] = [
         ("dpor", &|machine, up_to| explore(machine, Strategy::Dpor, Limits::default(), up_to)),
         ("transactions", &|machine, up_to| {
             transactions::explore(machine, &mut Discipline::default(), Limits::default(), up_to)
@@ -94,6 +95,14 @@ fn main() {
         ("persistent", &|machine, up_to| {
             let discipline = &mut Discipline::by_locks();
             stateful::explore_persistent(machine, discipline, Limits::default(), up_to)
+        }),
+        ("if-sss", &|machine, up_to| {
+            let mut search = Stoller::new(machine.classes(), Settings::IF_SSS);
+            search.explore(machine, Limits::default(), up_to)
+        }),
+        ("composed", &|machine, up_to| {
+            let mut search = Stoller::new(machine.classes(), Settings::COMPOSED);
+            search.explore(machine, Limits::default(), up_to)
         }),
         ("random", &|machine, up_to| {
             up_to.0 = up_to.0.min(100_000);

@@ -19,6 +19,7 @@ Usage: cargo xtask <command>
                  setup, then measure executions, search times and rates beside loom and shuttle;
                  a search that takes longer than N seconds (5) is ended
   bench search   measure how searches grow on model programs: executions, rates, memory
+  bench papers   print the tables of the papers whose searches are beside ours, with our numbers
 ";
 
 fn main() -> ExitCode {
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         ["bench", "engine"] => bench::engine::run(bench::engine::SEARCH_SECONDS),
         ["bench", "engine", "--seconds", seconds] => bench::engine::run(seconds),
         ["bench", "search"] => bench::search::run(),
+        ["bench", "papers"] => bench::papers::run(),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             Ok(())

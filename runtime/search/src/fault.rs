@@ -61,6 +61,18 @@ pub enum Fault {
     SplitIgnored,
     /// Joins of threads that wait while holding a lock are left out where persistent sets are looked for.
     LateJoinsIgnored,
+    /// Stoller's framework: sleepers stay asleep whatever is executed.
+    SleepersStayAsleep,
+    /// Stoller's framework: an acquire never interferes with another one.
+    AcquiresDoNotInterfere,
+    /// Stoller's framework: LD′ lets initialization go on until a second thread comes.
+    InitializationIsOpen,
+    /// Stoller's framework: a write of an object that was shared by reading counts as a read.
+    LateWritesAreReads,
+    /// Stoller's framework: a lock that a composed transition keeps counts as given back.
+    KeptLockIsSection,
+    /// Stoller's framework: persistent sets are explored all around a cycle.
+    TransitionsIgnored,
 }
 
 impl Fault {

@@ -10,6 +10,8 @@
 //! transactions, with few executions where locks are the only conflict: [`transactions::explore`] (stateless, with data
 //! races and their witnesses), [`stateful::explore`] (each state once). The facts that these rely on are a
 //! [`discipline::Discipline`].
+//!
+//! [`stoller`] is a published framework with searches of its own, to compare with.
 #![forbid(unsafe_code)]
 
 mod chains;
@@ -33,6 +35,7 @@ pub mod random;
 pub mod replay;
 mod sleep;
 pub mod stateful;
+pub mod stoller;
 mod thread_set;
 mod trace;
 pub mod transactional;

@@ -42,6 +42,16 @@ impl Picks {
         picked
     }
 
+    /// How many values the run that is under way has taken.
+    pub(crate) const fn taken(&self) -> usize {
+        self.taken
+    }
+
+    /// The values, as far as they are known.
+    pub(crate) fn picked(&self) -> Vec<u32> {
+        self.values.iter().map(|&(picked, _)| picked).collect()
+    }
+
     /// Whether the run that has ended took the values as before.
     pub(crate) fn agreed(&self) -> bool {
         !self.differs && self.taken == self.values.len()

@@ -4,10 +4,11 @@
 mod check;
 
 use check::{
-    all_states, all_watched_states, by_persistent_sets, by_states, by_transactions, leads_to,
-    parse, search,
+    all_states, all_watched_states, by_persistent_sets, by_states, by_stoller, by_transactions,
+    leads_to, parse, search,
 };
-use lockred_search::model::{Failure, Program};
+use lockred_search::model::{Failure, ModelMachine, Program};
+use lockred_search::stoller::{Memory, Settings, Sleep};
 use lockred_search::{Limits, Outcome, Stop, Strategy};
 
 type Search = fn(&Program, Limits) -> (check::Seen, Outcome);
@@ -33,6 +34,15 @@ fn agrees(text: &str) -> check::Seen {
         assert_eq!(outcome.stop, Stop::Complete);
         assert_eq!(seen.failures, states.failures, "{name}: {program}");
         shows(name, &seen);
+    }
+    let classes = ModelMachine::new(&program).classes();
+    for memory in [Memory::Stateless, Memory::Stateful] {
+        let sleep = Sleep::Conditional;
+        let settings = Settings { memory, sleep, ..Settings::SSS };
+        let (seen, outcome, _) = by_stoller(&program, &classes, settings, Limits::default());
+        assert_eq!(outcome.stop, Stop::Complete);
+        assert_eq!(seen.failures, states.failures, "{settings:?}: {program}");
+        shows("stoller", &seen);
     }
     let (watched, outcome) = all_watched_states(&program, Limits::default());
     assert_eq!(outcome.stop, Stop::Complete);

@@ -2,4 +2,5 @@
 
 pub mod check_times;
 pub mod engine;
+pub mod papers;
 pub mod search;

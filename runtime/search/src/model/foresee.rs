@@ -70,7 +70,7 @@ impl Rests {
 
 /// Where a thread may be behind the instruction: behind a call as well as in what is called. Leaving a procedure counts as an
 /// end: what comes behind it is seen at the call.
-fn successors(
+pub(super) fn successors(
     code: &[Instruction],
     instruction: &Instruction,
     place: usize,

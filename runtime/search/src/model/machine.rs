@@ -4,12 +4,15 @@
 //! consistency, with mutexes that any waiting thread may get next, and condition variables that wake any waiter and do not wake
 //! by themselves, unless the program says otherwise.
 
+use std::cell::OnceCell;
+
 use super::calls::link;
 use super::code::{Instruction, fences, spawned};
 use super::foresee::Rests;
 use super::program::{Barrier, Body, Channel, Condvar, Mutex, Once, Program, Statement, Variable};
 use super::spins::Spins;
 use super::state::{Phase, State, Thread};
+use super::stoller::Layout;
 use crate::discipline::Ordering;
 use crate::fingerprint;
 use crate::footprint::{Access, Footprint, ObjectId};
@@ -95,7 +98,7 @@ pub struct ModelMachine {
     pub(super) barriers: Vec<u8>,
     /// Capacities of the channels.
     pub(super) capacities: Vec<u8>,
-    root: State,
+    pub(super) root: State,
     pub(super) state: State,
     pub(super) saved: Vec<State>,
     /// Failures of local statements before the first visible operations: reported with the first step.
@@ -107,6 +110,8 @@ pub struct ModelMachine {
     pub(super) rests: Option<Rests>,
     /// What threads did in loops, if that is noticed.
     pub(super) spins: Option<Spins>,
+    /// What Stoller's framework is told of the code, once somebody has asked.
+    pub(super) layout: OnceCell<Layout>,
 }
 
 const MUTEXES: u64 = 1 << 32;
@@ -169,6 +174,7 @@ impl ModelMachine {
             over: false,
             rests: None,
             spins: None,
+            layout: OnceCell::new(),
         };
         machine.restore_root();
         machine

@@ -18,6 +18,7 @@
 //! | [`machine`] | the machine, one operation a step |
 //! | `transactional` | the machine by transactions |
 //! | `foresee` | what threads may still do |
+//! | `stoller` | the machine as a system of Stoller's framework |
 //! | [`watched`] | the machine watched by a race detector |
 
 mod barrier;
@@ -35,6 +36,7 @@ mod reentrant;
 mod repetition;
 mod spins;
 pub mod state;
+mod stoller;
 pub mod text;
 mod transactional;
 mod waiting;

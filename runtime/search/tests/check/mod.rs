@@ -7,6 +7,7 @@ pub mod texts;
 
 use lockred_search::discipline::Discipline;
 use lockred_search::model::{Failure, ModelMachine, Program, Watched};
+use lockred_search::stoller::{Classes, Settings, Stoller};
 use lockred_search::{
     Choice, Findings, Limits, Outcome, Strategy, explore, naive, replay, stateful, transactions,
 };
@@ -77,4 +78,18 @@ pub fn by_states(program: &Program, limits: Limits) -> (Seen, Outcome) {
     let mut machine = ModelMachine::new(program).reporting_ends();
     let outcome = stateful::explore(&mut machine, &mut Discipline::by_locks(), limits, &mut seen);
     (seen, outcome)
+}
+
+/// Explores the program by a search of Stoller's framework.
+pub fn by_stoller(
+    program: &Program,
+    classes: &Classes,
+    settings: Settings,
+    limits: Limits,
+) -> (Seen, Outcome, Stoller) {
+    let mut seen = Seen::default();
+    let mut machine = ModelMachine::new(program).reporting_ends();
+    let mut stoller = Stoller::new(classes.clone(), settings);
+    let outcome = stoller.explore(&mut machine, limits, &mut seen);
+    (seen, outcome, stoller)
 }

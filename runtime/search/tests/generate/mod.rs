@@ -1,6 +1,7 @@
 //! Random model programs: half of their threads' parts are single statements, half are patterns of real programs.
 
 pub mod data;
+pub mod disciplined;
 pub mod locks;
 pub mod loops;
 pub mod parts;
