@@ -61,6 +61,26 @@ pub enum Fault {
     SplitIgnored,
     /// Joins of threads that wait while holding a lock are left out where persistent sets are looked for.
     LateJoinsIgnored,
+    /// Access predicates: a release, exclusive before and not behind, is a right mover.
+    ReleaseIsRight,
+    /// Access predicates: an acquire, exclusive behind and not before, is a left mover.
+    AcquireIsLeft,
+    /// Access predicates: every acquire of a re-entrant lock begins a transaction's right part, behind its commit, too.
+    InnerAcquireIsRight,
+    /// Access predicates: what no lock protects is accessed exclusively.
+    UnprotectedIsMover,
+    /// Access predicates: transactions may go on for ever behind their commit.
+    NoConditionC,
+    /// Access predicates: states that were visited are not looked at again when a predicate becomes weaker.
+    VisitedStaysVisited,
+    /// Access predicates: accesses without exclusive access refute nothing.
+    AccessUnchecked,
+    /// Access predicates: two threads may have exclusive access at once (condition (i)).
+    SharingUnchecked,
+    /// Access predicates: threads may change each other's exclusive access (condition (ii)).
+    ChangesUnchecked,
+    /// Access predicates: the end of a thread that is waited for is a right mover.
+    EndIsRight,
 }
 
 impl Fault {

@@ -9,7 +9,7 @@
 //! Machines that tell their operations one by one ([`transactional::Transactional`]) are also searched by whole
 //! transactions, with few executions where locks are the only conflict: [`transactions::explore`] (stateless, with data
 //! races and their witnesses), [`stateful::explore`] (each state once). The facts that these rely on are a
-//! [`discipline::Discipline`].
+//! [`discipline::Discipline`]. [`flanagan_qadeer::explore`] is a published framework as it stands, to compare with.
 #![forbid(unsafe_code)]
 
 mod chains;
@@ -21,6 +21,7 @@ pub mod explore;
 pub mod fault;
 pub mod findings;
 mod fingerprint;
+pub mod flanagan_qadeer;
 pub mod footprint;
 pub mod foreseeing;
 pub mod machine;

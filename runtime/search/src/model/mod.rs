@@ -18,6 +18,7 @@
 //! | [`machine`] | the machine, one operation a step |
 //! | `transactional` | the machine by transactions |
 //! | `foresee` | what threads may still do |
+//! | `guarded` | what its actions access |
 //! | [`watched`] | the machine watched by a race detector |
 
 mod barrier;
@@ -26,6 +27,7 @@ mod channels;
 mod code;
 mod execute;
 mod foresee;
+mod guarded;
 pub mod machine;
 mod once;
 mod print;

@@ -7,6 +7,7 @@ pub mod texts;
 
 use lockred_search::discipline::Discipline;
 use lockred_search::model::{Failure, ModelMachine, Program, Watched};
+use lockred_search::flanagan_qadeer::{self, Movers, Predicates};
 use lockred_search::{
     Choice, Findings, Limits, Outcome, Strategy, explore, naive, replay, stateful, transactions,
 };
@@ -77,4 +78,18 @@ pub fn by_states(program: &Program, limits: Limits) -> (Seen, Outcome) {
     let mut machine = ModelMachine::new(program).reporting_ends();
     let outcome = stateful::explore(&mut machine, &mut Discipline::by_locks(), limits, &mut seen);
     (seen, outcome)
+}
+
+/// Visits the states that access predicates leave: the program's own, the rest inferred.
+pub fn by_access_predicates(
+    program: &Program,
+    movers: Movers,
+    limits: Limits,
+) -> (Seen, Outcome, Predicates) {
+    let mut seen = Seen::default();
+    let mut machine = ModelMachine::new(program).reporting_ends();
+    let mut predicates = Predicates::given(&program.exclusive);
+    let outcome =
+        flanagan_qadeer::explore(&mut machine, &mut predicates, movers, limits, &mut seen);
+    (seen, outcome, predicates)
 }
