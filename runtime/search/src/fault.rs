@@ -71,10 +71,14 @@ pub enum Fault {
     UnprotectedIsMover,
     /// Access predicates: transactions may go on for ever behind their commit.
     NoConditionC,
+    /// Access predicates: transactions are ended in single states, whatever the thread is in when others have moved.
+    CutAlone,
     /// Access predicates: states that were visited are not looked at again when a predicate becomes weaker.
     VisitedStaysVisited,
     /// Access predicates: accesses without exclusive access refute nothing.
     AccessUnchecked,
+    /// Access predicates: only accesses that are enabled refute predicates, as rule ACCESS has it.
+    BlockedUnseen,
     /// Access predicates: two threads may have exclusive access at once (condition (i)).
     SharingUnchecked,
     /// Access predicates: threads may change each other's exclusive access (condition (ii)).

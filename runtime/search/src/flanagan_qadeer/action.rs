@@ -91,6 +91,10 @@ pub trait Guarded: Snapshots + Fingerprint {
     /// The value of a variable; none if the object is something else.
     fn value(&self, variable: ObjectId) -> Option<i32>;
 
+    /// The thread's local state: equal for equal ones only (up to hash collisions). No other thread's step changes it, unless the
+    /// thread waits, and then only by steps on what its next action accesses.
+    fn local(&self, thread: ThreadId) -> u128;
+
     /// Whether any thread may wait for the thread's end.
     fn is_awaited(&self, thread: ThreadId) -> bool;
 

@@ -14,6 +14,11 @@
 //! - The depth of a re-entrant lock is told as the lock, since E is the same. The paper says that acquire is a right mover and release
 //!   a left mover; by its own definition an inner one is both, and that matters: a right mover behind a commit may not go on with
 //!   its transaction (A2).
+//! - A thread that waits before an access (for a value, a message) accesses, too: the lock sets are reduced where it stands, whether the
+//!   action is enabled or not. Rule ACCESS asks for an enabled one, (s, s', l') ∈ Act(t, l); so x below belongs to B alone,
+//!   B's only transaction never commits, and A's failure is missed: Theorem 6.1 does not hold. In the instrumented program of
+//!   section 4.2, to which its proof refers, A goes wrong right away, since there δ is asserted before the wait.
+//!   `atomic x; thread A { await x == 1; assert r == 1 } thread B { x = 1 }`
 //! - Before an access to z, E(t, z) is judged with what the access would leave of M_z. At the fixpoint this is the same.
 
 use std::collections::{BTreeMap, BTreeSet};

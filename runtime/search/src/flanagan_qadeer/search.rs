@@ -13,7 +13,7 @@
 //! An execution is counted where no thread can run, and given up as blocked where it comes to a known state or where the
 //! thread in whose transaction it is waits: who waits before its commit is left by the search there, though others could run.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::action::{Action, Guarded};
 use super::condition_c::{self, Graph};
@@ -46,6 +46,7 @@ pub fn explore<M: Guarded>(
         numbers: ByFingerprint::default(),
         left: Vec::new(),
         accessing: HashMap::new(),
+        cut: HashSet::new(),
     };
     let result = search.run();
     let boundaries = search.states.iter().filter(|state| state.active.is_none()).count();
@@ -68,10 +69,8 @@ struct State {
     active: Option<(ThreadId, Part)>,
     /// If that is behind its commit: where its steps lead.
     steps: Vec<u32>,
-    /// It is known to keep condition C, if need be by `is_cut`.
+    /// It is known to keep condition C.
     keeps_c: bool,
-    /// It was taken out of L.
-    is_cut: bool,
 }
 
 struct Search<'a, 'p, M: Guarded> {
@@ -85,6 +84,8 @@ struct Search<'a, 'p, M: Guarded> {
     left: Vec<u32>,
     /// States where the next action of some thread accesses the object.
     accessing: HashMap<ObjectId, Vec<u32>>,
+    /// Local states of threads that were taken out of L.
+    cut: HashSet<(ThreadId, u128)>,
 }
 
 impl<M: Guarded> Search<'_, '_, M> {
@@ -153,7 +154,6 @@ impl<M: Guarded> Search<'_, '_, M> {
             active: None,
             steps: Vec::new(),
             keeps_c: false,
-            is_cut: false,
         });
         self.left.push(number);
         (number, true)
@@ -188,8 +188,17 @@ impl<M: Guarded> Search<'_, '_, M> {
             .map(|thread| (ThreadId(thread), self.part(number, ThreadId(thread))))
             .filter(|&(_, part)| part != Part::None)
             .collect();
-        let first = !std::mem::replace(&mut self.states[number as usize].is_known, true);
         self.states[number as usize].active = active.first().copied();
+        // Every other thread is in N: true for the thread that is not, if there is just one.
+        let may_step = |&thread: &ThreadId| active.iter().all(|&(other, _)| other == thread);
+        let may_step: Vec<_> = (0..threads).map(ThreadId).filter(may_step).collect();
+        for &thread in &may_step {
+            if !self.respects(thread)? {
+                self.look_again(number);
+                return Ok(());
+            }
+        }
+        let first = !std::mem::replace(&mut self.states[number as usize].is_known, true);
         let runnable: Vec<_> = (0..threads)
             .map(ThreadId)
             .filter(|&thread| self.drive.machine.status(thread).can_run())
@@ -208,21 +217,12 @@ impl<M: Guarded> Search<'_, '_, M> {
             }
             return Ok(());
         }
-        // Every other thread is in N: true for the thread that is not, if there is just one.
-        let may_step =
-            |&thread: &ThreadId| active.iter().all(|&(other, _)| other == thread);
-        let steppers: Vec<_> = runnable.into_iter().filter(may_step).collect();
+        let steppers: Vec<_> = runnable.into_iter().filter(|t| may_step.contains(t)).collect();
         if steppers.is_empty() && first {
             self.drive.block();
             self.drive.next()?;
         }
-        for thread in steppers {
-            if !self.steps(number, thread, first)? {
-                self.look_again(number);
-                return Ok(());
-            }
-        }
-        Ok(())
+        steppers.into_iter().try_for_each(|thread| self.steps(number, thread, first))
     }
 
     /// The part of the partition in which the thread is.
@@ -231,25 +231,37 @@ impl<M: Guarded> Search<'_, '_, M> {
         let machine = &*self.drive.machine;
         let phase = state.phases[thread.index()];
         let next = phase == Phase::Left
-            && !state.is_cut
+            && !self.cut.contains(&self.cut_at(number, thread))
             && machine.action(thread).is_some_and(|a| self.predicates.before(machine, thread, &a));
         phase.part(next, self.movers)
     }
 
-    /// Makes the thread's next step from the state, with all values that it may choose. False if that refuted a predicate, so that
-    /// the state has to be looked at again.
-    fn steps(&mut self, number: u32, thread: ThreadId, first: bool) -> Result<bool, Stop> {
+    /// What is taken out of L together with the thread's part of the state, which the machine is in.
+    fn cut_at(&self, number: u32, thread: ThreadId) -> (ThreadId, u128) {
+        let local = self.drive.machine.local(thread);
+        (thread, if is_on(Fault::CutAlone) { u128::from(number) } else { local })
+    }
+
+    /// Rule ACCESS and δ: whether the thread, in the present state, has exclusive access where it has to. Else predicates become
+    /// weaker.
+    fn respects(&mut self, thread: ThreadId) -> Result<bool, Stop> {
+        if is_on(Fault::BlockedUnseen) && !self.drive.machine.status(thread).can_run() {
+            return Ok(true);
+        }
+        let Some(action) = self.drive.machine.action(thread) else { return Ok(true) };
+        let violated = violated(self.drive.machine, self.predicates, thread, &action);
+        for &object in &violated {
+            self.weaken(object, thread, &action)?;
+        }
+        Ok(violated.is_empty())
+    }
+
+    /// Makes the thread's next step from the state, with all values that it may choose.
+    fn steps(&mut self, number: u32, thread: ThreadId, first: bool) -> Result<(), Stop> {
         self.drive.machine.restore(number as usize);
         let path = self.path(number);
         self.drive.resume(&path);
-        let Some(action) = self.drive.machine.action(thread) else { return Ok(true) };
-        let violated = violated(self.drive.machine, self.predicates, thread, &action);
-        if !violated.is_empty() {
-            for object in violated {
-                self.weaken(object, thread, &action)?;
-            }
-            return Ok(false);
-        }
+        let Some(action) = self.drive.machine.action(thread) else { return Ok(()) };
         let before = self.predicates.before(self.drive.machine, thread, &action);
         let rely = Rely::before(self.drive.machine, self.predicates, thread, &action);
         let mut picks = Picks::default();
@@ -291,7 +303,7 @@ impl<M: Guarded> Search<'_, '_, M> {
         if state.active == Some((thread, Part::Left)) {
             state.steps = targets;
         }
-        Ok(true)
+        Ok(())
     }
 
     /// The phases behind a step of the thread.
@@ -354,14 +366,28 @@ impl<M: Guarded> Search<'_, '_, M> {
             return false;
         }
         let endless = condition_c::endless(&States(&self.states));
+        if endless.is_empty() {
+            return false;
+        }
         for state in &mut self.states {
             state.keeps_c |= state.is_in_l();
         }
         for &number in &endless {
-            self.states[number].is_cut = true;
-            self.look_again(number as u32);
+            if let Some((thread, _)) = self.states[number].active {
+                self.drive.machine.restore(number);
+                let cut = self.cut_at(number as u32, thread);
+                self.cut.insert(cut);
+            }
         }
-        !endless.is_empty()
+        // Others may have the same local state.
+        for number in 0..self.states.len() {
+            let Some((thread, Part::Left)) = self.states[number].active else { continue };
+            self.drive.machine.restore(number);
+            if self.cut.contains(&self.cut_at(number as u32, thread)) {
+                self.look_again(number as u32);
+            }
+        }
+        true
     }
 }
 

@@ -8,6 +8,7 @@ use super::code::Instruction;
 use super::machine::{Failure, ModelMachine, barrier, channel, condvar, mutex, once, variable};
 use super::program::{Body, Condvar, Mutex, Statement};
 use super::state::Phase;
+use crate::fingerprint;
 use crate::flanagan_qadeer::{Accessed, Action, Guarded, Violation, Waits};
 use crate::footprint::ObjectId;
 use crate::machine::ThreadId;
@@ -129,6 +130,10 @@ impl Guarded for ModelMachine {
 
     fn value(&self, object: ObjectId) -> Option<i32> {
         self.state.values.get(usize::try_from(object.0).ok()?).copied()
+    }
+
+    fn local(&self, thread: ThreadId) -> u128 {
+        fingerprint::of(&self.state.threads[thread.index()])
     }
 
     fn is_awaited(&self, thread: ThreadId) -> bool {

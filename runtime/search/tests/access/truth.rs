@@ -33,6 +33,9 @@ pub fn objections(program: &Program) -> BTreeSet<ObjectId> {
     standing.retain(|_, predicate| !is_shared(predicate, threads));
     loop {
         let before = standing.len();
+        if before == 0 {
+            return all;
+        }
         let inferred = protecting(&mut machine, &standing);
         let mut violated = BTreeSet::new();
         every_transition(&mut machine, &mut |states, thread, action| {
@@ -52,7 +55,7 @@ pub fn objections(program: &Program) -> BTreeSet<ObjectId> {
 /// A machine before and behind a step.
 type Pair<'a> = (&'a ModelMachine, &'a ModelMachine);
 
-/// Calls `see` for every step of every reachable state.
+/// Calls `see` for every step of every reachable state, and for every thread that waits before one, as a step that changes nothing.
 fn every_transition(
     machine: &mut ModelMachine,
     see: &mut dyn FnMut(Pair<'_>, ThreadId, &Action),
@@ -64,6 +67,12 @@ fn every_transition(
         see: &mut dyn FnMut(Pair<'_>, ThreadId, &Action),
     ) {
         let before = machine.clone();
+        for thread in (0..machine.threads()).map(ThreadId) {
+            if let (false, Some(action)) = (machine.status(thread).can_run(), before.action(thread))
+            {
+                see((&before, &before), thread, &action);
+            }
+        }
         every_step(machine, depth, &mut |machine, thread, step| {
             let action = before.action(thread).expect("who steps has not ended");
             see((&before, machine), thread, &action);
