@@ -19,6 +19,8 @@
 //!   B's only transaction never commits, and A's failure is missed: Theorem 6.1 does not hold. In the instrumented program of
 //!   section 4.2, to which its proof refers, A goes wrong right away, since there δ is asserted before the wait.
 //!   `atomic x; thread A { await x == 1; assert r == 1 } thread B { x = 1 }`
+//! - Waiting accesses the queue and gives the lock back, coming back takes the lock and accesses the queue: in both the lock counts as
+//!   held. (While another thread holds it neither is enabled, so they are safe for what it protects.)
 //! - Before an access to z, E(t, z) is judged with what the access would leave of M_z. At the fixpoint this is the same.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -154,45 +156,67 @@ impl Predicates {
         waits: Waits,
         object: ObjectId,
     ) -> bool {
-        let is_free = |lock| waits == Waits::Free(lock);
+        let excludes = |guard: &Guard| match *guard {
+            Guard::Lock(lock) => waits == Waits::Free(lock),
+            Guard::Thread(owner) => owner == thread,
+        };
         match self.of.get(&object) {
             Some(Protection::Given(predicate)) => {
                 predicate.is_safe(thread, waits, machine.threads())
             }
-            Some(Protection::Guards(guards)) => {
-                let excludes = |guard: &Guard| match *guard {
-                    Guard::Lock(lock) => is_free(lock),
-                    Guard::Thread(owner) => owner == thread,
-                };
-                guards.is_empty() || guards.iter().any(excludes)
-            }
-            None => machine.is_lock(object) && is_free(object),
+            Some(Protection::Guards(guards)) => guards.is_empty() || guards.iter().any(excludes),
+            None => machine.is_lock(object) && excludes(&Guard::Lock(object)),
         }
     }
 
-    /// The thread accesses the object by an action that is not safe for it, and has no exclusive access (rule ACCESS): removes
-    /// the locks that it does not hold.
+    /// Whether the thread may make an action that `waits` and accesses the object: δ for given predicates, and for inferred ones
+    /// that no lock has to be removed from them.
+    pub(super) fn permits<M: Guarded>(
+        &self,
+        machine: &M,
+        thread: ThreadId,
+        waits: Waits,
+        object: ObjectId,
+    ) -> bool {
+        match self.of.get(&object) {
+            Some(Protection::Given(_)) => {
+                self.is_safe(machine, thread, waits, object) || self.holds(machine, thread, object)
+            }
+            Some(Protection::Guards(guards)) => guards.is_subset(&held(machine, thread, waits)),
+            None => machine.is_lock(object) && waits == Waits::Free(object),
+        }
+    }
+
+    /// The thread makes an action that is not permitted (rule ACCESS): removes the locks that it does not hold.
     pub(super) fn weaken<M: Guarded>(
         &mut self,
         machine: &M,
         thread: ThreadId,
+        waits: Waits,
         object: ObjectId,
     ) -> Weakened {
-        let held = || {
-            let locks = machine.held(thread).into_iter().map(Guard::Lock);
-            locks.chain([Guard::Thread(thread)]).collect::<BTreeSet<_>>()
-        };
+        let held = held(machine, thread, waits);
         let (guards, weakened) = match self.of.get(&object) {
             Some(Protection::Given(_)) => (BTreeSet::new(), Weakened::Given),
             Some(Protection::Guards(guards)) => {
-                (guards.intersection(&held()).copied().collect(), Weakened::Guess)
+                (guards.intersection(&held).copied().collect(), Weakened::Guess)
             }
             None if machine.is_lock(object) => (BTreeSet::new(), Weakened::Guess),
-            None => (held(), Weakened::Guess),
+            None => (held, Weakened::Guess),
         };
         self.of.insert(object, Protection::Guards(guards));
         weakened
     }
+}
+
+/// What the thread holds at an action that `waits`: before it, or behind it.
+fn held<M: Guarded>(machine: &M, thread: ThreadId, waits: Waits) -> BTreeSet<Guard> {
+    let taken = match waits {
+        Waits::Free(lock) => Some(lock),
+        _ => None,
+    };
+    let locks = machine.held(thread).into_iter().chain(taken).map(Guard::Lock);
+    locks.chain([Guard::Thread(thread)]).collect()
 }
 
 /// Whether the thread holds the lock.

@@ -78,7 +78,7 @@ pub(super) fn asserted<M: Guarded>(
     action.objects().filter(unsafe_for).collect()
 }
 
-/// Those for which it does not hold in the present state.
+/// Those whose predicates do not permit it in the present state.
 pub(super) fn violated<M: Guarded>(
     machine: &M,
     predicates: &Predicates,
@@ -88,9 +88,9 @@ pub(super) fn violated<M: Guarded>(
     if is_on(Fault::AccessUnchecked) {
         return Vec::new();
     }
-    let mut objects = asserted(machine, predicates, thread, action);
-    objects.retain(|&object| !predicates.holds(machine, thread, object));
-    objects
+    let permits =
+        |&object: &ObjectId| predicates.permits(machine, thread, action.waits, object);
+    action.objects().filter(|object| !permits(object)).collect()
 }
 
 /// What others' exclusive access is before a step, as far as the step may change it.

@@ -128,8 +128,8 @@ fn is_shared(predicate: &Predicate, threads: u32) -> bool {
     stores.iter().any(|store| (0..threads).filter(|&t| holds(store, t)).count() > 1)
 }
 
-/// Who owns what of the objects without a given predicate: the locks (and threads, told as objects beyond all others) that every
-/// access of the program that is not safe was made with. None: no such access is ever made.
+/// Who owns what of the objects without a given predicate: the locks (and threads, told as objects beyond all others) that were held
+/// at every access of the program. None: no access is ever made.
 type Inferred = BTreeMap<ObjectId, BTreeSet<ObjectId>>;
 
 fn owned_by(thread: ThreadId) -> ObjectId {
@@ -146,23 +146,18 @@ fn protecting(machine: &mut ModelMachine, standing: &BTreeMap<ObjectId, &Predica
         let before = inferred.clone();
         every_transition(machine, &mut |(machine, _), thread, action| {
             for object in objects(action).filter(|object| !standing.contains_key(object)) {
-                let safe = |lock: ObjectId| {
-                    lock == owned_by(thread) || action.waits == Waits::Free(lock)
-                };
-                let guards = inferred.get(&object).cloned();
-                let guards = match guards {
-                    Some(guards) => guards,
-                    None if machine.is_lock(object) => BTreeSet::from([object]),
-                    None => {
-                        inferred.insert(object, holdings(machine, thread));
-                        continue;
-                    }
-                };
-                if guards.is_empty() || guards.iter().any(|&lock| safe(lock)) {
-                    continue;
+                let mut held = holdings(machine, thread);
+                if let Waits::Free(lock) = action.waits {
+                    held.insert(lock);
                 }
-                let held = holdings(machine, thread);
-                inferred.insert(object, guards.intersection(&held).copied().collect());
+                let guards = match inferred.get(&object) {
+                    Some(guards) => guards.intersection(&held).copied().collect(),
+                    None if machine.is_lock(object) => {
+                        held.into_iter().filter(|&lock| lock == object).collect()
+                    }
+                    None => held,
+                };
+                inferred.insert(object, guards);
             }
         });
         if inferred == before {
