@@ -96,7 +96,8 @@ impl<'a, M: Machine> Drive<'a, M> {
 
     /// Another place of the search is gone on from, to which the choices lead: tells the observer those that differ.
     pub(crate) fn resume(&mut self, choices: &[Choice]) {
-        let same = self.schedule.iter().zip(choices).take_while(|(one, other)| one == other).count();
+        let same =
+            self.schedule.iter().zip(choices).take_while(|(one, other)| one == other).count();
         for (depth, &choice) in choices.iter().enumerate().skip(same) {
             self.observer.on_choice(depth, choice);
         }

@@ -1,11 +1,11 @@
 //! The search by access predicates on the examples of Flanagan and Qadeer's paper, section by section, with the paper's numbers.
 
 #![expect(dead_code, reason = "not every test file uses all of `check`")]
-#[path = "access/programs.rs"]
-mod programs;
 #[path = "access/truth.rs"]
 mod access;
 mod check;
+#[path = "access/programs.rs"]
+mod programs;
 
 use std::collections::BTreeSet;
 
@@ -57,7 +57,8 @@ fn agrees(text: &str) -> (Seen, Outcome, Predicates) {
         assert_eq!((outcome.stop, outcome.covered), (Stop::Complete, Covered::Everything));
         assert_eq!(of_threads(&seen), of_threads(&states), "{movers:?}: {text}");
         for (failure, schedule) in &seen.schedules {
-            let shows = matches!(failure, Failure::Violation(_)) || leads_to(&program, schedule, failure);
+            let shows =
+                matches!(failure, Failure::Violation(_)) || leads_to(&program, schedule, failure);
             assert!(shows, "{schedule:?} does not show {failure:?} of {text}");
         }
     }
@@ -104,7 +105,8 @@ fn each_method_of_the_counter_is_one_transaction() {
     assert_eq!(begun(&predicates, &given, Movers::Left), [2, 2, 3]);
     assert_eq!(begun(&predicates, &given, Movers::None), lengths);
     // The same with predicates that were inferred.
-    let program = parse(&counter("", &threads.replace("call incr() }", "call read(); call decr() }")));
+    let program =
+        parse(&counter("", &threads.replace("call incr() }", "call read(); call decr() }")));
     let predicates = inferred(&program);
     assert_eq!(begun(&predicates, &program, Movers::Both), [1, 1, 1]);
     assert_eq!(begun(&predicates, &program, Movers::Left), [2, 2, 3]);
@@ -129,7 +131,8 @@ fn the_counters_predicates_are_inferred() {
     assert_eq!(guards(variable(2)), [].into());
     assert!(outcome.counts.refinements > 0);
     // What was inferred is valid, and needs no refinement when it is given.
-    let (seen, outcome, _) = agrees(&counter(GIVEN, &format!("thread A {methods} thread B {methods}")));
+    let (seen, outcome, _) =
+        agrees(&counter(GIVEN, &format!("thread A {methods} thread B {methods}")));
     assert_eq!((violations(&seen), outcome.counts.refinements), (vec![], 0));
 }
 
@@ -145,7 +148,10 @@ fn a_counter_that_forgets_a_lock_is_found_out() {
     let given = without.replace("proc incr", "exclusive x when held mx; proc incr");
     let (seen, ..) = agrees(&given);
     let of = violations(&seen);
-    assert!(matches!(of[..], [Violation::Unguarded { object, .. }] if object == variable(0)), "{of:?}");
+    assert!(
+        matches!(of[..], [Violation::Unguarded { object, .. }] if object == variable(0)),
+        "{of:?}"
+    );
 }
 
 // Section 4.3.
@@ -165,7 +171,8 @@ fn read_phase_by_phase() {
     let (n, r, l) = (Part::None, Part::Right, Part::Left);
     assert_eq!(parts, [n, r, r, r, r, l, l, l]);
     // p := p on line 8, also if p is true: when `count` is not accessed, nothing commits before the locks are released.
-    let text = counter(GIVEN, "thread A { lock mx; tx = x; r = any 1; x = tx; unlock mx; r = any 1 }");
+    let text =
+        counter(GIVEN, "thread A { lock mx; tx = x; r = any 1; x = tx; unlock mx; r = any 1 }");
     let moves = alone(&parse(&text), &predicates, Movers::Both, 6);
     assert_eq!(phases(&moves), [t, t, t, t, f, f]);
 }
@@ -185,7 +192,8 @@ fn thread_local_variables_need_no_lock() {
     assert_eq!(movers(&moves), ["both", "right", "both", "left", "both"]);
     assert_eq!(begun(&moves), 1);
     // The user says so.
-    let given = text.replace("{}", "exclusive x when by A; exclusive y when by B; exclusive z when held a;");
+    let given = text
+        .replace("{}", "exclusive x when by A; exclusive y when by B; exclusive z when held a;");
     let (seen, outcome, _) = agrees(&given);
     assert_eq!((violations(&seen), outcome.counts.refinements), (vec![], 0));
     // Of another thread.
@@ -247,7 +255,8 @@ fn a_bounded_buffer_with_two_conditions() {
         thread C { repeat 3 { lock a; r = n; while r == 0 { wait full a; r = n }
             n = r + -1; q = out; out = q + 1; p = in; assert p == q + 1; notify_all empty; unlock a } }";
     // Comparisons are with constants.
-    let text = text.replace("assert p == q + 1;", "while q != 0 { q = q + -1; p = p + -1 } assert p == 1;");
+    let text = text
+        .replace("assert p == q + 1;", "while q != 0 { q = q + -1; p = p + -1 } assert p == 1;");
     let (seen, ..) = agrees(&text);
     assert_eq!(of_threads(&seen), BTreeSet::new());
     let (seen, ..) = agrees(&text.replace("while r == 1 { wait empty a; r = n }", ""));
@@ -271,7 +280,8 @@ fn locks_that_are_not_always_held_protect_nothing() {
 #[test]
 fn what_was_inferred_is_known_the_next_time() {
     let program = parse(&counter("", "thread A { call read() } thread B { call incr() }"));
-    let (_, first, mut predicates) = by_access_predicates(&program, Movers::Both, Limits::default());
+    let (_, first, mut predicates) =
+        by_access_predicates(&program, Movers::Both, Limits::default());
     let states = predicates.states();
     let mut machine = lockred_search::model::ModelMachine::new(&program);
     let mut seen = Seen::default();
@@ -301,7 +311,8 @@ fn a_lock_that_is_tried_is_nobodys() {
 
 #[test]
 fn a_thread_that_waits_for_a_value_accesses_it() {
-    let (seen, ..) = agrees("atomic x; thread A { await x == 1; assert r == 1 } thread B { x = 1 }");
+    let (seen, ..) =
+        agrees("atomic x; thread A { await x == 1; assert r == 1 } thread B { x = 1 }");
     assert_eq!(of_threads(&seen).len(), 1);
 }
 
@@ -316,8 +327,12 @@ fn a_transaction_that_cannot_end_is_ended_whatever_others_do() {
 
 #[test]
 fn cyclic_state_spaces_end() {
-    agrees("atomic f; thread A { r = f; while r == 0 { r = f } } thread B { f = 1; assert r == 1 }");
-    agrees("plain x; atomic f; thread A { f = 1; while r == 0 { r = x } } thread B { q = f; assert q == 0 }");
+    agrees(
+        "atomic f; thread A { r = f; while r == 0 { r = f } } thread B { f = 1; assert r == 1 }",
+    );
+    agrees(
+        "plain x; atomic f; thread A { f = 1; while r == 0 { r = x } } thread B { q = f; assert q == 0 }",
+    );
     agrees(
         "plain x; mutex a; thread A { lock a; unlock a; while r == 0 { r = x } }
         thread B { lock a; unlock a; assert r == 1 }",
@@ -384,7 +399,9 @@ fn what_protects_a_variable_may_change() {
     assert_eq!(without.guards(variable(0)), Some(&[].into()));
     assert!(with.states() < without.states(), "{} {}", with.states(), without.states());
     // Without b, C takes access away from nobody, and gives it to B if B holds b.
-    let (seen, ..) = agrees(&text.replace("GIVEN", given).replace("lock a; lock b; f = 1; unlock b;", "lock a; f = 1;"));
+    let (seen, ..) = agrees(
+        &text.replace("GIVEN", given).replace("lock a; lock b; f = 1; unlock b;", "lock a; f = 1;"),
+    );
     let found = violations(&seen);
     let given_away = |v: &Violation| matches!(v, Violation::Changed { by: ThreadId(2), .. });
     assert!(!found.is_empty() && found.iter().all(given_away), "{found:?}");
@@ -400,8 +417,10 @@ fn a_gate_lock_makes_an_inner_lock_a_both_mover() {
     let predicates = by_access_predicates(&program, Movers::Both, Limits::default()).2;
     let moves = alone(&program, &predicates, Movers::Both, 5);
     assert_eq!(movers(&moves), ["right", "both", "both", "both", "left"]);
-    let (seen, ..) = agrees(&text.replace("B { lock g; ", "B { ").replace("; unlock g }\n", " }\n"));
-    let wrong = text.replace("lock g; lock a; r = x; unlock a; unlock g", "lock a; r = x; unlock a");
+    let (seen, ..) =
+        agrees(&text.replace("B { lock g; ", "B { ").replace("; unlock g }\n", " }\n"));
+    let wrong =
+        text.replace("lock g; lock a; r = x; unlock a; unlock g", "lock a; r = x; unlock a");
     let (other, ..) = agrees(&wrong);
     assert_eq!(violations(&seen).len(), 1);
     assert!(matches!(violations(&other)[..], [Violation::Unguarded { thread: ThreadId(1), .. }]));
@@ -461,7 +480,8 @@ fn end_states_are_missed() {
 /// States, and those of them between transactions, with both movers, left ones and none.
 fn sizes(text: &str) -> [(u64, u64); 3] {
     ALL.map(|movers| {
-        let (_, outcome, predicates) = by_access_predicates(&parse(text), movers, Limits::default());
+        let (_, outcome, predicates) =
+            by_access_predicates(&parse(text), movers, Limits::default());
         assert_eq!(outcome.stop, Stop::Complete);
         (predicates.states(), predicates.boundaries())
     })

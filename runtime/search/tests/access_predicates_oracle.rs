@@ -38,8 +38,7 @@ fn compare(program: &Program, movers: Movers) -> Result<(), TestCaseError> {
     let Some(truth) = every_state(&mut machine, most) else { return Ok(()) };
     let limits = Limits { executions: Some(EXECUTIONS), ..Limits::default() };
     let (seen, outcome, _) = by_access_predicates(program, movers, limits);
-    let violations: BTreeSet<ObjectId> =
-        seen.failures.iter().filter_map(violated).collect();
+    let violations: BTreeSet<ObjectId> = seen.failures.iter().filter_map(violated).collect();
     let real = |failure: &&Failure| violated(failure).is_none();
     prop_assert!(seen.failures.iter().filter(real).all(|f| truth.contains(f)), "{}", program);
     if outcome.stop == Stop::Complete {
@@ -80,7 +79,8 @@ fn predicates() -> impl Strategy<Value = Vec<(ObjectId, Predicate)>> {
     ];
     let predicate = vec(vec(atom, 1..3), 0..3).prop_map(Predicate);
     let by_value = (0..4u64).prop_map(|x| {
-        let owner = |thread, value| vec![Atom::By(ThreadId(thread)), Atom::Value(ObjectId(x), value)];
+        let owner =
+            |thread, value| vec![Atom::By(ThreadId(thread)), Atom::Value(ObjectId(x), value)];
         Predicate(vec![owner(0, 1), owner(1, 2)])
     });
     let by_phase = (0..4u64).prop_map(|x| {

@@ -20,7 +20,8 @@
 //!
 //! What it covers: every failure of a thread (an assertion, a misuse, an abort, …) that any interleaving shows, with the same thread and
 //! place. Not what several threads do to each other by standing still: a deadlock among right movers is never seen, as
-//! section 7 says, and of the end states only some are. It judges no data races.
+//! section 7 says, and of the end states only some are. ([`crate::Covered::Everything`] is everything of the former.) It judges no
+//! data races.
 //!
 //! Where it departs from the paper: a violation of (i), of (ii) or of δ by a predicate that the user gave is told, and the search goes
 //! on with the predicate *false* in its place, which is always valid; in the paper δ makes the thread go wrong, and that (i) and (ii)

@@ -84,9 +84,9 @@ fn are_compatible((t, one): (ThreadId, &[Atom]), (u, other): (ThreadId, &[Atom])
     let is_possible = |thread: ThreadId, atoms: &[Atom]| {
         atoms.iter().all(|&atom| match atom {
             Atom::By(named) => named == thread,
-            Atom::Value(variable, value) => atoms.iter().all(
-                |other| !matches!(other, Atom::Value(x, v) if *x == variable && *v != value),
-            ),
+            Atom::Value(variable, value) => atoms
+                .iter()
+                .all(|other| !matches!(other, Atom::Value(x, v) if *x == variable && *v != value)),
             Atom::Held(_) => true,
         })
     };
@@ -162,7 +162,9 @@ mod tests {
         let mine = Predicate(vec![vec![by(0)]]);
         assert!(mine.is_safe(me, Waits::No, 2) && !mine.is_safe(ThreadId(1), Waits::No, 2));
         let flag = Predicate(vec![vec![by(1), Atom::Value(F, 0)]]);
-        assert!(flag.is_safe(me, Waits::Value(F, 1), 2) && !flag.is_safe(me, Waits::Value(F, 0), 2));
+        assert!(
+            flag.is_safe(me, Waits::Value(F, 1), 2) && !flag.is_safe(me, Waits::Value(F, 0), 2)
+        );
         assert!(flag.is_safe(me, Waits::Positive(F), 2));
     }
 }

@@ -109,7 +109,12 @@ impl Predicates {
     }
 
     /// Whether the thread has exclusive access to the object, E(t, x).
-    pub(super) fn holds<M: Guarded>(&self, machine: &M, thread: ThreadId, object: ObjectId) -> bool {
+    pub(super) fn holds<M: Guarded>(
+        &self,
+        machine: &M,
+        thread: ThreadId,
+        object: ObjectId,
+    ) -> bool {
         match self.of.get(&object) {
             Some(Protection::Given(predicate)) => satisfies(predicate, machine, thread),
             Some(Protection::Guards(guards)) => {
@@ -120,8 +125,14 @@ impl Predicates {
         }
     }
 
-    /// Whether it will have it by the access itself, which removes the locks that the thread does not hold.
-    fn would_hold<M: Guarded>(&self, machine: &M, thread: ThreadId, object: ObjectId) -> bool {
+    /// Whether it has it after an access of its own, which would remove the locks that it does not hold. While it holds any of them,
+    /// or if nobody has ever accessed the object, no other thread accesses it.
+    pub(super) fn would_hold<M: Guarded>(
+        &self,
+        machine: &M,
+        thread: ThreadId,
+        object: ObjectId,
+    ) -> bool {
         match self.of.get(&object) {
             Some(Protection::Guards(guards)) if !guards.is_empty() => {
                 guards.iter().any(|&guard| has(machine, thread, guard))
@@ -132,7 +143,12 @@ impl Predicates {
     }
 
     /// Whether the thread has exclusive access to all that the action accesses, E(t, l), before it.
-    pub(super) fn before<M: Guarded>(&self, machine: &M, thread: ThreadId, action: &Action) -> bool {
+    pub(super) fn before<M: Guarded>(
+        &self,
+        machine: &M,
+        thread: ThreadId,
+        action: &Action,
+    ) -> bool {
         action.accessed.iter().all(|&accessed| match accessed {
             Accessed::Object(lock) if is_on(Fault::AcquireIsLeft) && machine.is_lock(lock) => true,
             Accessed::Object(object) => self.would_hold(machine, thread, object),

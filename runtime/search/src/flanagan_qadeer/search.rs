@@ -334,7 +334,9 @@ impl<M: Guarded> Search<'_, '_, M> {
 
     /// The thread makes an action for which the object's predicate does not hold.
     fn weaken(&mut self, object: ObjectId, thread: ThreadId, action: &Action) -> Result<(), Stop> {
-        if self.predicates.weaken(self.drive.machine, thread, action.waits, object) == Weakened::Given {
+        if self.predicates.weaken(self.drive.machine, thread, action.waits, object)
+            == Weakened::Given
+        {
             self.tell(Violation::Unguarded { object, thread, site: action.site })?;
         } else {
             self.drive.counts.refinements += 1;

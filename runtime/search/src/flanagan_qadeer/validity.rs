@@ -8,7 +8,7 @@
 //! Departures:
 //! - The paper asks for (ii) in all states of the program. Only those that are visited can be looked at, and a violation could
 //!   come about only in between, in the middle of transactions. So it is checked with what the thread u knows: the values of what its
-//!   step accesses, the locks that it holds, and the variables to which it has exclusive access; whatever the rest of the store is, the
+//!   step accesses, the locks that it holds, and the variables that no other thread may access meanwhile; whatever the rest of the store is, the
 //!   step may not change E(t, x). All this is the same wherever the step is moved, so Theorem 4.1 holds for a program whose
 //!   threads go wrong at such a step. It is less than all states, and more than the reachable ones.
 //! - A violated predicate becomes *false* (see [`super`]).
@@ -88,8 +88,7 @@ pub(super) fn violated<M: Guarded>(
     if is_on(Fault::AccessUnchecked) {
         return Vec::new();
     }
-    let permits =
-        |&object: &ObjectId| predicates.permits(machine, thread, action.waits, object);
+    let permits = |&object: &ObjectId| predicates.permits(machine, thread, action.waits, object);
     action.objects().filter(|object| !permits(object)).collect()
 }
 
@@ -128,7 +127,7 @@ impl Rely {
             Atom::By(_) => true,
             Atom::Held(lock) => accesses(lock) || machine.holder(lock) == Some(by),
             Atom::Value(variable, _) => {
-                accesses(variable) || predicates.holds(machine, by, variable)
+                accesses(variable) || predicates.would_hold(machine, by, variable)
             }
         };
         let mut watched = Vec::new();
@@ -153,14 +152,17 @@ impl Rely {
             residue(machine, predicate, known, *of) != *before
         });
         let (by, site) = (self.by, self.site);
-        let violation =
-            |w: &Watched| Violation::Changed { object: w.object, of: w.of, by, site };
+        let violation = |w: &Watched| Violation::Changed { object: w.object, of: w.of, by, site };
         changed.map(violation).collect()
     }
 }
 
 /// What the predicate says for a thread when only some atoms are known.
-fn residue<M: Guarded>(machine: &M, predicate: &Predicate, known: &[Atom], of: ThreadId) -> Residue {
+fn residue<M: Guarded>(
+    machine: &M,
+    predicate: &Predicate,
+    known: &[Atom],
+    of: ThreadId,
+) -> Residue {
     predicate.residue(|atom| known.contains(&atom).then(|| is_true(machine, of, atom)))
 }
-

@@ -37,10 +37,9 @@ impl ModelMachine {
         match (thread.phase, self.next(number)) {
             (Phase::Ended | Phase::Unborn, _) => Action::default(),
             (Phase::Waiting(c, a), _) => Action { acquires: true, ..with_queue(c, a) },
-            (
-                Phase::Woken(_),
-                Some(&Statement::Wait(c, a) | &Statement::WaitFor(_, c, a)),
-            ) => Action { acquires: true, ..with_queue(c, a) },
+            (Phase::Woken(_), Some(&Statement::Wait(c, a) | &Statement::WaitFor(_, c, a))) => {
+                Action { acquires: true, ..with_queue(c, a) }
+            }
             (Phase::Woken(a), _) => Action { acquires: true, ..with_lock(a) },
             (Phase::Leaving(c, ..) | Phase::Notified(c, _), _) => accesses(condvar(c)),
             (Phase::Offering(q) | Phase::Answered(q, _), _) => accesses(channel(q)),

@@ -34,7 +34,12 @@ pub fn any_methods(number: u32) -> String {
 }
 
 /// What the first thread's steps are when it runs alone, so many of them.
-pub fn alone(program: &Program, predicates: &Predicates, movers: Movers, steps: usize) -> Vec<Moved> {
+pub fn alone(
+    program: &Program,
+    predicates: &Predicates,
+    movers: Movers,
+    steps: usize,
+) -> Vec<Moved> {
     in_turn(program, predicates, movers, &vec![0; steps])
 }
 

@@ -56,10 +56,7 @@ pub fn objections(program: &Program) -> BTreeSet<ObjectId> {
 type Pair<'a> = (&'a ModelMachine, &'a ModelMachine);
 
 /// Calls `see` for every step of every reachable state, and for every thread that waits before one, as a step that changes nothing.
-fn every_transition(
-    machine: &mut ModelMachine,
-    see: &mut dyn FnMut(Pair<'_>, ThreadId, &Action),
-) {
+fn every_transition(machine: &mut ModelMachine, see: &mut dyn FnMut(Pair<'_>, ThreadId, &Action)) {
     fn visit(
         machine: &mut ModelMachine,
         depth: usize,
@@ -203,19 +200,19 @@ fn violates(
             (Atom::Value(x, value), Waits::Positive(y)) => x == y && value < 1,
             _ => false,
         };
-        let safe = predicate.0.iter().all(|atoms| {
-            others().all(|other| atoms.iter().any(|atom| excluded(atom, other)))
-        });
+        let safe = predicate
+            .0
+            .iter()
+            .all(|atoms| others().all(|other| atoms.iter().any(|atom| excluded(atom, other))));
         if !safe {
             return true;
         }
     }
     let owns = |variable: ObjectId| match (standing.get(&variable), inferred.get(&variable)) {
         (Some(predicate), _) => holds(before, by, predicate),
-        (None, Some(guards)) => {
-            !guards.is_empty() && guards.is_subset(&holdings(before, by))
-        }
-        (None, None) => false,
+        // Whoever accesses it holds all of them, so one that `by` holds keeps others off.
+        (None, Some(guards)) => !guards.is_disjoint(&holdings(before, by)),
+        (None, None) => true,
     };
     let knows = |atom: &Atom| match *atom {
         Atom::By(_) => true,

@@ -6,8 +6,8 @@ pub mod livelock;
 pub mod texts;
 
 use lockred_search::discipline::Discipline;
-use lockred_search::model::{Failure, ModelMachine, Program, Watched};
 use lockred_search::flanagan_qadeer::{self, Movers, Predicates};
+use lockred_search::model::{Failure, ModelMachine, Program, Watched};
 use lockred_search::{
     Choice, Findings, Limits, Outcome, Strategy, explore, naive, replay, stateful, transactions,
 };
