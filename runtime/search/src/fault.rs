@@ -51,16 +51,6 @@ pub enum Fault {
     EagerPark,
     /// Cycles of the lock order count although a gate lock makes them harmless: needless refinements.
     NoGuards,
-    /// The only thread that has not ended counts as one that never had company (stateful search).
-    AloneAgain,
-    /// Transactions are never cut, however long they are.
-    NoCut,
-    /// Persistent sets are explored all around a cycle.
-    CyclesUnexpanded,
-    /// Locks count as given back by every transaction that takes them, where persistent sets are looked for.
-    SplitIgnored,
-    /// Joins of threads that wait while holding a lock are left out where persistent sets are looked for.
-    LateJoinsIgnored,
     /// Access predicates: a release, exclusive before and not behind, is a right mover.
     ReleaseIsRight,
     /// Access predicates: an acquire, exclusive behind and not before, is a left mover.
@@ -85,6 +75,16 @@ pub enum Fault {
     ChangesUnchecked,
     /// Access predicates: the end of a thread that is waited for is a right mover.
     EndIsRight,
+    /// The only thread that has not ended counts as one that never had company (stateful search).
+    AloneAgain,
+    /// Transactions are never cut, however long they are.
+    NoCut,
+    /// Persistent sets are explored all around a cycle.
+    CyclesUnexpanded,
+    /// Locks count as given back by every transaction that takes them, where persistent sets are looked for.
+    SplitIgnored,
+    /// Joins of threads that wait while holding a lock are left out where persistent sets are looked for.
+    LateJoinsIgnored,
 }
 
 impl Fault {

@@ -7,6 +7,7 @@
 //! | `code` | the flat code that the machine runs |
 //! | [`state`] | its states |
 //! | `execute` | what operations do |
+//! | `guarded` | what they access |
 //! | [`calls`] | procedures |
 //! | `channels` | what those on channels do |
 //! | `waiting` | condition variables |
@@ -18,7 +19,6 @@
 //! | [`machine`] | the machine, one operation a step |
 //! | `transactional` | the machine by transactions |
 //! | `foresee` | what threads may still do |
-//! | `guarded` | what its actions access |
 //! | [`watched`] | the machine watched by a race detector |
 
 mod barrier;

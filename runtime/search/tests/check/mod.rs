@@ -45,6 +45,20 @@ pub fn by_transactions(program: &Program, limits: Limits) -> (Seen, Outcome) {
     (seen, outcome)
 }
 
+/// Visits the states that access predicates leave: the program's own, the rest inferred.
+pub fn by_access_predicates(
+    program: &Program,
+    movers: Movers,
+    limits: Limits,
+) -> (Seen, Outcome, Predicates) {
+    let mut seen = Seen::default();
+    let mut machine = ModelMachine::new(program).reporting_ends();
+    let mut predicates = Predicates::given(&program.exclusive);
+    let outcome =
+        flanagan_qadeer::explore(&mut machine, &mut predicates, movers, limits, &mut seen);
+    (seen, outcome, predicates)
+}
+
 /// Visits every state of the program and of a race detector that watches it, if there are not too many.
 pub fn all_watched_states(program: &Program, limits: Limits) -> (Seen, Outcome) {
     let mut seen = Seen::default();
@@ -78,18 +92,4 @@ pub fn by_states(program: &Program, limits: Limits) -> (Seen, Outcome) {
     let mut machine = ModelMachine::new(program).reporting_ends();
     let outcome = stateful::explore(&mut machine, &mut Discipline::by_locks(), limits, &mut seen);
     (seen, outcome)
-}
-
-/// Visits the states that access predicates leave: the program's own, the rest inferred.
-pub fn by_access_predicates(
-    program: &Program,
-    movers: Movers,
-    limits: Limits,
-) -> (Seen, Outcome, Predicates) {
-    let mut seen = Seen::default();
-    let mut machine = ModelMachine::new(program).reporting_ends();
-    let mut predicates = Predicates::given(&program.exclusive);
-    let outcome =
-        flanagan_qadeer::explore(&mut machine, &mut predicates, movers, limits, &mut seen);
-    (seen, outcome, predicates)
 }
