@@ -16,8 +16,8 @@
 //!   its transaction (A2).
 //! - A thread that waits before an access (for a value, a message) accesses, too: the lock sets are reduced where it stands, whether the
 //!   action is enabled or not. Rule ACCESS asks for an enabled one, (s, s', l') ∈ Act(t, l); so x below belongs to B alone,
-//!   B's only transaction never commits, and A's failure is missed: Theorem 6.1 does not hold. In the instrumented program of
-//!   section 4.2, to which its proof refers, A goes wrong right away, since there δ is asserted before the wait.
+//!   B's only transaction never commits, and A's failure is missed: Theorem 6.1 does not hold where data actions may wait. In the
+//!   instrumented program of section 4.2, to which its proof refers, A goes wrong right away, since δ is asserted before the wait.
 //!   `atomic x; thread A { await x == 1; assert r == 1 } thread B { x = 1 }`
 //! - Waiting accesses the queue and gives the lock back, coming back takes the lock and accesses the queue: in both the lock counts as
 //!   held. (While another thread holds it neither is enabled, so they are safe for what it protects.)
