@@ -9,7 +9,7 @@ mod programs;
 
 use std::collections::BTreeSet;
 
-use access::is_of_thread;
+use access::{is_of_thread, objections};
 use check::texts::{philosophers, same};
 use check::{Seen, all_states, by_access_predicates, by_transactions, leads_to, parse};
 use lockred_search::flanagan_qadeer::follow::Moved;
@@ -307,6 +307,31 @@ fn a_lock_that_is_tried_is_nobodys() {
     assert_eq!(predicates.guards(variable(0)), Some(&[Guard::Lock(mutex(0))].into()));
 }
 
+// What the paper does not have (`action`).
+
+#[test]
+fn starting_a_thread_is_a_left_mover_and_waiting_for_its_end_a_right_mover() {
+    let text =
+        "plain x; thread M { x = 1; spawn A; join A; r = x; assert r == 1 } thread A { x = 2 }";
+    let (seen, ..) = agrees(text);
+    assert_eq!(of_threads(&seen).len(), 1);
+    let program = parse(&text.replace("x = 2", "q = any 1"));
+    let moves = in_turn(&program, &inferred(&program), Movers::Both, &[0, 0, 1, 0, 0]);
+    assert_eq!(movers(&moves), ["both", "left", "left", "right", "both"]);
+    // If two threads may start it, it is neither: who comes second makes a mistake, in whatever order.
+    let (seen, ..) = agrees(
+        "atomic f; thread A { f = 1; spawn C } thread B { r = f; if r == 1 { spawn C } } thread C { }",
+    );
+    assert_eq!(of_threads(&seen).len(), 2);
+}
+
+#[test]
+fn an_abort_is_in_nobodys_transaction() {
+    let (seen, ..) =
+        agrees("atomic f; thread A { f = 1; abort } thread B { r = f; assert r == 0 }");
+    assert_eq!(of_threads(&seen).len(), 2);
+}
+
 // Where the paper's words are not enough (`predicates`, `condition_c`).
 
 #[test]
@@ -362,6 +387,25 @@ fn exclusive_access_may_not_be_given_to_others() {
         Violation::Changed { object: variable(0), of: ThreadId(1), by: ThreadId(0), site: 1 };
     assert_eq!(violations(&seen), [violation]);
     assert_eq!(of_threads(&seen).len(), 1);
+}
+
+#[test]
+fn access_may_not_change_in_the_middle_of_a_transaction_either() {
+    // B gives x to A while f is 1, which is in the middle of A's transaction only, where B is never scheduled. B does not know f.
+    let text = "plain x f g; mutex a; exclusive x when by A and f == 1 and g == 1;
+        thread A { FIRST f = 1; f = 0 } thread B { g = 1 }";
+    let given =
+        |v: &Violation| matches!(v, Violation::Changed { of: ThreadId(0), by: ThreadId(1), .. });
+    for first in ["", "lock a;"] {
+        let text = text.replace("FIRST", first);
+        let (seen, ..) = agrees(&text);
+        assert!(matches!(&violations(&seen)[..], [violation] if given(violation)), "{text}");
+        assert_eq!(objections(&parse(&text)), [variable(0)].into());
+    }
+    // If A's lock keeps f as it is while B holds it, B knows.
+    let locked = "plain x f g; mutex a; exclusive x when by A and f == 1 and g == 1;
+        thread A { lock a; f = 1; f = 0; unlock a } thread B { lock a; r = f; g = 1; unlock a }";
+    assert_eq!((violations(&agrees(locked).0), objections(&parse(locked))), (vec![], [].into()));
 }
 
 #[test]
@@ -473,6 +517,9 @@ fn end_states_are_missed() {
     };
     let (seen, ..) = agrees(text);
     assert_eq!((ends(&seen), ends(&all_states(&parse(text)).0)), (0, 1));
+    // Who goes wrong there is in no transaction any more (A1).
+    let (seen, ..) = agrees(&text.replace("lock a }", "lock a; r = any 1; assert r == 1 }"));
+    assert_eq!(ends(&seen), 1);
 }
 
 // How much is saved.

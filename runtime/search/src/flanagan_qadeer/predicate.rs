@@ -166,5 +166,7 @@ mod tests {
             flag.is_safe(me, Waits::Value(F, 1), 2) && !flag.is_safe(me, Waits::Value(F, 0), 2)
         );
         assert!(flag.is_safe(me, Waits::Positive(F), 2));
+        let up = Predicate(vec![vec![by(1), Atom::Value(F, 1)]]);
+        assert!(!up.is_safe(me, Waits::Positive(F), 2) && up.is_safe(me, Waits::Value(F, 0), 2));
     }
 }

@@ -46,6 +46,7 @@ pub fn explore<M: Guarded>(
         numbers: ByFingerprint::default(),
         left: Vec::new(),
         accessing: HashMap::new(),
+        kept: 0,
         cut: HashSet::new(),
     };
     let result = search.run();
@@ -69,8 +70,6 @@ struct State {
     active: Option<(ThreadId, Part)>,
     /// If that is behind its commit: where its steps lead.
     steps: Vec<u32>,
-    /// It is known to keep condition C.
-    keeps_c: bool,
 }
 
 struct Search<'a, 'p, M: Guarded> {
@@ -84,6 +83,8 @@ struct Search<'a, 'p, M: Guarded> {
     left: Vec<u32>,
     /// States where the next action of some thread accesses the object.
     accessing: HashMap<ObjectId, Vec<u32>>,
+    /// So many states keep condition C. (What leads out of L goes on to, since L only becomes smaller.)
+    kept: usize,
     /// Local states of threads that were taken out of L.
     cut: HashSet<(ThreadId, u128)>,
 }
@@ -153,7 +154,6 @@ impl<M: Guarded> Search<'_, '_, M> {
             is_known: false,
             active: None,
             steps: Vec::new(),
-            keeps_c: false,
         });
         self.left.push(number);
         (number, true)
@@ -367,13 +367,11 @@ impl<M: Guarded> Search<'_, '_, M> {
         if is_on(Fault::NoConditionC) {
             return false;
         }
-        let endless = condition_c::endless(&States(&self.states));
+        let endless = condition_c::endless(&States { all: &self.states, kept: self.kept });
         if endless.is_empty() {
             return false;
         }
-        for state in &mut self.states {
-            state.keeps_c |= state.is_in_l();
-        }
+        self.kept = self.states.len();
         for &number in &endless {
             if let Some((thread, _)) = self.states[number].active {
                 self.drive.machine.restore(number);
@@ -393,22 +391,19 @@ impl<M: Guarded> Search<'_, '_, M> {
     }
 }
 
-impl State {
-    /// The thread in whose transaction it is has committed.
-    fn is_in_l(&self) -> bool {
-        matches!(self.active, Some((_, Part::Left)))
-    }
+struct States<'a> {
+    all: &'a [State],
+    kept: usize,
 }
-
-struct States<'a>(&'a [State]);
 
 impl Graph for States<'_> {
     fn len(&self) -> usize {
-        self.0.len()
+        self.all.len()
     }
 
-    fn steps(&self, state: usize) -> Option<&[u32]> {
-        let state = &self.0[state];
-        (state.is_in_l() && !state.keeps_c).then_some(&state.steps)
+    fn steps(&self, number: usize) -> Option<&[u32]> {
+        let state = &self.all[number];
+        let is_in_l = matches!(state.active, Some((_, Part::Left)));
+        (is_in_l && number >= self.kept).then_some(&state.steps)
     }
 }
