@@ -10,6 +10,7 @@ mod memory;
 use std::time::Instant;
 
 use lockred_search::discipline::Discipline;
+use lockred_search::flanagan_qadeer::{self, Movers, Predicates};
 use lockred_search::model::{Failure, ModelMachine, Program};
 use lockred_search::stoller::{Settings, Stoller};
 use lockred_search::{
@@ -84,7 +85,7 @@ fn main() {
     let (only_program, only_strategy) = (arguments.next(), arguments.next());
     let is_wanted =
         |only: &Option<String>, name: &str| only.as_ref().is_none_or(|only| only == name);
-    let strategies: [(&str, &Search); 7] = [
+    let strategies: [(&str, &Search); 8] = [
         ("dpor", &|machine, up_to| explore(machine, Strategy::Dpor, Limits::default(), up_to)),
         ("transactions", &|machine, up_to| {
             transactions::explore(machine, &mut Discipline::default(), Limits::default(), up_to)
@@ -104,16 +105,20 @@ fn main() {
             let mut search = Stoller::new(machine.classes(), Settings::COMPOSED);
             search.explore(machine, Limits::default(), up_to)
         }),
+        ("access predicates", &|machine, up_to| {
+            let predicates = &mut Predicates::default();
+            flanagan_qadeer::explore(machine, predicates, Movers::Both, Limits::default(), up_to)
+        }),
         ("random", &|machine, up_to| {
             up_to.0 = up_to.0.min(100_000);
             explore(machine, Strategy::Random { seed: 1 }, Limits::default(), up_to)
         }),
     ];
     println!(
-        "| program       | strategy     | executions | complete | transactions | operations | seconds | transactions/s | operations/s | peak bytes |"
+        "| program       | strategy          | executions | complete | transactions | operations | seconds | transactions/s | operations/s | peak bytes |"
     );
     println!(
-        "|---------------|--------------|-----------:|----------|-------------:|-----------:|--------:|---------------:|-------------:|-----------:|"
+        "|---------------|-------------------|-----------:|----------|-------------:|-----------:|--------:|---------------:|-------------:|-----------:|"
     );
     for (name, text) in programs() {
         if !is_wanted(&only_program, &name) {
@@ -137,7 +142,7 @@ fn main() {
             let seconds = seconds(|| outcome = Some(search(&mut machine, &mut UpTo(most))));
             let Some(Outcome { stop, counts, .. }) = outcome else { continue };
             println!(
-                "| {name:<13} | {strategy:<12} | {:>10} | {:<8} | {:>12} | {:>10} | {seconds:>7.3} | {:>14.0} | {:>12.0} | {:>10} |",
+                "| {name:<13} | {strategy:<17} | {:>10} | {:<8} | {:>12} | {:>10} | {seconds:>7.3} | {:>14.0} | {:>12.0} | {:>10} |",
                 counts.executions,
                 if stop == Stop::Complete { "yes" } else { "no" },
                 counts.transactions,

@@ -94,6 +94,19 @@ impl<'a, M: Machine> Drive<'a, M> {
         self.cut = false;
     }
 
+    /// Another place of the search is gone on from, to which the choices lead: tells the observer those that differ.
+    pub(crate) fn resume(&mut self, choices: &[Choice]) {
+        let same =
+            self.schedule.iter().zip(choices).take_while(|(one, other)| one == other).count();
+        for (depth, &choice) in choices.iter().enumerate().skip(same) {
+            self.observer.on_choice(depth, choice);
+        }
+        self.schedule.clear();
+        self.schedule.extend(choices);
+        let runs = choices.iter().filter(|choice| matches!(choice, Choice::Thread(_)));
+        self.steps = runs.count() as u64;
+    }
+
     /// Runs `thread`, which can run, to its next boundary. `pick` takes the alternatives that the run meets.
     pub(crate) fn run(
         &mut self,
@@ -113,8 +126,8 @@ impl<'a, M: Machine> Drive<'a, M> {
         self.counts.operations += 1;
         if kind == Run::Fresh {
             self.counts.transactions += 1;
-            for failure in self.step.failures.drain(..) {
-                if !self.observer.on_failure(failure, &self.schedule) {
+            for failure in &self.step.failures {
+                if !self.observer.on_failure(failure.clone(), &self.schedule) {
                     return Err(Stop::Failure);
                 }
             }

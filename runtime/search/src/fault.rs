@@ -51,6 +51,30 @@ pub enum Fault {
     EagerPark,
     /// Cycles of the lock order count although a gate lock makes them harmless: needless refinements.
     NoGuards,
+    /// Access predicates: a release, exclusive before and not behind, is a right mover.
+    ReleaseIsRight,
+    /// Access predicates: an acquire, exclusive behind and not before, is a left mover.
+    AcquireIsLeft,
+    /// Access predicates: every acquire of a re-entrant lock begins a transaction's right part, behind its commit, too.
+    InnerAcquireIsRight,
+    /// Access predicates: what no lock protects is accessed exclusively.
+    UnprotectedIsMover,
+    /// Access predicates: transactions may go on for ever behind their commit.
+    NoConditionC,
+    /// Access predicates: transactions are ended in single states, whatever the thread is in when others have moved.
+    CutAlone,
+    /// Access predicates: states that were visited are not looked at again when a predicate becomes weaker.
+    VisitedStaysVisited,
+    /// Access predicates: accesses without exclusive access refute nothing.
+    AccessUnchecked,
+    /// Access predicates: only accesses that are enabled refute predicates, as rule ACCESS has it.
+    BlockedUnseen,
+    /// Access predicates: two threads may have exclusive access at once (condition (i)).
+    SharingUnchecked,
+    /// Access predicates: threads may change each other's exclusive access (condition (ii)).
+    ChangesUnchecked,
+    /// Access predicates: the end of a thread that is waited for is a right mover.
+    EndIsRight,
     /// The only thread that has not ended counts as one that never had company (stateful search).
     AloneAgain,
     /// Transactions are never cut, however long they are.

@@ -6,6 +6,8 @@
 //! [`explore::explore`] searches, [`replay::replay`] follows one schedule. The caller's policy (stop at the first failure or
 //! go on, time, progress) is an [`explore::Observer`].
 //!
+//! [`flanagan_qadeer::explore`] is a published framework as it stands, to compare with.
+//!
 //! Machines that tell their operations one by one ([`transactional::Transactional`]) are also searched by whole
 //! transactions, with few executions where locks are the only conflict: [`transactions::explore`] (stateless, with data
 //! races and their witnesses), [`stateful::explore`] (each state once). The facts that these rely on are a
@@ -23,6 +25,7 @@ pub mod explore;
 pub mod fault;
 pub mod findings;
 mod fingerprint;
+pub mod flanagan_qadeer;
 pub mod footprint;
 pub mod foreseeing;
 pub mod machine;

@@ -15,6 +15,7 @@ use super::state::{Phase, State, Thread};
 use super::stoller::Layout;
 use crate::discipline::Ordering;
 use crate::fingerprint;
+use crate::flanagan_qadeer::Violation;
 use crate::footprint::{Access, Footprint, ObjectId};
 use crate::machine::{Chooser, Machine, Status, Step, ThreadId};
 use crate::naive::Fingerprint;
@@ -78,6 +79,8 @@ pub enum Failure {
         /// The thread and instruction of the other.
         other: (Body, usize),
     },
+    /// An access predicate that the program names is none (told by `flanagan_qadeer` only).
+    Violation(Violation),
     /// Not a failure: the state in which an execution ended ([`ModelMachine::reporting_ends`]).
     End(Box<State>),
 }
@@ -295,6 +298,12 @@ impl ModelMachine {
             Statement::Join(body) => ObjectId(u64::MAX - 1 - u64::from(body.0)),
             _ => ObjectId(u64::MAX),
         })
+    }
+
+    /// The mutex that the object is, if it is one.
+    pub(super) fn mutex_of(&self, object: ObjectId) -> Option<Mutex> {
+        let number = object.0.checked_sub(MUTEXES)? as usize;
+        (number < self.reentrant.len()).then_some(Mutex(number as u8))
     }
 
     /// The variable that the statement accesses.

@@ -7,6 +7,7 @@
 //! | `code` | the flat code that the machine runs |
 //! | [`state`] | its states |
 //! | `execute` | what operations do |
+//! | `guarded` | what they access |
 //! | [`calls`] | procedures |
 //! | `channels` | what those on channels do |
 //! | `waiting` | condition variables |
@@ -27,6 +28,7 @@ mod channels;
 mod code;
 mod execute;
 mod foresee;
+mod guarded;
 pub mod machine;
 mod once;
 mod print;

@@ -2,10 +2,13 @@
 
 use std::fmt::{self, Display, Formatter};
 
+use super::machine::{channel, condvar, mutex};
 use super::program::{
     Barrier, Body, Channel, Comparison, Condition, Condvar, Definition, Mutex, Once, Operand,
     Order, Procedure, Program, Register, Statement, Variable,
 };
+use crate::flanagan_qadeer::{Atom, Predicate};
+use crate::footprint::ObjectId;
 
 macro_rules! name {
     ($type:ident, $prefix:literal) => {
@@ -57,6 +60,50 @@ impl Display for Condition {
             Comparison::Less => "<",
         };
         write!(f, "{} {sign} {}", self.register, self.value)
+    }
+}
+
+/// An object that access predicates are about, by its name.
+struct Named(ObjectId);
+
+impl Display for Named {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let number = self.0.0 as u8;
+        let is = |object| self.0 == object;
+        if is(mutex(Mutex(number))) {
+            write!(f, "{}", Mutex(number))
+        } else if is(condvar(Condvar(number))) {
+            write!(f, "{}", Condvar(number))
+        } else if is(channel(Channel(number))) {
+            write!(f, "{}", Channel(number))
+        } else {
+            write!(f, "{}", Variable(number))
+        }
+    }
+}
+
+impl Display for Atom {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Held(lock) => write!(f, "held {}", Named(lock)),
+            Self::By(thread) => write!(f, "by {}", Body(thread.0 as u8)),
+            Self::Value(variable, value) => write!(f, "{} == {value}", Named(variable)),
+        }
+    }
+}
+
+impl Display for Predicate {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("never");
+        }
+        for (number, atoms) in self.0.iter().enumerate() {
+            f.write_str(if number == 0 { "" } else { " or " })?;
+            for (number, atom) in atoms.iter().enumerate() {
+                write!(f, "{}{atom}", if number == 0 { "" } else { " and " })?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -173,6 +220,9 @@ impl Display for Program {
         }
         for (number, capacity) in self.channels.iter().enumerate() {
             write!(f, "channel {} = {capacity}; ", Channel(number as u8))?;
+        }
+        for (object, predicate) in &self.exclusive {
+            write!(f, "exclusive {} when {predicate}; ", Named(*object))?;
         }
         for (number, definition) in self.procedures.iter().enumerate() {
             let Definition { parameters, body } = definition;

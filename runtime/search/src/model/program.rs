@@ -1,5 +1,8 @@
 //! Programs of the model machine: threads over plain variables, atomics, mutexes and condition variables.
 
+use crate::flanagan_qadeer::Predicate;
+use crate::footprint::ObjectId;
+
 /// A variable, plain or atomic.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Variable(pub u8);
@@ -234,6 +237,9 @@ pub struct Program {
     pub threads: Vec<Vec<Statement>>,
     /// Procedures.
     pub procedures: Vec<Definition>,
+    /// Exclusive access predicates of variables, mutexes, condition variables and channels, for searches that take them
+    /// ([`crate::flanagan_qadeer`]); they change nothing of what the program does.
+    pub exclusive: Vec<(ObjectId, Predicate)>,
 }
 
 impl Program {

@@ -5,16 +5,21 @@
 //! thread T0 { lock a; x = 1; unlock a; spawn T1; join T1 }
 //! thread T1 { r = x; if r == 0 { f += 1 } else { repeat 2 { q = f += 1 } } }
 //! ```
+//! Access predicates ([`crate::flanagan_qadeer`]): `exclusive x when held a and f == 0 or by T1;`, `exclusive f when never;`.
 //! Procedures: `proc P(n) { if n != 0 { n = n + -1; call P(n) } return n }`.
 //! A name that is not declared is a register of its thread or procedure; `r3` is register 3. Statements: see [`Statement`].
 
 use std::fmt;
 use std::str::FromStr;
 
+use super::machine as object;
 use super::program::{
     Barrier, Body, CLOSED, Channel, Comparison, Condition, Condvar, Declaration, Mutex, Once,
     Operand, Order, Procedure, Program, Register, Statement, Variable,
 };
+use crate::flanagan_qadeer::{Atom, Predicate};
+use crate::footprint::ObjectId;
+use crate::machine::ThreadId;
 
 /// Why a text is no program.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -158,6 +163,12 @@ impl Parser {
                         if locks { &mut self.mutexes } else { &mut self.condvars }.push(name);
                     }
                 }
+                "exclusive" => {
+                    let subject = self.subject()?;
+                    self.expect("when", "when")?;
+                    program.exclusive.push((subject, self.predicate()?));
+                    self.expect(";", ";")?;
+                }
                 "thread" => {
                     self.word("a name")?;
                     self.registers.clear();
@@ -191,6 +202,53 @@ impl Parser {
             all.push(one(self)?);
         }
         Ok(all)
+    }
+
+    /// What an access predicate is about.
+    fn subject(&mut self) -> Parsed<ObjectId> {
+        let name = self.word("a name")?;
+        let known = [
+            index_in(&self.variables, &name).map(|index| object::variable(Variable(index))),
+            index_in(&self.mutexes, &name).map(|index| object::mutex(Mutex(index))),
+            index_in(&self.condvars, &name).map(|index| object::condvar(Condvar(index))),
+            index_in(&self.channels, &name).map(|index| object::channel(Channel(index))),
+        ];
+        match known.into_iter().flatten().next() {
+            Some(object) => Ok(object),
+            None => self.back().error("a variable, a mutex, a condition variable or a channel"),
+        }
+    }
+
+    /// An access predicate: `never`, or conjunctions with `or` between them.
+    fn predicate(&mut self) -> Parsed<Predicate> {
+        let next = self.words.get(self.at + 1).map(String::as_str);
+        if next != Some("==") && self.eat("never") {
+            return Ok(Predicate::default());
+        }
+        let mut conjunctions = vec![vec![self.atom()?]];
+        loop {
+            if self.eat("or") {
+                conjunctions.push(Vec::new());
+            } else if !self.eat("and") {
+                return Ok(Predicate(conjunctions));
+            }
+            let atom = self.atom()?;
+            if let Some(last) = conjunctions.last_mut() {
+                last.push(atom);
+            }
+        }
+    }
+
+    fn atom(&mut self) -> Parsed<Atom> {
+        if self.eat("held") {
+            return Ok(Atom::Held(object::mutex(self.mutex()?)));
+        }
+        if self.eat("by") {
+            return Ok(Atom::By(ThreadId(u32::from(self.body()?.0))));
+        }
+        let variable = self.variable()?;
+        self.expect("==", "==")?;
+        Ok(Atom::Value(object::variable(variable), self.number()?))
     }
 
     /// A call, behind its keyword.

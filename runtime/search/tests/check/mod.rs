@@ -6,6 +6,7 @@ pub mod livelock;
 pub mod texts;
 
 use lockred_search::discipline::Discipline;
+use lockred_search::flanagan_qadeer::{self, Movers, Predicates};
 use lockred_search::model::{Failure, ModelMachine, Program, Watched};
 use lockred_search::stoller::{Classes, Settings, Stoller};
 use lockred_search::{
@@ -43,6 +44,20 @@ pub fn by_transactions(program: &Program, limits: Limits) -> (Seen, Outcome) {
     let mut discipline = Discipline::default();
     let outcome = transactions::explore(&mut machine, &mut discipline, limits, &mut seen);
     (seen, outcome)
+}
+
+/// Visits the states that access predicates leave: the program's own, the rest inferred.
+pub fn by_access_predicates(
+    program: &Program,
+    movers: Movers,
+    limits: Limits,
+) -> (Seen, Outcome, Predicates) {
+    let mut seen = Seen::default();
+    let mut machine = ModelMachine::new(program).reporting_ends();
+    let mut predicates = Predicates::given(&program.exclusive);
+    let outcome =
+        flanagan_qadeer::explore(&mut machine, &mut predicates, movers, limits, &mut seen);
+    (seen, outcome, predicates)
 }
 
 /// Visits every state of the program and of a race detector that watches it, if there are not too many.
