@@ -40,6 +40,7 @@ impl Await {
             Test::Equal => word == self.value,
             Test::NotEqual => word != self.value,
             Test::Below => word < self.value,
+            Test::AtLeast => word >= self.value,
         }
     }
 }

@@ -21,12 +21,15 @@ mod thunks;
 mod unreachable;
 mod user_code;
 
+pub(crate) use escape::Accesses;
+
 use crate::llvm::{Attribute, Context, Function, Instruction, Module, Opcode};
 use crate::recognise::{Models, Rule, demangle, path_of};
+use crate::waits::{self, Calls, Condition};
 use externals::Externals;
 use hooks::Hooks;
 use sites::Sites;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 pub use user_code::prepare_user_code;
 
 /// What the shim knows about a program beyond its code.
@@ -66,6 +69,8 @@ pub(crate) struct Instrumenter<'m> {
     sites: Sites,
     externals: Externals,
     models: Models,
+    /// Operations that wait for a condition of their word: they would else only go round a loop.
+    waits: HashMap<Instruction, Condition>,
     /// Plain accesses of the function under way are left alone.
     trusted: bool,
 }
@@ -91,6 +96,7 @@ pub fn instrument(
     models: Models,
 ) -> Result<Summary, String> {
     rename_main(module)?;
+    let waits = waiting(context, module);
     attributes::strip(module);
     externals::rename(context, module);
     unreachable::trap(context, module);
@@ -106,6 +112,7 @@ pub fn instrument(
         sites: Sites::new(),
         externals: Externals::default(),
         models,
+        waits,
         trusted: false,
     };
     let paths = instrumenter.paths_of_atomics(&functions);
@@ -142,6 +149,13 @@ fn rename_main(module: &Module) -> Result<(), String> {
     Ok(())
 }
 
+/// The operations of a program that wait. All are found before any is changed.
+fn waiting(context: Context, module: &Module) -> HashMap<Instruction, Condition> {
+    let mut calls = Calls::new();
+    let functions = module.functions().into_iter();
+    functions.flat_map(|function| waits::of(context, module, function, &mut calls)).collect()
+}
+
 impl Instrumenter<'_> {
     /// The plain paths in the chains of the program's atomic operations.
     fn paths_of_atomics(&mut self, functions: &[Function]) -> HashSet<String> {
@@ -161,7 +175,7 @@ impl Instrumenter<'_> {
 
     /// Instruments one function.
     fn function(&mut self, function: Function) {
-        let mut accesses = escape::Accesses::new();
+        let mut accesses = Accesses::new();
         let blocks = function.blocks();
         let all: Vec<Instruction> = blocks.iter().flat_map(|b| b.instructions()).collect();
         for instruction in all {

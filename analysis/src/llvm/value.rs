@@ -95,6 +95,13 @@ impl Value {
         }
     }
 
+    /// Whether it is the constant whose bits are all 0.
+    #[must_use]
+    pub fn is_null(self) -> bool {
+        // SAFETY: valid handle.
+        unsafe { LLVMIsNull(self.0) != 0 }
+    }
+
     /// Assembly text of an inline assembly callee.
     #[must_use]
     pub fn inline_asm_text(self) -> String {
