@@ -308,6 +308,16 @@ pub fn atomic(operation: &AtomicOperation, access: Access, wrote: bool) {
     data(state, gate, operation, access, wrote);
 }
 
+/// The running thread is about to look at a word, maybe in vain, over and over.
+pub fn looks(operation: &AtomicOperation) {
+    if let Some(gate) = gate(state()) {
+        let site = u64::from(operation.site.0);
+        touch_all((operation.address, operation.size), Access::Read, |block, access| {
+            gate.uses(block, access, site);
+        });
+    }
+}
+
 /// An atomic operation that is told as an access to data.
 fn data(
     state: &mut State,

@@ -76,6 +76,11 @@ impl AtomicOperation {
             && self.guard.is_some_and(|guard| guard.test == Test::NotEqual)
     }
 
+    /// Whether it waits in a loop of the program's own, which the shim has recognised: where it cannot proceed it would go round.
+    pub fn goes_round(&self) -> bool {
+        self.guard.is_some() && !self.how.has(How::PRIMITIVE)
+    }
+
     /// Whether it could be executed now.
     pub fn can_proceed(&self) -> bool {
         self.guard.is_none_or(|guard| guard.holds(self.word()))

@@ -30,6 +30,7 @@ pub use access::{AccessInfo, AccessKind, Atomic, By, Race, StackId};
 
 use cell::{Cell, Found};
 use extra::Extras;
+use lockred_search::footprint::Access;
 use lockred_trace::hooks::Order;
 use lockred_trace::sites::SiteId;
 use record::{Kind, Record};
@@ -201,6 +202,11 @@ impl Detector {
         self.take(by, addr, size, op);
         let weak = op.order != Order::SeqCst;
         self.access(Kind::atomic(false, weak, op.trusted, op.access), by, addr, size)
+    }
+
+    /// An atomic load that may be made from now on, and left out: it orders nothing.
+    pub fn look(&mut self, by: By, addr: usize, size: usize) -> Option<Race> {
+        self.access(Kind::atomic(false, false, true, Access::Read), by, addr, size)
     }
 
     /// An atomic store.
