@@ -310,12 +310,11 @@ pub fn atomic(operation: &AtomicOperation, access: Access, wrote: bool) {
 
 /// The running thread is about to look at a word, maybe in vain, over and over.
 pub fn looks(operation: &AtomicOperation) {
-    if let Some(gate) = gate(state()) {
-        let site = u64::from(operation.site.0);
-        touch_all((operation.address, operation.size), Access::Read, |block, access| {
-            gate.uses(block, access, site);
-        });
-    }
+    let Some(gate) = gate(state()) else { return };
+    let (site, weak) = (u64::from(operation.site.0), operation.sees_stale_values());
+    touch_all((operation.address, operation.size), Access::Read, |block, access| {
+        gate.looks(block, access, weak, site);
+    });
 }
 
 /// An atomic operation that is told as an access to data.

@@ -81,6 +81,11 @@ impl AtomicOperation {
         self.guard.is_some() && !self.how.has(How::PRIMITIVE)
     }
 
+    /// Whether it may read a stale value under a weak memory model: what also writes reads the last one.
+    pub fn sees_stale_values(&self) -> bool {
+        self.kind == Atomic::Load && self.order != Order::SeqCst
+    }
+
     /// Whether it could be executed now.
     pub fn can_proceed(&self) -> bool {
         self.guard.is_none_or(|guard| guard.holds(self.word()))

@@ -166,7 +166,8 @@ pub fn looks(operation: &AtomicOperation) {
     let thread = state.thread_number();
     let Some(detector) = &mut state.detector else { return };
     let by = By { thread, site: operation.site, stack };
-    if let Some(race) = detector.look(by, operation.address, operation.size as usize) {
+    let weak = operation.sees_stale_values();
+    if let Some(race) = detector.look(by, operation.address, operation.size as usize, weak) {
         report(state, &race);
     }
 }

@@ -65,6 +65,12 @@ pub enum Effect {
     Unknown,
 }
 
+/// Whether a function is known by name here.
+pub fn is_known(symbol: &str) -> bool {
+    let path = path_of(&demangle(symbol));
+    [PAUSES, BACKOFF].concat().contains(&path.as_str())
+}
+
 /// What calls do.
 #[derive(Debug)]
 pub struct Calls {
@@ -109,6 +115,7 @@ impl Calls {
         }
         let path = path_of(&demangle(&symbol));
         if BACKOFF.contains(&path.as_str()) {
+            // Not remembered: that is the variable's matter.
             let counts_unseen = call.arguments().first().is_some_and(|&own| is_unseen_backoff(own));
             return if counts_unseen { Effect::Pause } else { Effect::Unknown };
         }

@@ -1,6 +1,6 @@
 //! Inlining of small functions into loops with atomic operations, so that the loop is seen whole: `while !self.try_lock() {}`.
 
-use super::comes_back;
+use super::{calls, comes_back};
 use crate::llvm::{Attribute, Context, Function, Instruction, Module, Opcode, Value};
 use std::collections::HashMap;
 
@@ -23,7 +23,9 @@ pub fn inline_into_loops(
     let Some(always) = always else { return Ok(()) };
     let is_left = |function: Function| {
         let told = [never, cold, none].into_iter().flatten();
-        told.into_iter().any(|attribute| function.has(attribute)) || stays(function)
+        told.into_iter().any(|attribute| function.has(attribute))
+            || calls::is_known(&function.name())
+            || stays(function)
     };
     for _ in 0..ROUNDS {
         let mut small: HashMap<Function, Option<bool>> = HashMap::new();

@@ -205,8 +205,8 @@ impl Detector {
     }
 
     /// An atomic load that may be made from now on, and left out: it orders nothing.
-    pub fn look(&mut self, by: By, addr: usize, size: usize) -> Option<Race> {
-        self.access(Kind::atomic(false, false, true, Access::Read), by, addr, size)
+    pub fn look(&mut self, by: By, addr: usize, size: usize, weak: bool) -> Option<Race> {
+        self.access(Kind::atomic(false, weak, false, Access::Read), by, addr, size)
     }
 
     /// An atomic store.
