@@ -312,7 +312,7 @@ pub fn atomic(operation: &AtomicOperation, access: Access, wrote: bool) {
 pub fn looks(operation: &AtomicOperation) {
     let Some(gate) = gate(state()) else { return };
     let (site, weak) = (u64::from(operation.site.0), operation.sees_stale_values());
-    touch_all((operation.address, operation.size), Access::Read, |block, access| {
+    touch_all((operation.address, operation.size), operation.in_vain(), |block, access| {
         gate.looks(block, access, weak, site);
     });
 }

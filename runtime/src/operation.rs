@@ -1,5 +1,6 @@
 //! Operations: what a thread is about to do at the boundary where it is stopped.
 
+use lockred_search::footprint::Access;
 use lockred_trace::hooks::{Class, How, Order, Test};
 use lockred_trace::sites::SiteId;
 
@@ -79,6 +80,11 @@ impl AtomicOperation {
     /// Whether it waits in a loop of the program's own, which the shim has recognised: where it cannot proceed it would go round.
     pub fn goes_round(&self) -> bool {
         self.guard.is_some() && !self.how.has(How::PRIMITIVE)
+    }
+
+    /// What it does to its word in vain, if it goes round: an update writes the value that is there.
+    pub fn in_vain(&self) -> Access {
+        if self.kind == Atomic::Rmw { Access::Write } else { Access::Read }
     }
 
     /// Whether it may read a stale value under a weak memory model: what also writes reads the last one.

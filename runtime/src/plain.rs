@@ -166,8 +166,9 @@ pub fn looks(operation: &AtomicOperation) {
     let thread = state.thread_number();
     let Some(detector) = &mut state.detector else { return };
     let by = By { thread, site: operation.site, stack };
-    let weak = operation.sees_stale_values();
-    if let Some(race) = detector.look(by, operation.address, operation.size as usize, weak) {
+    let (address, size) = (operation.address, operation.size as usize);
+    let (access, weak) = (operation.in_vain(), operation.sees_stale_values());
+    if let Some(race) = detector.look(by, address, size, access, weak) {
         report(state, &race);
     }
 }

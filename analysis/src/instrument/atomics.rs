@@ -3,7 +3,7 @@
 use super::Instrumenter;
 use crate::llvm::{Function, Instruction, Opcode, TypeKind, Value};
 use crate::recognise::{Await, Kind, Recognised};
-use crate::waits::{Condition, Operand};
+use crate::waits::{Condition, Operand, Step};
 use lockred_trace::hooks::{Class, How, Order, RmwOp, Test};
 
 /// Operations that commute with themselves.
@@ -47,9 +47,21 @@ impl Instrumenter<'_> {
             self.unsupported_instruction(function, at);
             return;
         };
-        let recognised = self.recognise(function, at, kind, size);
+        let mut recognised = self.recognise(function, at, kind, size);
+        if !recognised.how.has(How::PRIMITIVE) {
+            recognised.how.0 |= self.step(at);
+        }
         self.announce_await(function, at, &recognised);
         self.replace(function, at, kind, size, recognised);
+    }
+
+    /// The flags of an operation that belongs together with others because of its loop.
+    fn step(&self, at: Instruction) -> u32 {
+        match self.waits.get(&at).map(|wait| wait.step) {
+            None | Some(Step::Own) => 0,
+            Some(Step::Begins) => How::OPENS_REGION,
+            Some(Step::Ends) => How::IN_REGION | How::CLOSES_REGION,
+        }
     }
 
     /// Tells the runtime what an operation waits for: by its sync model, or, if it has none, by the loop that it is in.
@@ -63,7 +75,8 @@ impl Instrumenter<'_> {
             Some(Await { mask, value, test }) => (mask, number(value), test),
             None if recognised.how.has(How::PRIMITIVE) => return,
             None => {
-                let Some(Condition { mask, value, test }) = self.waits.remove(&at) else { return };
+                let awaits = self.waits.remove(&at).and_then(|wait| wait.awaits);
+                let Some(Condition { mask, value, test }) = awaits else { return };
                 let value = match value {
                     Operand::Number(value) => number(value),
                     Operand::Of(user, index) => builder

@@ -25,7 +25,7 @@ pub(crate) use escape::Accesses;
 
 use crate::llvm::{Attribute, Context, Function, Instruction, Module, Opcode};
 use crate::recognise::{Models, Rule, demangle, path_of};
-use crate::waits::{self, Calls, Condition};
+use crate::waits::{self, Calls, Wait};
 use externals::Externals;
 use hooks::Hooks;
 use sites::Sites;
@@ -70,7 +70,7 @@ pub(crate) struct Instrumenter<'m> {
     externals: Externals,
     models: Models,
     /// Operations that wait for a condition of their word: they would else only go round a loop.
-    waits: HashMap<Instruction, Condition>,
+    waits: HashMap<Instruction, Wait>,
     /// Plain accesses of the function under way are left alone.
     trusted: bool,
 }
@@ -150,7 +150,7 @@ fn rename_main(module: &Module) -> Result<(), String> {
 }
 
 /// The operations of a program that wait. All are found before any is changed.
-fn waiting(context: Context, module: &Module) -> HashMap<Instruction, Condition> {
+fn waiting(context: Context, module: &Module) -> HashMap<Instruction, Wait> {
     let mut calls = Calls::new();
     let functions = module.functions().into_iter();
     functions.flat_map(|function| waits::of(context, module, function, &mut calls)).collect()

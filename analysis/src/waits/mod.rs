@@ -32,6 +32,7 @@ mod condition;
 mod fact;
 mod inlining;
 mod same;
+mod steps;
 mod walk;
 
 use crate::llvm::{Block, Context, Function, Instruction, Module, Opcode, TypeKind};
@@ -44,22 +45,52 @@ use same::Rounds;
 use std::collections::{HashMap, HashSet};
 use walk::Walk;
 
+/// What an atomic operation is because of the loop that it is in.
+#[derive(Clone, Default, Debug)]
+pub struct Wait {
+    /// What it awaits.
+    pub awaits: Option<Condition>,
+    /// How it is cut into steps.
+    pub step: Step,
+}
+
+/// How an atomic operation belongs together with others.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Step {
+    /// Not at all.
+    #[default]
+    Own,
+    /// It begins a step: a look at a word.
+    Begins,
+    /// It ends that step: a compare-exchange of the word.
+    Ends,
+}
+
 /// Conditions of one operation that are tried.
 const MOST_CONDITIONS: usize = 16;
 
-/// The operations of a function that wait, and what for. Asked before the function is changed; values are given as operands of
+/// The operations of a function that wait, or belong together because they do. Asked before the function is changed; values are given as operands of
 /// instructions that stay.
 pub fn of(
     context: Context,
     module: &Module,
     function: Function,
     calls: &mut Calls,
-) -> HashMap<Instruction, Condition> {
+) -> HashMap<Instruction, Wait> {
     let blocks = function.blocks();
     let all = blocks.iter().flat_map(|block| block.instructions());
-    let atomics = all.filter(|&at| is_candidate(module, at) && comes_back(at));
-    let wait = |at| Some((at, awaited(at, bits(context, module, at), calls)?));
-    atomics.filter_map(wait).collect()
+    let atomics: Vec<_> = all
+        .filter(|&at| is_candidate(module, at) && comes_back(at))
+        .map(|at| (at, bits(context, module, at)))
+        .collect();
+    let mut waits = HashMap::new();
+    for &(at, bits) in &atomics {
+        if let Some(awaits) = awaited(at, bits, calls) {
+            waits.insert(at, Wait { awaits: Some(awaits), step: Step::Own });
+        }
+    }
+    steps::find(&atomics, &mut waits, calls);
+    waits
 }
 
 /// Whether control can come back to an instruction.

@@ -40,8 +40,12 @@ impl<'a> Rounds<'a> {
 
     /// Whether rounds for which the word is bad leave the thread in the state in which they began.
     pub fn are_idle(&mut self, bad: &Condition) -> bool {
+        self.is_awaitable(bad) && self.are_without_effect()
+    }
+
+    /// Whether rounds, of whatever they depend, leave the thread in the state in which they began.
+    pub fn are_without_effect(&mut self) -> bool {
         self.operation_is_same()
-            && self.is_awaitable(bad)
             && self.turns_are_same()
             && self.reads_are_made_before()
             && self.changes_are_forgotten()

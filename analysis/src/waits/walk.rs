@@ -1,4 +1,5 @@
-//! Walking a loop round: from an atomic operation, on all ways that control may take when the word is bad, back to it.
+//! Walking a loop round: from an atomic operation, on all ways that control may take when the word is bad, back to it; or a part of
+//! such a round, from one operation to another.
 
 use super::calls::{Calls, Effect};
 use super::condition::{Condition, Operand};
@@ -32,11 +33,14 @@ struct Place {
 
 /// A walk.
 pub struct Walk<'a> {
-    at: Instruction,
+    from: Instruction,
+    to: Instruction,
     /// All bits that the word may have.
     bits: u64,
     /// What is assumed of the word; nothing while it is found out what is asked.
     bad: Option<Condition>,
+    /// It may pass other atomic operations that only read.
+    passes_atomics: bool,
     calls: &'a mut Calls,
     round: Round,
     asked: Vec<Condition>,
@@ -44,15 +48,21 @@ pub struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(at: Instruction, bits: u64, bad: Option<Condition>, calls: &'a mut Calls) -> Self {
-        let round = Round { blocks: HashSet::from([at.block()]), ..Round::default() };
-        Self { at, bits, bad, calls, round, asked: Vec::new(), steps: 0 }
+    fn new(
+        (from, to): (Instruction, Instruction),
+        bits: u64,
+        bad: Option<Condition>,
+        calls: &'a mut Calls,
+    ) -> Self {
+        let round = Round { blocks: HashSet::from([from.block()]), ..Round::default() };
+        let (asked, steps) = (Vec::new(), 0);
+        Self { from, to, bits, bad, passes_atomics: true, calls, round, asked, steps }
     }
 
     /// The conditions of the word, and their opposites, that are asked for behind an operation.
     pub fn asked(at: Instruction, bits: u64, calls: &'a mut Calls) -> Vec<Condition> {
-        let mut walk = Self::new(at, bits, None, calls);
-        walk.run();
+        let mut walk = Self::new((at, at), bits, None, calls);
+        walk.run(Look::Bad);
         walk.asked.into_iter().flat_map(|asked| [asked.negated(), asked]).collect()
     }
 
@@ -63,13 +73,39 @@ impl<'a> Walk<'a> {
         bad: Condition,
         calls: &'a mut Calls,
     ) -> Option<Round> {
-        let mut walk = Self::new(at, bits, Some(bad), calls);
-        walk.run().then_some(walk.round)
+        let mut walk = Self::new((at, at), bits, Some(bad), calls);
+        walk.run(Look::Bad).then_some(walk.round)
     }
 
-    fn run(&mut self) -> bool {
-        let word = Fact::Word(Look::Bad, self.bits);
-        let found = match self.at.opcode() {
+    /// The ways from a load that finds the word good to an exchange, if that comes next in any case.
+    pub fn onwards(
+        load: Instruction,
+        exchange: Instruction,
+        bits: u64,
+        bad: Option<Condition>,
+        calls: &'a mut Calls,
+    ) -> Option<Round> {
+        let mut walk = Self::new((load, exchange), bits, bad, calls);
+        walk.passes_atomics = false;
+        (walk.run(Look::Good) && walk.round.turns.is_empty()).then_some(walk.round)
+    }
+
+    /// The ways from a compare-exchange that fails to another operation, if that comes next in any case and nothing is done before it.
+    pub fn back(
+        exchange: Instruction,
+        to: Instruction,
+        bits: u64,
+        calls: &'a mut Calls,
+    ) -> Option<Round> {
+        // What it assumes of the word is never asked: the word is not looked at.
+        let mut walk = Self::new((exchange, to), bits, None, calls);
+        let failed = Fact::Fields(Box::new([Fact::Unknown, Fact::Number(0)]));
+        walk.run_with(failed).then_some(walk.round)
+    }
+
+    fn run(&mut self, look: Look) -> bool {
+        let word = Fact::Word(look, self.bits);
+        let found = match self.from.opcode() {
             Opcode::CompareExchange => {
                 // Whether it has written is a condition of the word like others (a weak one that fails for no reason goes round, too).
                 let success =
@@ -78,16 +114,20 @@ impl<'a> Walk<'a> {
             }
             _ => word,
         };
+        self.run_with(found)
+    }
+
+    fn run_with(&mut self, found: Fact) -> bool {
         let mut place = Place::default();
-        place.facts.note(self.at, found);
-        self.at.next().is_some_and(|next| self.go(next, place))
+        place.facts.note(self.from, found);
+        self.from.next().is_some_and(|next| self.go(next, place))
     }
 
     /// Whether all ways from an instruction lead to the operation.
     fn go(&mut self, from: Instruction, mut place: Place) -> bool {
         let mut next = Some(from);
         while let Some(at) = next {
-            if at == self.at {
+            if at == self.to {
                 return true;
             }
             self.steps += 1;
@@ -100,7 +140,7 @@ impl<'a> Walk<'a> {
                         return self.look(at, place);
                     }
                     place.facts.note(at, Fact::Unknown);
-                    true
+                    self.passes_atomics
                 }
                 Opcode::Load => {
                     place.facts.note(at, Fact::Unknown);
@@ -136,8 +176,9 @@ impl<'a> Walk<'a> {
     /// Whether an atomic load is another look at the word.
     fn is_look(&mut self, at: Instruction) -> bool {
         self.bad.is_some()
-            && at.accessed_type() == self.at.accessed_type()
-            && are_alike(at.address(), self.at.address(), self.calls)
+            && self.passes_atomics
+            && at.accessed_type() == self.from.accessed_type()
+            && are_alike(at.address(), self.from.address(), self.calls)
     }
 
     /// Whether all ways behind another look at the word lead to the operation, or, when it is bad, back to that look.

@@ -204,9 +204,18 @@ impl Detector {
         self.access(Kind::atomic(false, weak, op.trusted, op.access), by, addr, size)
     }
 
-    /// An atomic load that may be made from now on, and left out: it orders nothing.
-    pub fn look(&mut self, by: By, addr: usize, size: usize, weak: bool) -> Option<Race> {
-        self.access(Kind::atomic(false, weak, false, Access::Read), by, addr, size)
+    /// An atomic operation that is left out, though it may be made from now on, over and over: it reads, or writes the value that
+    /// is there, and orders nothing. `weak`: it may see a stale value.
+    pub fn look(
+        &mut self,
+        by: By,
+        addr: usize,
+        size: usize,
+        access: Access,
+        weak: bool,
+    ) -> Option<Race> {
+        let writes = access == Access::Write;
+        self.access(Kind::atomic(writes, weak, !weak, access), by, addr, size)
     }
 
     /// An atomic store.
