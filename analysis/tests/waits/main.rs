@@ -6,6 +6,7 @@
 use lockred_analysis::instrument::{Program, instrument, prepare_user_code};
 use lockred_analysis::llvm::Context;
 use lockred_analysis::recognise::Models;
+use lockred_trace::hooks::How;
 
 const EQUAL: u32 = 0;
 const NOT_EQUAL: u32 = 1;
@@ -32,14 +33,18 @@ define ptr @writes(ptr %p) {
 }
 "#;
 
-/// What the operations of a function await, in order: mask, value, test.
-fn awaits_of(function: &str) -> Vec<String> {
+fn instrumented(function: &str) -> String {
     let context = Context::new();
     let module = context.parse_text(&format!("{HEAD}{function}")).unwrap();
     prepare_user_code(context, &module, &Models::built_in()).unwrap();
     instrument(context, &module, Program::default(), Models::built_in()).unwrap();
     module.verify().unwrap();
-    let text = module.print();
+    module.print()
+}
+
+/// What the operations of a function await, in order: mask, value, test.
+fn awaits_of(function: &str) -> Vec<String> {
+    let text = instrumented(function);
     let call = "call void @__lr_await(";
     let arguments = |line: &str| {
         let (_, arguments) = line.split_once(call)?;
@@ -47,6 +52,18 @@ fn awaits_of(function: &str) -> Vec<String> {
         Some(arguments.replace("i64 ", "").replace("i32 ", ""))
     };
     text.lines().filter_map(arguments).collect()
+}
+
+/// The `how` of the operations of a function, in order.
+fn hows_of(function: &str) -> Vec<u32> {
+    let text = instrumented(function);
+    let how = |line: &str| {
+        let (_, arguments) = line.split_once("@__lr_atomic_")?;
+        let mut arguments = arguments.trim_end_matches(')').rsplit("i32 ");
+        arguments.nth(1)?.trim_end_matches(", ").parse().ok()
+    };
+    let calls = text.lines().filter(|line| line.contains(" call ") && !line.contains("declare"));
+    calls.filter_map(|line| how(line.split(", !").next()?.split(" #").next()?)).collect()
 }
 
 /// The sample with these parts. `phis` begin the loop.
@@ -353,6 +370,85 @@ fn an_inner_loop_must_look_at_the_same_word() {
     assert_eq!(awaits_of(&function("%q, i64 8", "0")).len(), 1);
     assert_eq!(awaits_of(&function("%p, i64 0", "0")).len(), 1);
     assert_eq!(awaits_of(&function("%p, i64 8", "2")).len(), 1);
+}
+
+const BEGINS: u32 = How::OPENS_REGION;
+const ENDS: u32 = How::IN_REGION | How::CLOSES_REGION;
+
+/// A loop that looks at a word, and then exchanges it.
+fn looks_and_exchanges(look: &str, between: &str, exchange: &str, behind: &str) -> String {
+    format!(
+        "define i64 @f(ptr %p, ptr %q, i64 %n) {{
+        entry:
+          br label %again
+        again:
+          %w = load atomic i64, ptr %p {look}, align 8
+          %bit = and i64 %w, 1
+          %taken = icmp ne i64 %bit, 0
+          br i1 %taken, label %again, label %free
+        free:
+          {between}
+          %new = or i64 %w, 1
+          %x = cmpxchg ptr %p, {exchange}
+          %done = extractvalue {{ i64, i1 }} %x, 1
+          br i1 %done, label %out, label %failed
+        failed:
+          {behind}
+          br label %again
+        out:
+          ret i64 0
+        }}"
+    )
+}
+
+#[test]
+fn a_look_and_its_exchange_are_one_step() {
+    let found = "i64 %w, i64 %new acquire monotonic";
+    let hows = |look: &str, exchange: &str| {
+        hows_of(&looks_and_exchanges(look, "", exchange, ""))
+    };
+    assert_eq!(hows("monotonic", found), [BEGINS, ENDS]);
+    assert_eq!(hows("acquire", found), [BEGINS, ENDS]);
+    assert_eq!(hows("acquire", "i64 %w, i64 %new monotonic monotonic"), [0, 0]);
+    // A word without its lowest bit need not be 0; what the exchange does not await may fail.
+    assert_eq!(hows("monotonic", "i64 0, i64 1 acquire monotonic"), [0, 0]);
+    let known = looks_and_exchanges("monotonic", "", "i64 0, i64 1 acquire monotonic", "")
+        .replace("and i64 %w, 1", "and i64 %w, -1");
+    assert_eq!(hows_of(&known), [BEGINS, ENDS]);
+    // What was found is used otherwise, too.
+    assert_eq!(hows_of(&known.replace("ret i64 0", "ret i64 %w")), [0, 0]);
+    let counts = looks_and_exchanges("monotonic", "", found, "").replace("ret i64 0", "ret i64 %w");
+    assert_eq!(hows_of(&counts), [BEGINS, ENDS]);
+}
+
+#[test]
+fn a_look_and_an_exchange_with_something_between_them_are_two_steps() {
+    let found = "i64 %w, i64 %new acquire monotonic";
+    let hows = |between: &str, behind: &str| {
+        hows_of(&looks_and_exchanges("monotonic", between, found, behind))
+    };
+    assert_eq!(hows("", "call void @llvm.x86.sse2.pause()"), [BEGINS, ENDS]);
+    for does in [
+        "store i64 1, ptr %q",
+        "%v = load i64, ptr %q",
+        "%v = load atomic i64, ptr %q acquire, align 8",
+        "call void @unknown()",
+    ] {
+        let alone: Vec<u32> = hows(does, "").into_iter().filter(|how| *how != 0).collect();
+        assert!(alone.is_empty(), "{does}");
+    }
+    for does in ["store i64 1, ptr %q", "%v = load i64, ptr %q", "call void @unknown()"] {
+        assert_eq!(hows("", does), [0, 0], "{does}");
+    }
+    // It need not come to the exchange.
+    let gives_up = looks_and_exchanges("monotonic", "", found, "").replace(
+        "free:",
+        "free:\n %big = icmp ugt i64 %w, 8\n br i1 %big, label %out, label %free2\n free2:",
+    );
+    assert_eq!(hows_of(&gives_up), [0, 0]);
+    let elsewhere = looks_and_exchanges("monotonic", "", found, "")
+        .replace("cmpxchg ptr %p", "cmpxchg ptr %q");
+    assert_eq!(hows_of(&elsewhere), [0, 0]);
 }
 
 #[test]

@@ -4,8 +4,8 @@ use crate::shared::Shared;
 use crossbeam_utils::Backoff;
 use std::hint::spin_loop;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::SeqCst;
-use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicUsize, fence};
 use std::thread::spawn;
 
 fn two<T: Default>() -> (Arc<T>, Arc<T>) {
@@ -197,5 +197,47 @@ fn it_reads_something_in_vain_rounds_only() {
             spin_loop();
         }
     }
+    thread.join().unwrap();
+}
+
+//@ failed data-race
+#[test]
+fn its_exchange_in_vain_meets_a_plain_read() {
+    let (flag, other) = two::<AtomicBool>();
+    flag.store(true, SeqCst);
+    let thread = spawn(move || {
+        assert!(unsafe { *other.as_ptr() }); //~ bug
+        other.store(false, SeqCst);
+    });
+    while flag.swap(true, SeqCst) {} //~ bug
+    thread.join().unwrap();
+}
+
+//@ verified
+//@ executions = 1
+#[test]
+fn its_loads_in_vain_meet_a_plain_read() {
+    let (flag, other) = two::<AtomicBool>();
+    let thread = spawn(move || {
+        assert!(!unsafe { *other.as_ptr() });
+        other.store(true, SeqCst);
+    });
+    while !flag.load(SeqCst) {}
+    thread.join().unwrap();
+}
+
+//@ failed data-race
+#[test]
+fn a_fence_behind_it_acquires_only_what_it_found() {
+    let shared = Arc::new((AtomicUsize::new(0), Shared::new(0)));
+    let other = Arc::clone(&shared);
+    let thread = spawn(move || {
+        other.0.store(1, Release);
+        unsafe { *other.1.ptr() = 7 }; //~ bug
+        other.0.store(2, Relaxed);
+    });
+    while shared.0.load(Relaxed) != 2 {}
+    fence(Acquire);
+    assert_eq!(unsafe { *shared.1.ptr() }, 7); //~ bug
     thread.join().unwrap();
 }
