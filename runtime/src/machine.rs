@@ -75,8 +75,7 @@ pub fn turns(thread: &Thread) -> Option<u32> {
 
 /// Whether a thread goes round a loop, and waits there for another one.
 pub fn goes_round(thread: &Thread) -> bool {
-    let recognised =
-        matches!(thread.pending, Pending::Atomic(operation) if operation.goes_round());
+    let recognised = matches!(thread.pending, Pending::Atomic(operation) if operation.goes_round());
     recognised || turns(thread).is_some()
 }
 

@@ -157,8 +157,9 @@ impl Calls {
 
     fn never_returns(&self, call: Instruction) -> bool {
         let callee = call.callee().and_then(Value::as_function);
-        self.never_returns
-            .is_some_and(|never| call.has_call_attribute(never) || callee.is_some_and(|c| c.has(never)))
+        self.never_returns.is_some_and(|never| {
+            call.has_call_attribute(never) || callee.is_some_and(|c| c.has(never))
+        })
     }
 }
 

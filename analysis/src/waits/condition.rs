@@ -158,7 +158,10 @@ mod tests {
             for asked in all() {
                 let Some(answer) = known.implies(&asked) else { continue };
                 // Of no word, everything holds.
-                assert!(by_trying(&known, &asked).is_none_or(|truth| truth == answer), "{known:?} {asked:?}");
+                assert!(
+                    by_trying(&known, &asked).is_none_or(|truth| truth == answer),
+                    "{known:?} {asked:?}"
+                );
                 decided += 1;
             }
         }

@@ -60,11 +60,6 @@ impl Facts {
         }
     }
 
-    /// Whether a value was computed since the walk began: what is not is what it was when the walk began.
-    pub fn is_new(&self, value: Value) -> bool {
-        self.0.contains_key(&value)
-    }
-
     /// What is known of the `phi`s of a block that control enters from another one.
     pub fn enter(&mut self, block: Block, from: Block) {
         let phis = block.instructions().into_iter().take_while(|at| at.is_phi());
@@ -87,10 +82,6 @@ impl Facts {
         };
         let Fact::Word(look, mask) = word else { return None };
         let mut value = Operand::of(at, other);
-        // A value of this round need not be known yet when the operation is reached.
-        if value.value().is_some_and(|value| self.is_new(value)) {
-            return None;
-        }
         let test = match predicate {
             Predicate::Equal => Test::Equal,
             Predicate::NotEqual => Test::NotEqual,
@@ -136,7 +127,9 @@ impl Facts {
                 _ => Fact::Unknown,
             },
             Shape::Field(structure, index) => match self.of(structure) {
-                Fact::Fields(fields) => fields.get(index as usize).cloned().unwrap_or(Fact::Unknown),
+                Fact::Fields(fields) => {
+                    fields.get(index as usize).cloned().unwrap_or(Fact::Unknown)
+                }
                 _ => Fact::Unknown,
             },
             Shape::WithField(structure, field, index) => {

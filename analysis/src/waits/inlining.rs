@@ -32,7 +32,7 @@ pub fn inline_into_loops(
         let mut marked = false;
         for function in module.functions() {
             for call in calls_in_loops(function, |callee| {
-                *small.entry(callee).or_insert_with(|| atomics_if_small(callee, &is_left))
+                *small.entry(callee).or_insert_with(|| atomics_if_small(callee, is_left))
             }) {
                 call.add_call_attribute(context, always);
                 marked = true;

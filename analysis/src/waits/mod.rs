@@ -188,8 +188,7 @@ fn suspicions(at: Instruction, bits: u64, calls: &mut Calls) -> Vec<Condition> {
 fn is_idle(at: Instruction, bits: u64, bad: &Condition) -> bool {
     match at.opcode() {
         Opcode::CompareExchange => {
-            let succeeds =
-                Condition { mask: bits, value: Operand::of(at, 1), test: Test::Equal };
+            let succeeds = Condition { mask: bits, value: Operand::of(at, 1), test: Test::Equal };
             bad.implies(&succeeds) == Some(false)
         }
         // The suspicion is that the word stays as it is.

@@ -79,7 +79,8 @@ impl<'a> Rounds<'a> {
 
     /// Whether all memory that a round reads is read in the same way before the operation is first reached, or belongs to nobody else.
     fn reads_are_made_before(&mut self) -> bool {
-        let reads: Vec<Instruction> = self.instructions().filter(|at| reads(*at, self.calls)).collect();
+        let reads: Vec<Instruction> =
+            self.instructions().filter(|at| reads(*at, self.calls)).collect();
         reads.into_iter().all(|at| self.is_read_again(at, 0))
     }
 

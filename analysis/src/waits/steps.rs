@@ -6,7 +6,7 @@
 //! nothing:
 //! - a round in which the exchange fails is left out, as such rounds are in general (see the head of the directory);
 //! - where it succeeds, the load could have been made right before it. It would have found the same word, if the exchange compares with what
-//!   the load found, or, where what it found decides only whether the word is good, a good one, which the exchange awaits as well;
+//!   the load found, or else a good one, which is all that matters, as the exchange awaits a good one whatever the load found;
 //! - the load acquires no more by that than the exchange does: an acquiring load needs an acquiring exchange;
 //! - whoever races with plain reads in between races with the same reads before the load, too, for which [`Rounds`] asks;
 //! - a failing exchange only reads, so that it races with nothing with which the load's own look does not. (An exchange without a comparison
@@ -15,10 +15,10 @@
 use super::calls::Calls;
 use super::condition::Condition;
 use super::same::{Rounds, are_alike};
-use super::walk::{Round, Walk};
+use super::walk::Walk;
 use super::{Step, Wait};
-use crate::llvm::{Flow, Instruction, Opcode, Shape, Value};
-use std::collections::{HashMap, HashSet};
+use crate::llvm::{Instruction, Opcode};
+use std::collections::HashMap;
 
 /// Finds such pairs among the atomic operations in loops of a function, given with the bits of their words.
 pub fn find(
@@ -60,38 +60,13 @@ impl Pair {
         let Some(onwards) = Walk::onwards(load, exchange, bits, bad, calls) else { return false };
         let same_word = exchange.operand(1) == load.value();
         let succeeds = || good?.implies(&awaited(exchange)?);
-        if !same_word && (succeeds() != Some(true) || !self.is_only_asked(&onwards)) {
+        // (What it awaits, it awaits whatever the load found: see `Rounds::are_idle`.)
+        if !same_word && succeeds() != Some(true) {
             return false;
         }
         let Some(mut round) = Walk::back(exchange, load, bits, calls) else { return false };
         round.blocks.extend(onwards.blocks);
         round.blocks.extend([load.block(), exchange.block()]);
         Rounds::new(load, round, calls).are_without_effect()
-    }
-
-    /// Whether what the load found only decides the way to the exchange.
-    fn is_only_asked(&self, onwards: &Round) -> bool {
-        let order = self.exchange.block().instructions();
-        let position = |at: Instruction| order.iter().position(|&i| i == at);
-        let before = |at: Instruction| {
-            onwards.blocks.contains(&at.block())
-                && (at.block() != self.exchange.block() || position(at) < position(self.exchange))
-        };
-        let mut open = vec![self.load.value()];
-        let mut seen: HashSet<Value> = HashSet::new();
-        while let Some(value) = open.pop() {
-            if !seen.insert(value) {
-                continue;
-            }
-            for user in value.users() {
-                let Some(user) = user.as_instruction() else { return false };
-                let decides = matches!(user.flow(), Flow::Branch(..) | Flow::Switch(..));
-                if !before(user) || !(decides || user.shape() != Shape::Other) {
-                    return false;
-                }
-                open.push(user.value());
-            }
-        }
-        true
     }
 }

@@ -108,8 +108,7 @@ impl<'a> Walk<'a> {
         let found = match self.from.opcode() {
             Opcode::CompareExchange => {
                 // Whether it has written is a condition of the word like others (a weak one that fails for no reason goes round, too).
-                let success =
-                    if self.bad.is_some() { Fact::Number(0) } else { Fact::Unknown };
+                let success = if self.bad.is_some() { Fact::Number(0) } else { Fact::Unknown };
                 Fact::Fields(Box::new([word, success]))
             }
             _ => word,
@@ -241,11 +240,8 @@ impl<'a> Walk<'a> {
     /// Notes that a block's end asks whether a value is one of these numbers.
     fn ask(&mut self, place: &Place, on: Value, cases: &[u64]) {
         if let (Fact::Word(_, mask), None) = (place.facts.of(on), &self.bad) {
-            let equal = |&case: &u64| Condition {
-                mask,
-                value: Operand::Number(case),
-                test: Test::Equal,
-            };
+            let equal =
+                |&case: &u64| Condition { mask, value: Operand::Number(case), test: Test::Equal };
             self.asked.extend(cases.iter().map(equal));
         }
     }

@@ -22,13 +22,20 @@ declare void @_RNvNtNtCs1234_3std6thread9functions9yield_now()
 define i32 @main(i32 %argc, ptr %argv) {
   ret i32 0
 }
-define ptr @computes(ptr %p) {
+declare void @forgets(ptr captures(none))
+declare void @_ZN15crossbeam_utils7backoff7Backoff6snooze17h0123456789abcdefE(ptr)
+declare i1 @_ZN15crossbeam_utils7backoff7Backoff12is_completed17h0123456789abcdefE(ptr)
+define ptr @computes(ptr %p) noinline {
   %q = load ptr, ptr %p
   %r = getelementptr i8, ptr %q, i64 8
   ret ptr %r
 }
-define ptr @writes(ptr %p) {
+define ptr @writes(ptr %p) noinline {
   store i64 1, ptr %p
+  ret ptr %p
+}
+define ptr @loads(ptr %p) noinline {
+  %v = load atomic i64, ptr %p acquire, align 8
   ret ptr %p
 }
 "#;
@@ -56,7 +63,8 @@ fn awaits_of(function: &str) -> Vec<String> {
 
 /// The `how` of the operations of a function, in order.
 fn hows_of(function: &str) -> Vec<u32> {
-    let text = instrumented(function);
+    let whole = instrumented(function);
+    let text = &whole[whole.find(" @f(").expect("the function is still there")..];
     let how = |line: &str| {
         let (_, arguments) = line.split_once("@__lr_atomic_")?;
         let mut arguments = arguments.trim_end_matches(')').rsplit("i32 ");
@@ -72,6 +80,7 @@ fn sample(phis: &str, again: &str, round: &str) -> String {
         "define i64 @f(ptr %p, ptr %q, i64 %n) {{
         entry:
           %own = alloca i64
+          call void @forgets(ptr %own)
           br label %again
         again:
           {phis}
@@ -109,6 +118,7 @@ fn a_load_awaits_what_ends_the_loop() {
     awaited(&load("icmp uge i64 %w, 3"), -1, "3", BELOW);
     awaited(&load("icmp ugt i64 %w, 3"), -1, "4", BELOW);
     awaited(&load("icmp ule i64 %w, 3"), -1, "4", AT_LEAST);
+    awaited(&load("icmp ult i64 3, %w"), -1, "4", BELOW);
     assert!(load("icmp slt i64 %w, 3").is_empty());
     assert!(load("icmp ugt i64 %w, %n").is_empty());
     // Not known before.
@@ -197,7 +207,8 @@ fn a_round_may_pause_compute_and_look() {
     round("%c = load i64, ptr %own");
     round("%other = load atomic i64, ptr %q acquire, align 8");
     let found = "%r = call ptr @computes(ptr %q)\n";
-    let by_way = format!("{found}%w = load atomic i64, ptr %r acquire, align 8\n %stay = icmp ne i64 %w, 0");
+    let by_way =
+        format!("{found}%w = load atomic i64, ptr %r acquire, align 8\n %stay = icmp ne i64 %w, 0");
     awaited(&awaits(&by_way, "%anew = call ptr @computes(ptr %q)"), -1, "0", EQUAL);
 }
 
@@ -211,9 +222,11 @@ fn a_round_that_does_something_is_none() {
         "fence release",
         "call void @unknown()",
         "%y = call ptr @writes(ptr %q)",
+        "%y = call ptr @loads(ptr %q)",
         "%y = load volatile i64, ptr @constant",
     ] {
         assert!(awaits(SET, does).is_empty(), "{does}");
+        assert!(awaits(&format!("{does}\n{SET}"), "").is_empty(), "{does}");
     }
 }
 
@@ -225,6 +238,7 @@ fn memory_is_read_in_vain_rounds_only_if_it_was_read_before() {
     awaited(&awaits(&format!("{read}{SET}"), ""), -1, "0", EQUAL);
     let twice = awaits(&format!("{read}{SET}"), "%anew = load i64, ptr %q");
     awaited(&twice, -1, "0", EQUAL);
+    assert!(awaits(SET, "%a = load i64, ptr %q\n %b = load i64, ptr %q").is_empty());
     let elsewhere = "%r = getelementptr i8, ptr %q, i64 8\n %anew = load i64, ptr %r";
     assert!(awaits(&format!("{read}{SET}"), elsewhere).is_empty());
     // Read behind the operation, it is not read before that is first reached.
@@ -242,7 +256,8 @@ fn the_operation_must_stay_the_same() {
         %done = extractvalue { i64, i1 } %x, 1
         %stay = xor i1 %done, true";
     assert!(awaits_of(&sample(counting, exchange, "")).is_empty());
-    let same = "%i = phi i64 [ 3, %entry ], [ 3, %round ]\n %j = phi i64 [ %n, %entry ], [ %j, %round ]";
+    let same =
+        "%i = phi i64 [ 3, %entry ], [ 3, %round ]\n %j = phi i64 [ %n, %entry ], [ %j, %round ]";
     let found = awaits_of(&sample(same, exchange, ""));
     awaited(&found, -1, "3", EQUAL);
     let exchange = exchange.replace("%i", "%j");
@@ -286,13 +301,22 @@ fn a_count_of_rounds_may_only_decide_how_to_wait() {
             back:
               br label %again
             out:
-              ret i64 {seen}
+              {seen}
             }}"
         )
     };
-    awaited(&awaits_of(&function("0", "yield")), -1, "0", EQUAL);
-    assert!(awaits_of(&function("%i", "yield")).is_empty(), "it is seen outside");
-    assert!(awaits_of(&function("0", "out")).is_empty(), "the loop gives up");
+    awaited(&awaits_of(&function("ret i64 0", "yield")), -1, "0", EQUAL);
+    assert!(awaits_of(&function("ret i64 %i", "yield")).is_empty(), "it is seen outside");
+    let decides = "%more = icmp ugt i64 %i, 5\n br i1 %more, label %many, label %few
+        many:\n ret i64 1\n few:\n ret i64 0";
+    assert!(awaits_of(&function(decides, "yield")).is_empty(), "it decides outside");
+    assert!(awaits_of(&function("ret i64 0", "out")).is_empty(), "the loop gives up");
+    let address = function("ret i64 0", "yield").replace(
+        "%soon =",
+        "%at = getelementptr i8, ptr %q, i64 %next
+        %other = load atomic i64, ptr %at acquire, align 8\n %soon =",
+    );
+    assert!(awaits_of(&address).is_empty(), "it is an address");
 }
 
 #[test]
@@ -370,6 +394,44 @@ fn an_inner_loop_must_look_at_the_same_word() {
     assert_eq!(awaits_of(&function("%q, i64 8", "0")).len(), 1);
     assert_eq!(awaits_of(&function("%p, i64 0", "0")).len(), 1);
     assert_eq!(awaits_of(&function("%p, i64 8", "2")).len(), 1);
+    // It may wait for ever behind a look that was bad.
+    let looks_twice = function("%p, i64 8", "2").replace(
+        "label %out, label %inner",
+        "label %out, label %first
+            first:
+              %before = load atomic i64, ptr %at monotonic, align 8
+              %free = icmp eq i64 %before, 0
+              br i1 %free, label %again, label %inner",
+    );
+    assert_eq!(awaits_of(&looks_twice).len(), 1);
+}
+
+#[test]
+fn nobody_asks_how_often_a_loop_has_backed_off() {
+    let function = |asks: &str| {
+        format!(
+            "define void @f(ptr %p) {{
+            entry:
+              %backoff = alloca i32
+              store i32 0, ptr %backoff
+              br label %again
+            again:
+              {SET}
+              br i1 %stay, label %round, label %out
+            round:
+              call void @_ZN15crossbeam_utils7backoff7Backoff6snooze17h0123456789abcdefE(ptr %backoff)
+              br label %again
+            out:
+              {asks}
+              ret void
+            }}"
+        )
+    };
+    awaited(&awaits_of(&function("")), -1, "0", EQUAL);
+    let asks = "%c = call i1 @_ZN15crossbeam_utils7backoff7Backoff12is_completed17h0123456789abcdefE(ptr %backoff)";
+    assert!(awaits_of(&function(asks)).is_empty());
+    let read = "%c = load i32, ptr %backoff";
+    assert!(awaits_of(&function(read)).is_empty());
 }
 
 const BEGINS: u32 = How::OPENS_REGION;
@@ -404,9 +466,7 @@ fn looks_and_exchanges(look: &str, between: &str, exchange: &str, behind: &str) 
 #[test]
 fn a_look_and_its_exchange_are_one_step() {
     let found = "i64 %w, i64 %new acquire monotonic";
-    let hows = |look: &str, exchange: &str| {
-        hows_of(&looks_and_exchanges(look, "", exchange, ""))
-    };
+    let hows = |look: &str, exchange: &str| hows_of(&looks_and_exchanges(look, "", exchange, ""));
     assert_eq!(hows("monotonic", found), [BEGINS, ENDS]);
     assert_eq!(hows("acquire", found), [BEGINS, ENDS]);
     assert_eq!(hows("acquire", "i64 %w, i64 %new monotonic monotonic"), [0, 0]);
@@ -446,8 +506,8 @@ fn a_look_and_an_exchange_with_something_between_them_are_two_steps() {
         "free:\n %big = icmp ugt i64 %w, 8\n br i1 %big, label %out, label %free2\n free2:",
     );
     assert_eq!(hows_of(&gives_up), [0, 0]);
-    let elsewhere = looks_and_exchanges("monotonic", "", found, "")
-        .replace("cmpxchg ptr %p", "cmpxchg ptr %q");
+    let elsewhere =
+        looks_and_exchanges("monotonic", "", found, "").replace("cmpxchg ptr %p", "cmpxchg ptr %q");
     assert_eq!(hows_of(&elsewhere), [0, 0]);
 }
 

@@ -190,10 +190,12 @@ fn counted_by_three() {
     let count = Arc::new(AtomicUsize::new(0));
     let start = |_| {
         let count = Arc::clone(&count);
-        spawn(move || loop {
-            let seen = count.load(SeqCst);
-            if count.compare_exchange_weak(seen, seen ^ 5, SeqCst, SeqCst).is_ok() {
-                break seen;
+        spawn(move || {
+            loop {
+                let seen = count.load(SeqCst);
+                if count.compare_exchange_weak(seen, seen ^ 5, SeqCst, SeqCst).is_ok() {
+                    break seen;
+                }
             }
         })
     };
