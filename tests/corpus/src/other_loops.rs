@@ -193,8 +193,8 @@ fn it_reads_something_in_vain_rounds_only() {
         other.0.store(true, SeqCst);
     });
     while !shared.0.load(SeqCst) {
-        if unsafe { *shared.1.ptr() } == 7 {
-            //~ bug
+        let seen = unsafe { *shared.1.ptr() }; //~ bug
+        if seen == 7 {
             spin_loop();
         }
     }
