@@ -230,15 +230,21 @@ fn its_loads_in_vain_meet_a_plain_read() {
 //@ failed data-race
 #[test]
 fn a_fence_behind_it_acquires_only_what_it_found() {
-    let shared = Arc::new((AtomicUsize::new(0), Shared::new(0)));
+    let words: [AtomicUsize; 2] = Default::default();
+    let shared = Arc::new((words, AtomicBool::new(false), Shared::new(0)));
     let other = Arc::clone(&shared);
     let thread = spawn(move || {
-        other.0.store(1, Release);
-        unsafe { *other.1.ptr() = 7 }; //~ bug
-        other.0.store(2, Relaxed);
+        unsafe { *other.2.ptr() = 7 }; //~ bug
+        other.0[0].store(1, Release);
+        other.0[1].store(1, Relaxed);
+        while !other.1.load(Relaxed) {}
+        other.0[0].store(2, Relaxed);
     });
-    while shared.0.load(Relaxed) != 2 {}
+    while shared.0[1].load(Relaxed) != 1 {}
+    shared.1.store(true, Relaxed);
+    // It may have found the 1, which releases, or only the 2, which does not.
+    while shared.0[0].load(Relaxed) != 2 {}
     fence(Acquire);
-    assert_eq!(unsafe { *shared.1.ptr() }, 7); //~ bug
+    assert_eq!(unsafe { *shared.2.ptr() }, 7); //~ bug
     thread.join().unwrap();
 }
