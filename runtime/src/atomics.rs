@@ -131,7 +131,7 @@ fn arrive(operation: &mut AtomicOperation, rmw: Option<(RmwOp, u64)>) -> Arrival
     }
     // A thread that lives alone cannot be interleaved with anything: what it does belongs to the step under way.
     if !(alone && operation.can_proceed()) {
-        if operation.goes_round() {
+        if operation.leaves_out_rounds() {
             looks(operation);
         }
         stop(Pending::Atomic(*operation), operation.site);

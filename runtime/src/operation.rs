@@ -82,6 +82,11 @@ impl AtomicOperation {
         self.guard.is_some() && !self.how.has(How::PRIMITIVE)
     }
 
+    /// Whether it stands for rounds of a loop that are left out, too: it would go round, or begins a step that may be in vain.
+    pub fn leaves_out_rounds(&self) -> bool {
+        self.goes_round() || self.how.has(How::OPENS_REGION) && !self.how.has(How::PRIMITIVE)
+    }
+
     /// What it does to its word in vain, if it goes round: an update writes the value that is there.
     pub fn in_vain(&self) -> Access {
         if self.kind == Atomic::Rmw { Access::Write } else { Access::Read }

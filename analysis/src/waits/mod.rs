@@ -7,7 +7,8 @@
 //! For each atomic operation X that no sync model knows, the conditions are looked at that the code behind X asks of the word that X found. Say
 //! that one of them holds (*the word is bad*); [`walk`] follows control from X under this assumption. X waits until the word is good if
 //! 1. X itself changes nothing when the word is bad: it is a load, a compare-exchange that then fails, an exchange or a bitwise update that
-//!    then leaves the word as it is;
+//!    then leaves the word as it is
+//!    (the word of an `AtomicBool` is 0 or 1);
 //! 2. every way leads back to X, and does nothing: no store, no other update, no fence, no call but pauses and functions that
 //!    only compute and read, no round and round but through another look at the same word (see below);
 //! 3. [`same`] shows that X is then in the same state as before: it has the same address and operands, the awaited value is the same, and what
@@ -24,7 +25,8 @@
 //! - *Races of a round.* Every plain read of a round is also made, of the same memory, before X is reached for the first time (rule 3 asks for
 //!   that), and from then on the thread releases nothing: whoever writes that memory while the thread waits races with that first read. So the
 //!   memory is the same in all rounds, too. X's own look at the word, which may race with a plain write or with the deallocation, is told to
-//!   the race detector when the thread comes to X (`looks` in the runtime), as an atomic read that orders nothing.
+//!   the race detector when the thread comes to X (`looks` in the runtime), as an atomic read that orders nothing; of an exchange or a bitwise
+//!   update, as a write.
 //! - *Weak memory.* A stale bad value makes another round; a stale good value is a good one of an earlier time, when X was not held back.
 
 mod calls;
