@@ -4,3 +4,4 @@ pub mod instrument;
 pub mod llvm;
 pub mod recognise;
 pub mod shim;
+mod waits;

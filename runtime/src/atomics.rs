@@ -131,11 +131,21 @@ fn arrive(operation: &mut AtomicOperation, rmw: Option<(RmwOp, u64)>) -> Arrival
     }
     // A thread that lives alone cannot be interleaved with anything: what it does belongs to the step under way.
     if !(alone && operation.can_proceed()) {
+        if operation.leaves_out_rounds() {
+            looks(operation);
+        }
         stop(Pending::Atomic(*operation), operation.site);
     }
     let thread = crate::state::state().thread();
     thread.in_region = thread.regions > 0 && !own;
     Arrival::Told
+}
+
+/// Tells the race detectors of the looks at its word that a loop may make in vain from now on, and that are left out otherwise. They
+/// order nothing: the first of them could be made at once.
+fn looks(operation: &AtomicOperation) {
+    crate::gate::looks(operation);
+    crate::plain::looks(operation);
 }
 
 /// Tells everybody who wants to know that an operation was executed.

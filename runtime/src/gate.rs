@@ -308,6 +308,15 @@ pub fn atomic(operation: &AtomicOperation, access: Access, wrote: bool) {
     data(state, gate, operation, access, wrote);
 }
 
+/// The running thread is about to look at a word, maybe in vain, over and over.
+pub fn looks(operation: &AtomicOperation) {
+    let Some(gate) = gate(state()) else { return };
+    let (site, weak) = (u64::from(operation.site.0), operation.sees_stale_values());
+    touch_all((operation.address, operation.size), operation.in_vain(), |block, access| {
+        gate.looks(block, access, weak, site);
+    });
+}
+
 /// An atomic operation that is told as an access to data.
 fn data(
     state: &mut State,

@@ -100,7 +100,7 @@ fn stuck() -> Option<Failure> {
     if blocked.is_empty() {
         return None;
     }
-    let spins = |number: &usize| machine::turns(&threads[*number]).is_some();
+    let spins = |number: &usize| machine::goes_round(&threads[*number]);
     let spinning: Vec<usize> = blocked.iter().copied().filter(spins).collect();
     let (kind, message) = match (&blocked[..], &spinning[..]) {
         ([one], []) => (BugKind::Deadlock, format!("deadlock: thread {one} waits for ever")),
@@ -136,6 +136,7 @@ fn stuck() -> Option<Failure> {
 /// What a blocked thread waits for: in words, and the address of the object.
 fn waiting(pending: Pending) -> (&'static str, Option<usize>) {
     match pending {
+        Pending::Atomic(operation) if operation.goes_round() => ("loop", None),
         Pending::Atomic(operation) => ("lock", Some(operation.address)),
         Pending::FutexQueued { address, .. } => ("futex", Some(address)),
         Pending::Join { .. } => ("thread", None),
@@ -149,7 +150,7 @@ fn blocked_places(number: u32) -> Vec<Place> {
     let state = state();
     let thread = &state.execution.threads[number as usize];
     let (kind, address) = waiting(thread.pending);
-    let role = if machine::turns(thread).is_some() { Role::Spins } else { Role::Waits };
+    let role = if machine::goes_round(thread) { Role::Spins } else { Role::Waits };
     let mut waits = place(role, number, thread.site);
     if state.recorder.is_some() {
         waits.stack.clone_from(&thread.stopped);
@@ -189,7 +190,7 @@ fn warn(kind: WarningKind, message: String, site: SiteId, thread: u32) {
 /// Threads that wait for ever although the test has ended.
 fn warn_stuck() {
     for (number, thread) in state().execution.threads.iter().enumerate() {
-        if !thread.has_ended() && machine::turns(thread).is_none() && !state().execution.cut {
+        if !thread.has_ended() && !machine::goes_round(thread) && !state().execution.cut {
             let message = format!("thread {number} is blocked for ever when the test has ended");
             warn(WarningKind::ThreadStuck, message, thread.site, number as u32);
         }

@@ -73,6 +73,12 @@ pub fn turns(thread: &Thread) -> Option<u32> {
     }
 }
 
+/// Whether a thread goes round a loop, and waits there for another one.
+pub fn goes_round(thread: &Thread) -> bool {
+    let recognised = matches!(thread.pending, Pending::Atomic(operation) if operation.goes_round());
+    recognised || turns(thread).is_some()
+}
+
 /// The thread whose turn it is when nobody can run: of those that go round loops, the one that had the fewest turns.
 fn next_turn(state: &State) -> Option<usize> {
     let threads = &state.execution.threads;

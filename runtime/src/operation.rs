@@ -1,5 +1,6 @@
 //! Operations: what a thread is about to do at the boundary where it is stopped.
 
+use lockred_search::footprint::Access;
 use lockred_trace::hooks::{Class, How, Order, Test};
 use lockred_trace::sites::SiteId;
 
@@ -40,6 +41,7 @@ impl Await {
             Test::Equal => word == self.value,
             Test::NotEqual => word != self.value,
             Test::Below => word < self.value,
+            Test::AtLeast => word >= self.value,
         }
     }
 }
@@ -73,6 +75,26 @@ impl AtomicOperation {
     pub fn announces(&self) -> bool {
         self.how.class() == Class::Lock
             && self.guard.is_some_and(|guard| guard.test == Test::NotEqual)
+    }
+
+    /// Whether it waits in a loop of the program's own, which the shim has recognised: where it cannot proceed it would go round.
+    pub fn goes_round(&self) -> bool {
+        self.guard.is_some() && !self.how.has(How::PRIMITIVE)
+    }
+
+    /// Whether it stands for rounds of a loop that are left out, too: it would go round, or begins a step that may be in vain.
+    pub fn leaves_out_rounds(&self) -> bool {
+        self.goes_round() || self.how.has(How::OPENS_REGION) && !self.how.has(How::PRIMITIVE)
+    }
+
+    /// What it does to its word in vain, if it goes round: an update writes the value that is there.
+    pub fn in_vain(&self) -> Access {
+        if self.kind == Atomic::Rmw { Access::Write } else { Access::Read }
+    }
+
+    /// Whether it may read a stale value under a weak memory model: what also writes reads the last one.
+    pub fn sees_stale_values(&self) -> bool {
+        self.kind == Atomic::Load && self.order != Order::SeqCst
     }
 
     /// Whether it could be executed now.

@@ -156,6 +156,23 @@ fn detect_atomic(
     }
 }
 
+/// The running thread is about to look at a word, maybe in vain, over and over.
+pub fn looks(operation: &AtomicOperation) {
+    let state = state();
+    if !watching() || state.detector.is_none() {
+        return;
+    }
+    let stack = stack_id(state);
+    let thread = state.thread_number();
+    let Some(detector) = &mut state.detector else { return };
+    let by = By { thread, site: operation.site, stack };
+    let (address, size) = (operation.address, operation.size as usize);
+    let (access, weak) = (operation.in_vain(), operation.sees_stale_values());
+    if let Some(race) = detector.look(by, address, size, access, weak) {
+        report(state, &race);
+    }
+}
+
 /// A block was allocated.
 pub fn allocated(address: usize, size: usize) {
     let state = state();

@@ -11,6 +11,7 @@
 //!    place. A bounded loop then gives up as it would natively (an assumption: at which iteration it gives up was not explored).
 //!    Threads that have had [`TURNS`] turns without that have no more: when all have, it is a livelock.
 //!
+//! Loops that the shim has recognised ([`crate::operation::AtomicOperation::goes_round`]) wait before they go round, and never come here.
 //! Loops that also write (they look at something under a lock) are the matter of [`crate::rounds`].
 
 use crate::operation::load;

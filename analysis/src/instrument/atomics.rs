@@ -3,7 +3,8 @@
 use super::Instrumenter;
 use crate::llvm::{Function, Instruction, Opcode, TypeKind, Value};
 use crate::recognise::{Await, Kind, Recognised};
-use lockred_trace::hooks::{Class, How, Order, RmwOp};
+use crate::waits::{Condition, Operand, Step};
+use lockred_trace::hooks::{Class, How, Order, RmwOp, Test};
 
 /// Operations that commute with themselves.
 const COMMUTATIVE: &[RmwOp] = &[
@@ -46,8 +47,47 @@ impl Instrumenter<'_> {
             self.unsupported_instruction(function, at);
             return;
         };
-        let recognised = self.recognise(function, at, kind, size);
+        let mut recognised = self.recognise(function, at, kind, size);
+        if !recognised.how.has(How::PRIMITIVE) {
+            recognised.how.0 |= self.step(at);
+        }
+        self.announce_await(function, at, &recognised);
         self.replace(function, at, kind, size, recognised);
+    }
+
+    /// The flags of an operation that belongs together with others because of its loop.
+    fn step(&self, at: Instruction) -> u32 {
+        match self.waits.get(&at).map(|wait| wait.step) {
+            None | Some(Step::Own) => 0,
+            Some(Step::Begins) => How::OPENS_REGION,
+            Some(Step::Ends) => How::IN_REGION | How::CLOSES_REGION,
+        }
+    }
+
+    /// Tells the runtime what an operation waits for: by its sync model, or, if it has none, by the loop that it is in.
+    fn announce_await(&mut self, function: Function, at: Instruction, recognised: &Recognised) {
+        let context = self.context;
+        let location = self.location(function, at);
+        let builder = &self.hooks.builder;
+        builder.before(at, location);
+        let number = |value: u64| context.integer(64).constant(value);
+        let (mask, value, test): (u64, Value, Test) = match recognised.awaits {
+            Some(Await { mask, value, test }) => (mask, number(value), test),
+            None if recognised.how.has(How::PRIMITIVE) => return,
+            None => {
+                let awaits = self.waits.remove(&at).and_then(|wait| wait.awaits);
+                let Some(Condition { mask, value, test }) = awaits else { return };
+                let value = match value {
+                    Operand::Number(value) => number(value),
+                    Operand::Of(user, index) => builder
+                        .widen(context, user.operand(index))
+                        .expect("words are compared with scalars"),
+                };
+                (mask, value, test)
+            }
+        };
+        let test = context.integer(32).constant(test as u64);
+        builder.call(self.hooks.await_value, &[number(mask), value, test]);
     }
 
     /// What the sync models, or the instruction itself, say that it is.
@@ -89,10 +129,6 @@ impl Instrumenter<'_> {
         let size = narrow(size as u32);
         let site = narrow(site.0);
         builder.before(at, location);
-        if let Some(Await { mask, value, test }) = recognised.awaits {
-            let [mask, value] = [mask, value].map(|v| context.integer(64).constant(v));
-            builder.call(hooks.await_value, &[mask, value, narrow(test as u32)]);
-        }
         let address = builder.address(context, at.address());
         let wide = |value: Value| builder.widen(context, value).expect("only scalars come here");
         let counts = |order: Order| if recognised.relaxed { Order::Relaxed } else { order } as u32;

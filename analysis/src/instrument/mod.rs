@@ -21,13 +21,16 @@ mod thunks;
 mod unreachable;
 mod user_code;
 
+pub use escape::Privacy;
+
 use crate::llvm::{Attribute, Context, Function, Instruction, Module, Opcode};
 use crate::recognise::{Models, Rule, demangle, path_of};
-use escape::Privacy;
+use crate::waits::{self, Calls, Wait};
 use externals::Externals;
 use hooks::Hooks;
 use sites::Sites;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 pub use user_code::prepare_user_code;
 
 /// What the shim knows about a program beyond its code.
@@ -67,7 +70,9 @@ pub(crate) struct Instrumenter<'m> {
     sites: Sites,
     externals: Externals,
     models: Models,
-    privacy: Privacy,
+    privacy: Rc<Privacy>,
+    /// Operations that wait for a condition of their word: they would else only go round a loop.
+    waits: HashMap<Instruction, Wait>,
     /// Plain accesses of the function under way are left alone.
     trusted: bool,
 }
@@ -93,6 +98,8 @@ pub fn instrument(
     models: Models,
 ) -> Result<Summary, String> {
     rename_main(module)?;
+    let privacy = Rc::new(Privacy::of(module));
+    let waits = waiting(context, module, &privacy);
     attributes::strip(module);
     externals::rename(context, module);
     unreachable::trap(context, module);
@@ -101,7 +108,6 @@ pub fn instrument(
         test_end::announce(context, module);
     }
     let functions: Vec<Function> = module.functions();
-    let privacy = Privacy::of(module);
     let mut instrumenter = Instrumenter {
         context,
         module,
@@ -110,6 +116,7 @@ pub fn instrument(
         externals: Externals::default(),
         models,
         privacy,
+        waits,
         trusted: false,
     };
     let paths = instrumenter.paths_of_atomics(&functions);
@@ -144,6 +151,13 @@ fn rename_main(module: &Module) -> Result<(), String> {
     main.value().set_name("__lr_program_main");
     main.externalise();
     Ok(())
+}
+
+/// The operations of a program that wait. All are found before any is changed.
+fn waiting(context: Context, module: &Module, privacy: &Rc<Privacy>) -> HashMap<Instruction, Wait> {
+    let mut calls = Calls::new(Rc::clone(privacy));
+    let functions = module.functions().into_iter();
+    functions.flat_map(|function| waits::of(context, module, function, &mut calls)).collect()
 }
 
 impl Instrumenter<'_> {

@@ -69,6 +69,15 @@ impl Function {
 }
 
 impl Instruction {
+    /// Of a call: adds a function attribute with value 0 to the call site.
+    pub fn add_call_attribute(self, context: Context, attribute: Attribute) {
+        // SAFETY: valid handles; only called for calls.
+        unsafe {
+            let made = LLVMCreateEnumAttribute(context.0, attribute.0, 0);
+            LLVMAddCallSiteAttribute(self.0, FUNCTION, made);
+        }
+    }
+
     /// Of a call: whether the call site has a function attribute.
     #[must_use]
     pub fn has_call_attribute(self, attribute: Attribute) -> bool {

@@ -78,13 +78,6 @@ impl Value {
         unsafe { LLVMIsConstant(self.0) != 0 }
     }
 
-    /// Whether it is null, zero, or undefined.
-    #[must_use]
-    pub fn is_null(self) -> bool {
-        // SAFETY: valid handle.
-        unsafe { LLVMIsNull(self.0) != 0 || LLVMIsUndef(self.0) != 0 }
-    }
-
     /// The number, if it is an integer constant of at most 64 bits.
     #[must_use]
     pub fn as_integer(self) -> Option<u64> {
@@ -100,6 +93,13 @@ impl Value {
                 _ => None,
             }
         }
+    }
+
+    /// Whether it is the constant whose bits are all 0.
+    #[must_use]
+    pub fn is_null(self) -> bool {
+        // SAFETY: valid handle.
+        unsafe { LLVMIsNull(self.0) != 0 }
     }
 
     /// Assembly text of an inline assembly callee.

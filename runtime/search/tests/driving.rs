@@ -4,10 +4,13 @@
 mod check;
 
 use check::{Seen, parse, search};
+use lockred_search::discipline::Discipline;
 use lockred_search::footprint::{Access, Footprint, ObjectId};
 use lockred_search::machine::{Chooser, Flow, Machine, Status, Step, ThreadId};
 use lockred_search::model::{Failure, ModelMachine};
-use lockred_search::{Choice, Counts, Limits, Observer, Outcome, Stop, Strategy, explore, replay};
+use lockred_search::{
+    Choice, Counts, Limits, Observer, Outcome, Stop, Strategy, explore, replay, transactions,
+};
 
 const RACE: &str = "plain x; thread A { r = x; x = r + 1 } thread B { r = x; x = r + 1 }
     thread C { r = x; assert r != 2 }";
@@ -95,6 +98,19 @@ fn long_executions_are_cut_and_the_search_is_not_complete() {
         let (_, outcome) = watch(RACE, strategy, limits, Watch::default());
         assert_eq!(outcome.stop, Stop::Operations);
     }
+}
+
+#[test]
+fn behind_an_execution_that_was_cut_the_others_have_their_turn() {
+    let text =
+        "atomic f g; thread A { while r == 0 { f = 1; r = g } } thread B { g = 1; assert r == 1 }";
+    let program = parse(text);
+    let limits = Limits { executions: Some(100), operations: 50 };
+    let (mut seen, mut discipline) = (Seen::default(), Discipline::default());
+    let mut machine = ModelMachine::new(&program);
+    let outcome = transactions::explore(&mut machine, &mut discipline, limits, &mut seen);
+    assert_eq!(outcome.stop, Stop::Operations);
+    assert!(!seen.failures.is_empty(), "only A has run");
 }
 
 #[test]

@@ -30,6 +30,7 @@ pub use access::{AccessInfo, AccessKind, Atomic, By, Race, StackId};
 
 use cell::{Cell, Found};
 use extra::Extras;
+use lockred_search::footprint::Access;
 use lockred_trace::hooks::Order;
 use record::{Kind, Record};
 use shadow::{GRANULE, Shadow};
@@ -200,6 +201,20 @@ impl Detector {
         self.take(by, addr, size, op);
         let weak = op.order != Order::SeqCst;
         self.access(Kind::atomic(false, weak, op.trusted, op.access), by, addr, size)
+    }
+
+    /// An atomic operation that is left out, though it may be made from now on, over and over: it reads, or writes the value that
+    /// is there, and orders nothing. `weak`: it may see a stale value.
+    pub fn look(
+        &mut self,
+        by: By,
+        addr: usize,
+        size: usize,
+        access: Access,
+        weak: bool,
+    ) -> Option<Race> {
+        let writes = access == Access::Write;
+        self.access(Kind::atomic(writes, weak, !weak, access), by, addr, size)
     }
 
     /// An atomic store.

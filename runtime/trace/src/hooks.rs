@@ -15,7 +15,7 @@
 //! __lr_exchanged: u32                  runtime variable; set by every weak compare-exchange: 1 if it wrote, else 0
 //! __lr_fence  (order: u32, site: u32)
 //! __lr_await  (mask: u64, value: u64, test: u32)       the thread's next atomic operation waits until, by `test`,
-//!                     0: word & mask == value, 1: word & mask != value, 2: word & mask < value; and is then executed at once
+//!                     0: word & mask == value, 1: word & mask != value, 2: word & mask < value, 3: word & mask >= value; and is then executed at once
 //! __lr_region_enter(), __lr_region_leave()              a function that is an atomic region begins; returns, or unwinds
 //! __lr_spin_hint(site: u32)                             llvm.x86.sse2.pause, llvm.aarch64.hint, …
 //! __lr_choose(of: u64) -> u64                           one of 0..of; called by the crate `lockred` itself (runtime/annotations)
@@ -131,6 +131,8 @@ code! {
         NotEqual = 1,
         /// The masked word is smaller (unsigned).
         Below = 2,
+        /// The masked word is not smaller (unsigned).
+        AtLeast = 3,
     }
 }
 

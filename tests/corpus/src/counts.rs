@@ -142,7 +142,7 @@ impl SpinLock {
 }
 
 //@ clean
-//@ executions <= 4
+//@ executions = 2
 #[test]
 fn a_spin_lock_of_two_threads() {
     let lock = Arc::new(SpinLock(AtomicBool::new(false), UnsafeCell::new(0)));
@@ -150,7 +150,7 @@ fn a_spin_lock_of_two_threads() {
 }
 
 //@ clean
-//@ executions <= 42
+//@ executions = 6
 #[test]
 fn a_spin_lock_of_three_threads() {
     let lock = Arc::new(SpinLock(AtomicBool::new(false), UnsafeCell::new(0)));
@@ -169,7 +169,7 @@ struct TicketLock {
 unsafe impl Sync for TicketLock {}
 
 //@ clean
-//@ executions <= 4
+//@ executions = 2
 #[test]
 fn a_ticket_lock_of_two_threads() {
     let lock = Arc::new(TicketLock::default());

@@ -44,6 +44,8 @@ mod once;
 #[cfg(test)]
 mod ordering;
 #[cfg(test)]
+mod other_loops;
+#[cfg(test)]
 mod outcomes;
 #[cfg(test)]
 mod panics;
@@ -67,3 +69,5 @@ mod spin_locks;
 mod spinning;
 #[cfg(test)]
 mod threads;
+#[cfg(test)]
+mod waiting_loops;

@@ -3,6 +3,7 @@
 use std::cell::UnsafeCell;
 
 /// Memory that threads share unprotected. The dereference stands in the test, so that reports name the test's line.
+#[derive(Default)]
 pub struct Shared<T>(UnsafeCell<T>);
 
 // SAFETY: a lie, on purpose. Programs that use it are right only if they order their accesses.

@@ -31,7 +31,7 @@ impl SpinLock {
 }
 
 //@ verified
-//@ executions = 2
+//@ executions = 1
 #[test]
 fn spinning_with_a_hint() {
     let flag = Arc::new(AtomicBool::new(false));
@@ -44,6 +44,7 @@ fn spinning_with_a_hint() {
 }
 
 //@ verified
+//@ executions = 1
 #[test]
 fn spinning_without_a_hint() {
     let flag = Arc::new(AtomicBool::new(false));
@@ -54,7 +55,7 @@ fn spinning_without_a_hint() {
 }
 
 //@ verified
-//@ executions = 2
+//@ executions = 1
 #[test]
 fn spinning_with_a_yield() {
     let flag = Arc::new(AtomicBool::new(false));
@@ -239,6 +240,7 @@ fn petersons_lock() {
 }
 
 //@ verified
+//@ executions = 1
 #[test]
 fn two_sides_waiting_for_each_other() {
     let flags = Arc::new((AtomicBool::new(false), AtomicBool::new(false)));

@@ -84,6 +84,17 @@ impl Privacy {
         bases(pointer).is_none_or(|bases| bases.into_iter().any(|base| !self.is_unshared(base)))
     }
 
+    /// Whether a pointer only ever points to private stack variables of the function in which it is computed: a store through it is
+    /// then seen by nobody once that function has returned.
+    #[must_use]
+    pub fn is_local(&self, pointer: Value) -> bool {
+        bases(pointer).is_some_and(|bases| {
+            bases
+                .into_iter()
+                .all(|base| base.as_instruction().is_some() && self.private.contains(&base))
+        })
+    }
+
     fn is_unshared(&self, base: Value) -> bool {
         self.private.contains(&base) || base.as_global().is_some_and(|g| g.is_constant())
     }

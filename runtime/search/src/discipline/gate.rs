@@ -257,6 +257,14 @@ impl Gate<'_> {
         self.run.push(Deed::Data { object, access, kind, site });
     }
 
+    /// From here on, the thread may look at an object, over and over, or write the value that it has: an atomic access that orders
+    /// nothing. `weak`: under a weak memory model it may see a stale value.
+    pub fn looks(&mut self, object: ObjectId, access: Access, weak: bool, site: u64) {
+        let ordering = Ordering { weak, trusted: !weak, ..Ordering::RELAXED };
+        let kind = Kind::Atomic(Value::Unused, ordering);
+        self.run.push(Deed::Data { object, access, kind, site });
+    }
+
     /// What was executed last makes `thread` able to run.
     pub fn enables(&mut self, thread: ThreadId) {
         self.run.footprint.enables.push(thread);

@@ -66,6 +66,8 @@ pub enum Value {
     Written,
     /// It reads and writes it.
     Updated,
+    /// Not at all: the operation could be made, and is left out.
+    Unused,
 }
 
 /// Whether an access to data is plain or atomic.

@@ -194,7 +194,7 @@ impl Watched {
         if value == Value::Written {
             message.clear();
         }
-        if value == Value::Read {
+        if matches!(value, Value::Read | Value::Unused) {
             return;
         }
         if ordering.releases {

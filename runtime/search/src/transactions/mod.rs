@@ -184,6 +184,7 @@ impl<M: Transactional> Search<'_, '_, M> {
                     }
                 }
                 Ran::On if self.drive.is_too_long() => {
+                    self.want_others();
                     self.drive.give_up();
                     return Ok(false);
                 }
@@ -196,6 +197,19 @@ impl<M: Transactional> Search<'_, '_, M> {
                     self.branch_on_all()?;
                     return Ok(false);
                 }
+            }
+        }
+    }
+
+    /// The execution is cut. What the other threads would do is not known, so that no race of theirs is reversed: each of them that could run
+    /// is to run where it last began to wait for its turn. (The search is not complete, but it goes on.)
+    fn want_others(&mut self) {
+        for thread in (0..self.drive.machine.threads()).map(ThreadId) {
+            let levels = self.levels[..=self.depth].iter_mut().rev();
+            let waits =
+                |level: &&mut Level| level.thread != Some(thread) && level.enabled.contains(thread);
+            if let Some(level) = levels.take_while(waits).last() {
+                level.want(thread);
             }
         }
     }

@@ -346,7 +346,7 @@ impl Weak {
     /// Leaves clocks at an atomic object: release sequences end with a store by anyone and go on through updates.
     fn pass(&mut self, position: Position, object: ObjectId, kind: Kind) {
         let Kind::Atomic(value, ordering) = kind else { return };
-        if value == Value::Read {
+        if matches!(value, Value::Read | Value::Unused) {
             return;
         }
         let mut clock = self.spare.pop().unwrap_or_default();
