@@ -39,14 +39,16 @@ impl ModelMachine {
     /// What an operation on a channel does to it, in the present state.
     pub(super) fn passing(&self, statement: &Statement) -> Option<(Channel, Passing)> {
         let thread = |q| self.offering(q).map(|number| ThreadId(number as u32));
+        let passed = |q: Channel| self.state.passed[usize::from(q.0)];
         Some(match *statement {
             Statement::Send(q, _) | Statement::SendChecked(_, q, _) if !self.is_closed(q) => {
-                (q, Passing::Send { capacity: self.capacity(q) as u32 })
+                let number = passed(q).sent;
+                (q, Passing::Send { number, capacity: self.capacity(q) as u32 })
             }
             Statement::Receive(_, q)
                 if !self.is_closed(q) || !self.state.queues[usize::from(q.0)].is_empty() =>
             {
-                (q, Passing::Receive { wakes: thread(q) })
+                (q, Passing::Receive { number: passed(q).received, wakes: thread(q) })
             }
             Statement::Close(q) if !self.is_closed(q) => (q, Passing::Close { wakes: thread(q) }),
             Statement::Send(q, _)
@@ -71,6 +73,7 @@ impl ModelMachine {
         let thread = &mut self.state.threads[number];
         if !closed {
             self.state.queues[usize::from(q.0)].push(thread.compute(operand));
+            self.state.passed[usize::from(q.0)].sent += 1;
             if capacity == 0 {
                 thread.phase = Phase::Offering(q);
                 return Next::Stop;
@@ -97,6 +100,7 @@ impl ModelMachine {
         }
         footprint.touch(channel(q), Access::Write);
         thread.set(register, queue.remove(0));
+        self.state.passed[usize::from(q.0)].received += 1;
         self.answer_offer(q, true, footprint);
     }
 
