@@ -21,6 +21,8 @@ use lockred_search::machine::{Chooser, Flow};
 use lockred_trace::message::{Assumption, Unsupported, Warning};
 use lockred_trace::session::{Order, Strategy, Task};
 use lockred_trace::sites::SiteId;
+use std::cell::Cell;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// What the process is for.
@@ -133,6 +135,11 @@ pub struct State {
     pub most_threads: u32,
     /// What the search by transactions calls objects.
     pub names: Names,
+    /// Channels do what they are written to do, step by step: in a search that does not know them as a whole, and once a program has
+    /// turned out to do with one what is not known.
+    pub channels_written_out: bool,
+    /// A word for each channel, by its address, that changes whenever the channel does.
+    pub channel_words: HashMap<usize, Box<Cell<u64>>>,
     /// The search is one by transactions.
     pub by_transactions: bool,
     /// What libtest does behind the test.
@@ -145,6 +152,11 @@ impl State {
     /// The state at process start.
     pub fn new(mode: Mode, order: Option<Order>, status: Option<StatusPage>) -> Self {
         let task = order.as_ref().map(|order| &order.task);
+        let channels_written_out = match task {
+            Some(Task::Explore { strategy, .. }) => *strategy != Strategy::Transactions,
+            Some(Task::Replay { schedule }) => schedule.is_written_out(),
+            None => true,
+        };
         let by_transactions =
             matches!(task, Some(Task::Explore { strategy: Strategy::Transactions, .. }));
         Self {
@@ -169,6 +181,8 @@ impl State {
             root: None,
             most_threads: 1,
             names: Names::default(),
+            channels_written_out,
+            channel_words: HashMap::new(),
             by_transactions,
             harness: Harness::default(),
             weak_pair: false,

@@ -35,7 +35,9 @@ pub fn prepare_user_code(context: Context, module: &Module, models: &Models) -> 
             continue;
         }
         let path = path_of(&demangle(&function.name()));
-        if models.is_region(&path) {
+        if let Some(role) = models.channel(&path) {
+            marker.mark_channel(context, module, function, role);
+        } else if models.is_region(&path) {
             marker.mark(context, function);
         }
         let listed = INLINED.iter().any(|prefix| path.starts_with(prefix))

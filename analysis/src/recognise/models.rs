@@ -1,7 +1,7 @@
 //! The sync models of a build: those that are built in, one file per library, and those of the user's packages.
 
 use super::choice::Choice;
-use super::file::{self, Model};
+use super::file::{self, Model, Role};
 use super::rule::{Kind, Recognised, Rule, fits};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -104,6 +104,12 @@ impl Models {
     #[must_use]
     pub fn is_region(&self, path: &str) -> bool {
         self.models.iter().flat_map(|model| &model.regions).any(|pattern| fits(pattern, path))
+    }
+
+    /// What the function with this plain path is to a channel.
+    #[must_use]
+    pub fn channel(&self, path: &str) -> Option<Role> {
+        self.models.iter().find_map(|model| model.channels.role(path))
     }
 
     /// What the first matching rule says of an instruction of this size in bytes with this chain of plain paths, innermost first.
