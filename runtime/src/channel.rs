@@ -41,7 +41,10 @@ impl Channel {
 
     /// Messages in it; an offered one is.
     const fn length(&self) -> u32 {
-        self.sent.wrapping_sub(self.received)
+        match self.capacity {
+            0 => self.offering.is_some() as u32,
+            _ => self.sent.wrapping_sub(self.received),
+        }
     }
 
     /// How often it has changed.
@@ -139,9 +142,9 @@ impl Channel {
         self.changes += 1;
     }
 
-    /// Whether an end that is gone for good leaves messages behind for the other one to drop.
+    /// Whether both ends are gone and have left messages behind: whichever was the last one drops them, and who that was can be seen.
     pub const fn leaves_messages(&self) -> bool {
-        self.keeps && self.length() > 0
+        self.keeps && self.senders_gone && self.receivers_gone && self.length() > 0
     }
 }
 
@@ -196,6 +199,18 @@ mod tests {
         let mut channel = Channel::new(64, 3, true);
         assert_eq!((does(&mut channel, Act::Look), channel.changes()), (Passing::Peek, 0));
         does(&mut channel, Act::Send);
-        assert!(channel.leaves_messages() && channel.changes() == 1);
+        assert_eq!(channel.changes(), 1);
+    }
+
+    #[test]
+    fn messages_are_left_behind_by_the_second_end_alone() {
+        for (capacity, keeps) in [(3, true), (3, false), (0, true)] {
+            let mut channel = Channel::new(64, capacity, keeps);
+            does(&mut channel, Act::Send);
+            channel.lose_senders();
+            assert!(!channel.leaves_messages());
+            channel.pass(1, channel.abandoning());
+            assert_eq!(channel.leaves_messages(), keeps && capacity > 0);
+        }
     }
 }

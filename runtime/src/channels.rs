@@ -242,9 +242,9 @@ pub fn counted(how: How, count: u64) {
         }
         Some(Inside::Drop { channel }) => {
             let Some(known) = state().execution.channels.get(&channel) else { return };
-            let (passing, leaves) = (known.abandoning(), known.leaves_messages());
-            pass(channel, passing, SiteId(0));
-            if leaves {
+            pass(channel, known.abandoning(), SiteId(0));
+            let left = state().execution.channels.get(&channel);
+            if left.is_some_and(Channel::leaves_messages) {
                 write_out();
             }
         }
@@ -330,8 +330,9 @@ fn loops(channel: usize, passing: Passing, site: SiteId) {
     }
 }
 
-/// Lets the running thread reach an act: it stops where that is a scheduling point, and waits where it has to.
-fn arrive(operation: ChannelOperation, site: SiteId) {
+/// Lets the running thread reach an act: it stops where that is a scheduling point, and waits where it has to. Whether it does so as it goes
+/// round a loop, and finds what it has found before: that is told to nobody.
+fn arrive(operation: ChannelOperation, site: SiteId) -> bool {
     let state = state();
     let ready = can_proceed(state, &operation);
     if !state.below_root {
@@ -339,7 +340,7 @@ fn arrive(operation: ChannelOperation, site: SiteId) {
         if !ready {
             stop(Pending::Channel(operation), site);
         }
-        return;
+        return false;
     }
     state.thread().in_region = false;
     let looks = matches!(passing(state, &operation), Some(Passing::Peek | Passing::Closed));
@@ -347,8 +348,11 @@ fn arrive(operation: ChannelOperation, site: SiteId) {
         let word = word(state, operation.channel);
         match state.thread().spin.before_read(site, word, 8, true) {
             Advice::Stop => {}
-            Advice::Skip => return,
-            Advice::Wait => return waiting::wait_for_change(site),
+            Advice::Skip => return true,
+            Advice::Wait => {
+                waiting::wait_for_change(site);
+                return false;
+            }
         }
     } else if operation.timed && !ready {
         waiting::begin_timed();
@@ -360,6 +364,7 @@ fn arrive(operation: ChannelOperation, site: SiteId) {
     if !(alone && ready) {
         stop(Pending::Channel(operation), site);
     }
+    false
 }
 
 /// See [`lockred_trace::hooks`].
@@ -433,7 +438,7 @@ fn enter(act: Act, channel: usize, timed: bool, site: SiteId) -> Option<Inside> 
         return None;
     }
     let operation = ChannelOperation { act, channel, timed };
-    arrive(operation, site);
+    let repeats = arrive(operation, site);
     let state = state();
     if state.channels_written_out {
         return None;
@@ -443,6 +448,10 @@ fn enter(act: Act, channel: usize, timed: bool, site: SiteId) -> Option<Inside> 
     let passing = known.passing(act, gives_up)?;
     state.thread().passed = 0;
     state.thread().answered = None;
+    if repeats {
+        loops(channel, passing, site);
+        return Some(muted);
+    }
     pass(channel, passing, site);
     if gives_up && crate::state::state().below_root {
         rounds::timed_out();

@@ -64,7 +64,8 @@ impl Gate<'_> {
                     && self.held.iter().any(|&(held, _)| self.discipline.is_cyclic(held, lock))
             }
             // What comes before an abort is seen by others, who never come after it.
-            Operation::Await { .. } | Operation::Pass(..) | Operation::Abort => true,
+            Operation::Await { .. } | Operation::Abort => true,
+            Operation::Pass(_, passing) => passing.may_wait(),
             _ => false,
         };
         let late = self.run.post
@@ -130,8 +131,8 @@ impl Gate<'_> {
             Operation::Pass(channel, passing) => {
                 let access = self.passes(passing);
                 self.discipline.check_locks(channel, access != Access::Read, false, self.held);
-                self.run.awaits = true;
-                self.run.footprint.touch(channel, access);
+                self.run.awaits |= passing.may_wait();
+                self.run.touch(channel, access);
                 self.run.footprint.enables.extend(passing.wakes());
                 self.run.push(Deed::Pass(channel, passing));
             }
@@ -323,6 +324,7 @@ impl Gate<'_> {
                 }
                 return self.discipline.nest(self.thread, self.held, lock);
             }
+            Operation::Pass(_, passing) if !passing.may_wait() => return,
             Operation::Join(_)
             | Operation::Await { .. }
             | Operation::Pass(..)

@@ -123,6 +123,16 @@ impl Passing {
     /// The capacity of a channel that is never full.
     pub const UNBOUNDED: u32 = u32::MAX;
 
+    /// Whether an act that turns out to be this may have had to wait.
+    #[must_use]
+    pub const fn may_wait(self) -> bool {
+        match self {
+            Self::Send { capacity, .. } => capacity != Self::UNBOUNDED,
+            Self::Receive { .. } | Self::Close { .. } | Self::Closed => true,
+            Self::Depart | Self::Abandon { .. } | Self::Fail | Self::Peek => false,
+        }
+    }
+
     /// How it acts on the channel.
     #[must_use]
     pub const fn access(self) -> Access {

@@ -11,6 +11,9 @@ use crate::discipline::Passing;
 use crate::footprint::{Access, Footprint};
 use crate::machine::ThreadId;
 
+/// The capacity of a channel that is never full.
+const UNBOUNDED: usize = u8::MAX as usize;
+
 impl ModelMachine {
     fn capacity(&self, q: Channel) -> usize {
         usize::from(self.capacities[usize::from(q.0)])
@@ -23,7 +26,8 @@ impl ModelMachine {
     /// Whether a send has to wait.
     pub(super) fn is_full(&self, q: Channel) -> bool {
         let length = self.state.queues[usize::from(q.0)].len();
-        !self.is_closed(q) && length >= self.capacity(q).max(1)
+        let capacity = self.capacity(q);
+        capacity != UNBOUNDED && !self.is_closed(q) && length >= capacity.max(1)
     }
 
     /// Whether a receive has to wait.
@@ -43,7 +47,11 @@ impl ModelMachine {
         Some(match *statement {
             Statement::Send(q, _) | Statement::SendChecked(_, q, _) if !self.is_closed(q) => {
                 let number = passed(q).sent;
-                (q, Passing::Send { number, capacity: self.capacity(q) as u32 })
+                let capacity = match self.capacity(q) {
+                    UNBOUNDED => Passing::UNBOUNDED,
+                    capacity => capacity as u32,
+                };
+                (q, Passing::Send { number, capacity })
             }
             Statement::Receive(_, q)
                 if !self.is_closed(q) || !self.state.queues[usize::from(q.0)].is_empty() =>
