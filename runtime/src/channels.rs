@@ -140,7 +140,8 @@ pub fn mutes(address: usize, how: How) -> bool {
         }
         Some(Inside::Drop { .. }) => class == Class::Channel,
         _ => {
-            if class == Class::Channel && find(state(), address).is_some() {
+            let part = matches!(class, Class::Channel | Class::Plain | Class::Unused);
+            if part && !state().channels_written_out && find(state(), address).is_some() {
                 write_out();
             }
             false
@@ -226,11 +227,16 @@ pub fn parks(address: usize) -> bool {
 
 /// A count was changed by the running thread: perhaps that of the ends of a channel, to none.
 pub fn counted(how: How, count: u64) {
-    if how.class() != Class::RefDec || count != 0 {
+    if how.class() != Class::RefDec {
         return;
     }
-    match inside() {
-        Some(Inside::Muted { channel, drops_sender: true }) => {
+    let Some(inside) = inside() else { return };
+    state().thread().counted = true;
+    if count != 0 {
+        return;
+    }
+    match inside {
+        Inside::Muted { channel, drops_sender: true } => {
             let state = state();
             let Some(known) = state.execution.channels.get_mut(&channel) else { return };
             known.lose_senders();
@@ -240,7 +246,7 @@ pub fn counted(how: How, count: u64) {
                 write_out();
             }
         }
-        Some(Inside::Drop { channel }) => {
+        Inside::Drop { channel } => {
             let Some(known) = state().execution.channels.get(&channel) else { return };
             pass(channel, known.abandoning(), SiteId(0));
             let left = state().execution.channels.get(&channel);
@@ -427,7 +433,10 @@ fn enter(act: Act, channel: usize, timed: bool, site: SiteId) -> Option<Inside> 
     let muted = Inside::Muted { channel, drops_sender: act == Act::DropSender };
     match act {
         Act::Clone | Act::Disconnect => return Some(muted),
-        Act::DropReceiver => return Some(Inside::Drop { channel }),
+        Act::DropReceiver => {
+            state().thread().counted = false;
+            return Some(Inside::Drop { channel });
+        }
         Act::Send | Act::TrySend | Act::Receive | Act::TryReceive | Act::Look | Act::DropSender => {
         }
     }
@@ -447,6 +456,7 @@ fn enter(act: Act, channel: usize, timed: bool, site: SiteId) -> Option<Inside> 
     let gives_up = timed && !known.can_proceed(act);
     let passing = known.passing(act, gives_up)?;
     state.thread().passed = 0;
+    state.thread().counted = false;
     state.thread().answered = None;
     if repeats {
         loops(channel, passing, site);
@@ -467,7 +477,14 @@ pub extern "C" fn __lr_channel_leave(result: usize, size: usize, site: u32) {
         return;
     }
     // A panic that was caught inside has ended it already.
-    match state.thread().inside.pop() {
+    let left = state.thread().inside.pop();
+    let drops =
+        matches!(left, Some(Inside::Muted { drops_sender: true, .. } | Inside::Drop { .. }));
+    if drops && !state.thread().counted {
+        // Whether this was the last one is not known: the count is not recognised.
+        write_out();
+    }
+    match left {
         Some(Inside::WrittenOut { region: true }) => region::leave(state.thread()),
         Some(Inside::Muted { .. }) if result != 0 && plain::watching() => {
             // Where the caller wants the result is the caller's.

@@ -54,6 +54,8 @@ pub struct Thread {
     pub regions: u32,
     /// Functions of channels that it is in, the outermost first.
     pub inside: Vec<Inside>,
+    /// A count of references was decremented since it last began to drop an end of a channel.
+    pub counted: bool,
     /// Whether the message that it had offered to a channel was taken, or else withdrawn, once that is so.
     pub answered: Option<bool>,
     /// Operations and pauses since it entered the last of them.
@@ -124,6 +126,7 @@ impl Thread {
             region_word: 0,
             regions: 0,
             inside: Vec::new(),
+            counted: false,
             answered: None,
             passed: 0,
             condvar: None,

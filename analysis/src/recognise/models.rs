@@ -81,6 +81,7 @@ impl Models {
                 model.rule.clear();
                 model.inlined.clear();
                 model.regions.clear();
+                model.channels = file::Channels::default();
                 matched.clear();
             }
         }
@@ -204,7 +205,9 @@ mod tests {
     fn distrusted_libraries_are_not_recognised() {
         let recognises = |distrusted: &[&str]| {
             let mut models = Models::chosen(&choice(&[], distrusted)).unwrap();
-            models.recognise(Kind::CompareExchange, 4, STD_CHAIN).is_some()
+            let lock = models.recognise(Kind::CompareExchange, 4, STD_CHAIN).is_some();
+            assert_eq!(models.channel("std::sync::mpmc::channel").is_some(), lock);
+            lock
         };
         assert!(recognises(&[]));
         assert!(!recognises(&["std"]) && !recognises(&["all"]));
