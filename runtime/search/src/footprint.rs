@@ -258,3 +258,34 @@ impl Footprint {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Access;
+
+    #[test]
+    fn a_send_and_a_receive_meet_only_in_a_message_or_its_room() {
+        let send = |number, room| Access::Send { number, room };
+        let receive = |number| Access::Receive { number };
+        for (one, other, dependent) in [
+            (send(3, 0), receive(3), true),
+            (send(3, 0), receive(2), false),
+            (send(3, 0), receive(1), false),
+            (send(3, 2), receive(1), true),
+            (send(3, 2), receive(2), false),
+            (send(0, 2), receive(u16::MAX - 1), true),
+            (send(3, 0), send(4, 0), true),
+            (receive(3), receive(4), true),
+            (send(3, 0), Access::Read, true),
+            (receive(3), Access::Read, true),
+            (send(3, 0), Access::Abandon, true),
+            (Access::Depart, Access::Depart, false),
+            (Access::Depart, send(3, 1), false),
+            (Access::Depart, receive(3), false),
+            (Access::Depart, Access::Read, true),
+        ] {
+            assert_eq!(one.depends_on(other), dependent, "{one:?} {other:?}");
+            assert_eq!(other.depends_on(one), dependent, "{other:?} {one:?}");
+        }
+    }
+}
