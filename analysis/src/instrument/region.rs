@@ -1,7 +1,9 @@
 //! Marks of functions that are atomic regions or act on channels, set before anything is inlined: where they begin, and everywhere they
 //! are left.
 
-use crate::llvm::{Attribute, Builder, Context, Function, Instruction, Module, Opcode, Value};
+use crate::llvm::{
+    Attribute, Builder, Context, Function, Instruction, Module, Opcode, TypeKind, Value,
+};
 use crate::recognise::Role;
 use lockred_trace::hooks::{Act, CHANNEL_ENTER, CHANNEL_LEAVE, NO_DEADLINE};
 
@@ -42,14 +44,20 @@ impl Marker {
         });
     }
 
-    /// Marks a function with a body as what it is to channels. One whose arguments are others than expected is left alone.
-    pub fn mark_channel(&self, context: Context, module: &Module, function: Function, role: Role) {
+    /// Marks a function with a body as what it is to channels. Whether its arguments are what is expected; else it is left alone.
+    pub fn mark_channel(
+        &self,
+        context: Context,
+        module: &Module,
+        function: Function,
+        role: Role,
+    ) -> bool {
         let (narrow, wide) = (context.integer(32), context.integer(64));
         let parameters = function.parameters();
         let result = Attribute::named("sret").and_then(|sret| function.written_result(sret));
         match role {
             Role::Makes { keeps } => {
-                let (Some(_), Some(&ends)) = (result, parameters.first()) else { return };
+                let (Some(_), Some(&ends)) = (result, parameters.first()) else { return false };
                 self.at_ends(context, function, |at| {
                     if at.opcode() == Opcode::Return {
                         let ends = self.builder.address(context, ends);
@@ -61,8 +69,10 @@ impl Marker {
                 });
             }
             Role::Acts(act) => {
-                let Some(&channel) = parameters.get(usize::from(result.is_some())) else { return };
-                let Some(first) = first(function) else { return };
+                let place = usize::from(result.is_some());
+                let points = |value: &&Value| value.value_type().kind() == TypeKind::Pointer;
+                let Some(&channel) = parameters.get(place).filter(points) else { return false };
+                let Some(first) = first(function) else { return false };
                 let deadline = matches!(act, Act::Send | Act::Receive);
                 let deadline = if deadline { parameters.last().copied() } else { None };
                 // Of another type, it is not known what it says.
@@ -91,6 +101,7 @@ impl Marker {
                 });
             }
         }
+        true
     }
 
     /// Calls `insert`, with the builder before it, wherever a function is left.
