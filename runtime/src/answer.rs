@@ -52,9 +52,19 @@ fn told(choice: Choice) -> schedule::Choice {
     }
 }
 
+/// What schedules begin with.
+fn beginning() -> impl Iterator<Item = schedule::Choice> {
+    state().channels_written_out.then_some(Schedule::WRITTEN_OUT).into_iter()
+}
+
 /// Leaves a choice where the session finds it if the process dies.
 pub fn trail(depth: usize, choice: Choice) {
     if let Some(status) = state().status {
+        let mut depth = depth;
+        for first in beginning() {
+            status.trail(0, crate::session::trail_word(first));
+            depth += 1;
+        }
         status.trail(depth, crate::session::trail_word(told(choice)));
     }
 }
@@ -90,11 +100,11 @@ impl Observer<Failure> for Watch {
     }
 
     fn on_failure(&mut self, failure: Failure, schedule: &[Choice]) -> bool {
-        let schedule = Schedule(schedule.iter().copied().map(told).collect());
+        let schedule = Schedule(beginning().chain(schedule.iter().copied().map(told)).collect());
         // What shows under the schedule of another finding follows from that: usually the same mistake.
         let follows = |known: &Finding| known.key == failure.key || known.schedule == schedule;
         if !self.findings.iter().any(follows) {
-            let length = schedule.0.len();
+            let length = schedule.0.len() - usize::from(schedule.is_written_out());
             self.findings.push(Finding {
                 kind: failure.kind,
                 message: failure.message.clone(),
@@ -228,7 +238,8 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
     let mut watch = Watch::new(None, true);
     let (executed, drift) = if rooted {
         crate::harness::learn();
-        let choices: Vec<Choice> = schedule.0.iter().copied().map(meant).collect();
+        let followed = &schedule.0[usize::from(schedule.is_written_out())..];
+        let choices: Vec<Choice> = followed.iter().copied().map(meant).collect();
         let limits = search::Limits { executions: Some(1), operations };
         let replayed = search::replay(&mut Native::default(), &choices, limits, &mut watch);
         (replayed.executed, replayed.drift)
@@ -244,9 +255,10 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
         created: thread.created.clone(),
     });
     Message::Replayed(Replay {
-        bug: shown(watch.failures, schedule.0.len()).map(Failure::into_bug),
+        bug: shown(watch.failures, schedule.0.len() - usize::from(schedule.is_written_out()))
+            .map(Failure::into_bug),
         drift: drift.map(|(step, message)| Drift { step, message }),
-        schedule: Schedule(executed.into_iter().map(told).collect()),
+        schedule: Schedule(beginning().chain(executed.into_iter().map(told)).collect()),
         threads: threads.collect(),
         objects: recorder.objects,
         steps: recorder.steps,

@@ -46,9 +46,9 @@ const UNWATCHED: u32 = 1 << 20;
 
 /// Whether an operation is only executed, and nobody has to know: before the root, and while the running thread is alone with
 /// nothing unordered behind it. Locks are always looked at, as their holders are told; so is what waits.
-fn only_executed(how: u32) -> bool {
+fn only_executed(address: usize, how: u32) -> bool {
     let Some(state) = installed() else { return true };
-    if state.running.is_none() {
+    if state.running.is_none() || crate::channels::mutes(address, How(how)) {
         return true;
     }
     if How(how).class().is_lock() || state.thread().guard.is_some() {
@@ -111,7 +111,7 @@ fn arrive(operation: &mut AtomicOperation, rmw: Option<(RmwOp, u64)>) -> Arrival
         return Arrival::Told;
     }
     let belongs = operation.how.has(How::IN_REGION) && thread.is_in_region_of(operation.address);
-    let inside = belongs || !own && crate::region::goes_on();
+    let inside = belongs || crate::channels::is_muted() || !own && crate::region::goes_on();
     if inside && operation.can_proceed() {
         return Arrival::Told;
     }
@@ -240,7 +240,7 @@ pub extern "C" fn __lr_atomic_load(
     how: u32,
     site: u32,
 ) -> u64 {
-    if only_executed(how) {
+    if only_executed(address, how) {
         return crate::operation::load(address, size);
     }
     let mut load = operation(Atomic::Load, address, size, order(code), how, site);
@@ -260,7 +260,7 @@ pub extern "C" fn __lr_atomic_store(
     how: u32,
     site: u32,
 ) {
-    if only_executed(how) {
+    if only_executed(address, how) {
         return store(address, size, value);
     }
     let mut write = operation(Atomic::Store, address, size, order(code), how, site);
@@ -285,13 +285,16 @@ pub extern "C" fn __lr_atomic_rmw(
 ) -> u64 {
     let op = RmwOp::from_code(op)
         .unwrap_or_else(|| crate::state::fatal("an unknown read-modify-write was emitted"));
-    if only_executed(how) {
+    let parks = How(how).class() == Class::Park;
+    let waits = parks && crate::channels::parks(address);
+    if only_executed(address, how) {
         let old = crate::operation::load(address, size);
-        store(address, size, apply(op, old, operand, size));
+        let new = apply(op, old, operand, size);
+        store(address, size, new);
+        crate::channels::counted(How(how), new);
         return old;
     }
-    let parks = How(how).class() == Class::Park;
-    if parks && returns_for_no_reason(address, site) {
+    if parks && !waits && returns_for_no_reason(address, site) {
         return PARK_TOKEN;
     }
     let mut update = operation(Atomic::Rmw, address, size, order(code), how, site);
@@ -300,6 +303,7 @@ pub extern "C" fn __lr_atomic_rmw(
     let new = apply(op, old, operand, size);
     store(address, size, new);
     executed(&update, arrival, Some(op), old, new);
+    crate::channels::counted(How(how), new);
     if parks {
         spurious::ended(address);
     }
@@ -339,7 +343,7 @@ pub extern "C" fn __lr_atomic_cmpxchg(
     site: u32,
 ) -> u64 {
     let expected = cut(expected, size);
-    if only_executed(how) {
+    if only_executed(address, how) {
         let old = crate::operation::load(address, size);
         if old == expected {
             store(address, size, new);
@@ -390,6 +394,7 @@ pub extern "C" fn __lr_fence(code: u32, _site: u32) {
     if crate::plain::watching()
         && let Some(state) = installed()
         && let Some(number) = state.running
+        && !crate::channels::is_muted()
     {
         let order = order(code);
         state.thread().fenced |= order.releases();

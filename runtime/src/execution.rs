@@ -1,7 +1,9 @@
 //! The execution under way: everything of the runtime that a restore puts back to what it was at the root.
 
+use crate::channel::Channel;
 use crate::thread::Thread;
 use lockred_trace::sites::SiteId;
+use std::collections::BTreeMap;
 
 /// A lock that is held, for reports.
 #[derive(Clone, Debug)]
@@ -70,6 +72,8 @@ pub struct Execution {
     pub clock: u64,
     /// Locks that are held.
     pub held: Vec<Held>,
+    /// Channels that are known as a whole, by the address of the block that each is in.
+    pub channels: BTreeMap<usize, Channel>,
     /// The first exit.
     pub exit: Option<Exit>,
     /// Panics in order.
@@ -101,6 +105,7 @@ impl Clone for Execution {
             panics,
             steps_after_exit,
             cut,
+            channels,
         } = other;
         self.threads.clone_from(threads);
         self.live = *live;
@@ -113,5 +118,6 @@ impl Clone for Execution {
         self.panics.clone_from(panics);
         self.steps_after_exit = *steps_after_exit;
         self.cut = *cut;
+        self.channels.clone_from(channels);
     }
 }

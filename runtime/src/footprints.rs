@@ -120,7 +120,10 @@ pub fn pending(pending: &Pending, words: impl Iterator<Item = usize>, footprint:
                 footprint.touch(word(address), Access::Read);
             }
         }
-        Pending::Start
+        // Only the search by transactions knows channels as a whole.
+        Pending::Channel(_)
+        | Pending::Offering { .. }
+        | Pending::Start
         | Pending::Spawn
         | Pending::Join { .. }
         | Pending::Choosing

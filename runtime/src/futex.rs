@@ -62,6 +62,9 @@ fn wait(address: usize, value: u32, deadline: Option<u64>, bits: u32) -> i64 {
     if bits != u32::MAX {
         crate::host::unsupported("futex wait with a bit set");
     }
+    if crate::channels::is_muted() && crate::channels::times_out(deadline) {
+        return fail(libc::ETIMEDOUT);
+    }
     match deadline {
         Some(_) => crate::waiting::begin_timed(),
         None => crate::waiting::leave_loop(SiteId(0)),

@@ -11,14 +11,16 @@
 //! | that of its notify | [`Operation::Notify`]; as data if a waiter may time out |
 //! | other atomic operations, other futex calls | [`Operation::Data`], or [`Operation::Await`] with a guard |
 //! | creation of a thread | data, its number ([`names::NUMBERING`]), and [`Operation::Spawn`] |
+//! | an act on a channel that is known as a whole | [`Operation::Pass`], and [`Operation::Resume`] behind an offer ([`channels`]) |
 //! | a loop that only reads goes on | an await of every word that it reads |
 //!
 //! Plain memory is never a reason to stop: a data race ends the search, or is told and gone past.
 
+use crate::channels;
 use crate::names::{self, Use};
 use crate::operation::{Atomic, AtomicOperation, Pending};
 use crate::state::{State, state};
-use lockred_search::discipline::{Effect, Gate, Kind, Mode, Operation, Ordering, Value};
+use lockred_search::discipline::{Effect, Gate, Kind, Mode, Operation, Ordering, Passing, Value};
 use lockred_search::footprint::{Access, ObjectId};
 use lockred_search::machine::ThreadId;
 use lockred_trace::hooks::{Class, How, Order};
@@ -141,6 +143,17 @@ pub fn next(state: &mut State, number: usize, gate: &Gate<'_>) -> Operation {
         Pending::FutexQueued { deadline: None, .. } => Operation::Local,
         Pending::FutexQueued { address, .. } => internal(names::queue(address), Access::Leave),
         Pending::FutexWake { address } => internal(names::queue(address), Access::Wake),
+        Pending::Channel(operation) => {
+            let object = channels::object(state, operation.channel);
+            match channels::passing(state, &operation) {
+                Some(passing) => Operation::Pass(object, passing),
+                None => Operation::Local,
+            }
+        }
+        Pending::Offering { channel } => {
+            let taken = state.execution.threads[number].answered.unwrap_or_default();
+            Operation::Resume { channel: channels::object(state, channel), taken }
+        }
         Pending::Spinning => match state.execution.threads[number].spin.words().next() {
             Some((address, size)) => await_read(names::first_block(address, size as usize)),
             None => Operation::Local,
@@ -219,6 +232,11 @@ pub fn pending(state: &State, number: usize, mut touch: impl FnMut(ObjectId, Acc
         }
         Pending::FutexQueued { address, deadline: Some(_) } => {
             touch(names::queue(address), Access::Leave);
+        }
+        Pending::Channel(operation) => {
+            if let Some(passing) = channels::passing(state, &operation) {
+                touch(channels::object(state, operation.channel), passing.access());
+            }
         }
         Pending::Spinning => {
             for (address, size) in state.execution.threads[number].spin.words() {
@@ -473,6 +491,20 @@ pub fn futex_wake(address: usize, woken: &[u32]) {
         if let Pending::FutexQueued { deadline: None, .. } = pending {
             gate.enables(ThreadId(thread));
         }
+    }
+}
+
+/// The running thread has acted on a channel that is known as a whole.
+pub fn passed(channel: ObjectId, passing: Passing) {
+    if let Some(gate) = gate(state()) {
+        gate.after(&Operation::Pass(channel, passing), Effect::Done);
+    }
+}
+
+/// The message that the running thread had offered was taken, or withdrawn.
+pub fn resumed(channel: ObjectId, taken: bool) {
+    if let Some(gate) = gate(state()) {
+        gate.after(&Operation::Resume { channel, taken }, Effect::Done);
     }
 }
 

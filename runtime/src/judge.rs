@@ -139,6 +139,8 @@ fn waiting(pending: Pending) -> (&'static str, Option<usize>) {
         Pending::Atomic(operation) if operation.goes_round() => ("loop", None),
         Pending::Atomic(operation) => ("lock", Some(operation.address)),
         Pending::FutexQueued { address, .. } => ("futex", Some(address)),
+        Pending::Channel(operation) => ("channel", Some(operation.channel)),
+        Pending::Offering { channel } => ("channel", Some(channel)),
         Pending::Join { .. } => ("thread", None),
         Pending::Spinning | Pending::Idling => ("loop", None),
         _ => ("", None),

@@ -10,6 +10,8 @@
 mod answer;
 mod arena;
 mod atomics;
+mod channel;
+mod channels;
 mod choices;
 mod context;
 mod detect;

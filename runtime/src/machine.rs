@@ -1,9 +1,10 @@
 //! The native machine: [`lockred_search::machine::Machine`] over the program's coroutines.
 
+use crate::channels;
 use crate::failure::Failure;
 use crate::footprints;
 use crate::gate::Lent;
-use crate::operation::Pending;
+use crate::operation::{ChannelOperation, Pending};
 use crate::rounds;
 use crate::spin;
 use crate::state::{Mode, State, run, state};
@@ -49,16 +50,27 @@ fn ready(state: &State, number: usize) -> bool {
             operation.can_proceed() && !crate::gate::waits(state, &operation)
         }
         Pending::FutexQueued { .. } => thread.woken,
+        Pending::Channel(operation) => channels::can_proceed(state, &operation),
+        Pending::Offering { .. } => thread.answered.is_some() || state.channels_written_out,
         Pending::Spinning => thread.spin.changed(),
         Pending::Idling => thread.rounds.changed(others(state, number)),
         Pending::Ended => false,
     }
 }
 
+/// Whether what a thread does next is to wait with a timeout.
+const fn may_give_up(pending: &Pending) -> bool {
+    matches!(
+        pending,
+        Pending::FutexQueued { deadline: Some(_), .. }
+            | Pending::Channel(ChannelOperation { timed: true, .. })
+    )
+}
+
 /// Whether a thread waits with a timeout that may fire although others could run.
 fn may_time_out(state: &State, number: usize) -> bool {
     let thread = &state.execution.threads[number];
-    matches!(thread.pending, Pending::FutexQueued { deadline: Some(_), .. })
+    may_give_up(&thread.pending)
         && (!thread.rounds.is_idle() || thread.rounds.changed(others(state, number)))
 }
 
@@ -66,9 +78,8 @@ fn may_time_out(state: &State, number: usize) -> bool {
 pub fn turns(thread: &Thread) -> Option<u32> {
     match thread.pending {
         Pending::Spinning => Some(thread.spin.turns()),
-        Pending::Idling | Pending::FutexQueued { deadline: Some(_), .. } => {
-            Some(thread.rounds.turns())
-        }
+        Pending::Idling => Some(thread.rounds.turns()),
+        pending if may_give_up(&pending) => Some(thread.rounds.turns()),
         _ => None,
     }
 }
@@ -110,14 +121,17 @@ pub fn status(state: &State, number: usize) -> Status {
     {
         return Status::Reluctant;
     }
-    Status::Blocked { on: waits_for(thread.pending) }
+    Status::Blocked { on: waits_for(state, thread.pending) }
 }
 
 /// The object that a blocked thread waits for.
-fn waits_for(pending: Pending) -> ObjectId {
+fn waits_for(state: &State, pending: Pending) -> ObjectId {
     match pending {
         Pending::Atomic(operation) => footprints::word(operation.address),
         Pending::FutexQueued { address, .. } => footprints::queue(address),
+        Pending::Channel(ChannelOperation { channel, .. }) | Pending::Offering { channel } => {
+            channels::object(state, channel)
+        }
         Pending::Join { target } => ObjectId(1 << 62 | u64::from(target)),
         _ => ObjectId(0),
     }

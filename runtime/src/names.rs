@@ -161,6 +161,11 @@ impl Names {
         uses.all(&both) && !before.all(&both)
     }
 
+    /// Something is told in another way from now on.
+    pub fn rename(&mut self) {
+        self.renamed = true;
+    }
+
     /// Whether something has another name since the last time this was asked.
     pub fn take_renamed(&mut self) -> bool {
         std::mem::take(&mut self.renamed)

@@ -4,6 +4,7 @@ use crate::execution::Held;
 use crate::operation::{Atomic, AtomicOperation};
 use crate::record;
 use crate::state::state;
+use lockred_search::discipline::Passing;
 use lockred_search::footprint::Access;
 use lockred_trace::hooks::{Class, RmwOp};
 use lockred_trace::sites::SiteId;
@@ -19,6 +20,7 @@ const fn kind(class: Class) -> &'static str {
         Class::Wait => "once",
         Class::CondvarWait | Class::CondvarNotify => "condition variable",
         Class::Plain | Class::Invisible | Class::Unused | Class::Guarded => "atomic",
+        Class::Channel => "channel",
     }
 }
 
@@ -131,6 +133,29 @@ const fn rmw_name(op: RmwOp) -> &'static str {
 pub fn parked_for_no_reason(address: usize, site: SiteId) {
     let object = number(address, kind(Class::Park));
     record::step("park returns for no reason".into(), Some(object), site);
+}
+
+/// The running thread acted on a channel that is known as a whole.
+pub fn channel(address: usize, passing: Passing, site: SiteId) {
+    let object = number(address, "channel");
+    let what = match passing {
+        Passing::Send { number, capacity: 0 } => format!("offers message {number}"),
+        Passing::Send { number, .. } => format!("send message {number}"),
+        Passing::Receive { number, .. } => format!("receive message {number}"),
+        Passing::Depart => "drop a sender".to_owned(),
+        Passing::Abandon { .. } | Passing::Close { .. } => "drop the last receiver".to_owned(),
+        Passing::Fail => "send: no receiver is left".to_owned(),
+        Passing::Peek => "nothing to receive, or no room".to_owned(),
+        Passing::Closed => "receive: no sender is left".to_owned(),
+    };
+    record::step(what, Some(object), site);
+}
+
+/// The message that the running thread had offered was taken, or withdrawn.
+pub fn resumed(address: usize, taken: bool) {
+    let object = number(address, "channel");
+    let what = if taken { "the message was taken" } else { "no receiver is left" };
+    record::step(what.to_owned(), Some(object), SiteId(0));
 }
 
 /// A futex call did something.

@@ -1,7 +1,7 @@
 //! Operations: what a thread is about to do at the boundary where it is stopped.
 
 use lockred_search::footprint::Access;
-use lockred_trace::hooks::{Class, How, Order, Test};
+use lockred_trace::hooks::{Act, Class, How, Order, Test};
 use lockred_trace::sites::SiteId;
 
 /// What an atomic operation does to its word.
@@ -130,6 +130,17 @@ pub fn store(address: usize, size: u32, value: u64) {
     }
 }
 
+/// An act on a channel that is known as a whole, with its place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ChannelOperation {
+    /// What it does.
+    pub act: Act,
+    /// Its address.
+    pub channel: usize,
+    /// It may give up waiting.
+    pub timed: bool,
+}
+
 /// What a stopped thread would do next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pending {
@@ -163,6 +174,13 @@ pub enum Pending {
     },
     /// It chooses a value.
     Choosing,
+    /// It acts on a channel that is known as a whole.
+    Channel(ChannelOperation),
+    /// It has offered a message, and waits until that is taken or withdrawn.
+    Offering {
+        /// The channel.
+        channel: usize,
+    },
     /// It goes round a loop that only reads, or only pauses, and waits for what it read to change ([`crate::spin`]).
     Spinning,
     /// It goes round a loop that does the same in every round, and waits for others to do something ([`crate::rounds`]).
@@ -178,8 +196,10 @@ impl Pending {
             Self::Join { .. }
             | Self::FutexWait { .. }
             | Self::FutexQueued { .. }
+            | Self::Offering { .. }
             | Self::Spinning
             | Self::Idling => true,
+            Self::Channel(operation) => matches!(operation.act, Act::Send | Act::Receive),
             Self::Atomic(operation) => match operation.how.class() {
                 Class::Lock | Class::ReadLock => false,
                 Class::CondvarWait => true,

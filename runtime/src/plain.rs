@@ -96,7 +96,7 @@ type Check = fn(&mut Detector, By, usize, usize) -> Option<Race>;
 fn check(address: usize, size: usize, site: u32, writes: bool, check: Check) {
     let Some(state) = installed() else { return };
     let Some(thread) = state.running else { return };
-    if size == 0 || !state.below_root {
+    if size == 0 || !state.below_root || crate::channels::is_muted() {
         return;
     }
     if writes && !state.execution.threads[thread as usize].region.is_stack(address) {
@@ -184,6 +184,9 @@ pub fn allocated(address: usize, size: usize) {
 /// A block is about to be freed.
 pub fn freed(address: usize, size: usize) {
     let state = state();
+    if crate::channels::freed(state, address) {
+        return;
+    }
     let (true, Some(thread)) = (watching(), state.running) else { return };
     crate::gate::plain(state, address, size, true, 0);
     let stack = stack_id(state);

@@ -5,6 +5,7 @@
 //! say) is a step of its own. A region ends when the function returns, and when a panic starts unwinding.
 
 use crate::state::{installed, state};
+use crate::thread::Thread;
 
 /// Operations and pauses of a region. A loop in it that tries a few times before it waits sees the same every time, as nobody else runs, so its
 /// pauses are passed over; one that goes on waits for somebody, and the region ends, so that this can be seen.
@@ -18,22 +19,30 @@ fn runs() -> bool {
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_region_enter() {
     if runs() {
-        let thread = state().thread();
-        thread.regions += 1;
-        thread.passed = 0;
+        enter(state().thread());
     }
+}
+
+/// A thread enters a region.
+pub fn enter(thread: &mut Thread) {
+    thread.regions += 1;
+    thread.passed = 0;
 }
 
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_region_leave() {
     if runs() {
-        let thread = state().thread();
-        // A panic that was caught inside has ended the region already.
-        thread.regions = thread.regions.saturating_sub(1);
-        if thread.regions == 0 {
-            thread.in_region = false;
-        }
+        leave(state().thread());
+    }
+}
+
+/// A thread leaves a region.
+pub fn leave(thread: &mut Thread) {
+    // A panic that was caught inside has ended the region already.
+    thread.regions = thread.regions.saturating_sub(1);
+    if thread.regions == 0 {
+        thread.in_region = false;
     }
 }
 
@@ -42,6 +51,7 @@ pub fn unwinds() {
     let thread = state().thread();
     thread.regions = 0;
     thread.in_region = false;
+    thread.inside.clear();
 }
 
 /// Whether the running thread is in such a region, behind its first operation, and what it does now belongs to the step.
@@ -61,6 +71,9 @@ pub fn goes_on() -> bool {
 
 /// Whether a futex call of the running thread belongs to the region that it is in; the region ends with it.
 pub fn takes_futex(address: usize) -> bool {
+    if crate::channels::is_muted() {
+        return true;
+    }
     let thread = state().thread();
     let inside = thread.in_region && (thread.regions > 0 || thread.is_in_region_of(address));
     thread.in_region = false;

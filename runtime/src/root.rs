@@ -84,6 +84,7 @@ pub fn restore() {
     }
     state.execution.clone_from(&root.execution);
     state.step.failures.clear();
+    crate::channels::restored(state);
     crate::models::restore_root();
     crate::plain::begin();
     crate::record::begin();

@@ -21,6 +21,8 @@ use lockred_search::machine::{Chooser, Flow};
 use lockred_trace::message::{Assumption, Unsupported, Warning};
 use lockred_trace::session::{Order, Strategy, Task};
 use lockred_trace::sites::SiteId;
+use std::cell::Cell;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// What the process is for.
@@ -133,6 +135,11 @@ pub struct State {
     pub most_threads: u32,
     /// What the search by transactions calls objects.
     pub names: Names,
+    /// Channels do what they are written to do, step by step: in a search that does not know them as a whole, and once a program has
+    /// turned out to do with one what is not known.
+    pub channels_written_out: bool,
+    /// A word for each channel, by its address, that changes whenever the channel does.
+    pub channel_words: HashMap<usize, Box<Cell<u64>>>,
     /// The search is one by transactions.
     pub by_transactions: bool,
     /// Executions are watched by the race detector.
@@ -152,6 +159,11 @@ impl State {
         let is = |wanted: &Strategy| matches!(task, Some(Task::Explore { strategy, .. }) if strategy == wanted);
         let by_transactions = is(&Strategy::Transactions);
         let footprints = is(&Strategy::Dpor);
+        let channels_written_out = match task {
+            Some(Task::Explore { .. }) => !by_transactions,
+            Some(Task::Replay { schedule }) => schedule.is_written_out(),
+            None => true,
+        };
         Self {
             mode,
             refuse_thread: order.as_ref().is_some_and(|order| order.libtest),
@@ -174,6 +186,8 @@ impl State {
             root: None,
             most_threads: 1,
             names: Names::default(),
+            channels_written_out,
+            channel_words: HashMap::new(),
             by_transactions,
             footprints,
             detects: !by_transactions,

@@ -1,6 +1,7 @@
 //! One thread of the program: its coroutine, its pending operation, and what pthreads keeps per thread.
 
 use crate::arena::Region;
+use crate::channels::Inside;
 use crate::operation::{Await, Pending};
 use crate::rounds::Rounds;
 use crate::spin::Spin;
@@ -51,6 +52,12 @@ pub struct Thread {
     pub region_word: usize,
     /// Functions that are atomic regions and that it is in ([`crate::region`]).
     pub regions: u32,
+    /// Functions of channels that it is in, the outermost first.
+    pub inside: Vec<Inside>,
+    /// A count of references was decremented since it last began to drop an end of a channel.
+    pub counted: bool,
+    /// Whether the message that it had offered to a channel was taken, or else withdrawn, once that is so.
+    pub answered: Option<bool>,
     /// Operations and pauses since it entered the last of them.
     pub passed: u32,
     /// The condition variable in whose region it is, and the mutex that it gave back there.
@@ -118,6 +125,9 @@ impl Thread {
             in_region: false,
             region_word: 0,
             regions: 0,
+            inside: Vec::new(),
+            counted: false,
+            answered: None,
             passed: 0,
             condvar: None,
             condvar_lock: None,

@@ -119,7 +119,12 @@ impl Transactional for Native {
             let status = status(state(), number);
             match (status, state().execution.threads[number].pending) {
                 (Status::Ended, _) => return End::Ended,
-                (Status::Blocked { .. }, Pending::FutexQueued { .. }) => return End::Boundary,
+                (
+                    Status::Blocked { .. },
+                    Pending::FutexQueued { .. } | Pending::Offering { .. },
+                ) => {
+                    return End::Boundary;
+                }
                 _ => {}
             }
             let operation = gate::next(state(), number, gate);

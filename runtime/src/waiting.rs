@@ -9,7 +9,7 @@ use lockred_trace::sites::SiteId;
 
 /// The running thread pauses: a hint that it goes round a loop that waits. No scheduling point by itself.
 pub fn pause(site: SiteId) {
-    if crate::region::goes_on() {
+    if crate::channels::pauses() || crate::region::goes_on() {
         return;
     }
     if state().thread().spin.pause() == Advice::Wait {

@@ -4,6 +4,7 @@ use super::Instrumenter;
 use super::externals::{Treatment, treatment};
 use super::plain::{Direction, Range};
 use crate::llvm::{Attribute, Function, Instruction, Value};
+use lockred_trace::hooks::{CHANNEL_ENTER, CHANNEL_LEAVE};
 
 /// Intrinsics whose memory accesses the hooks cannot describe.
 const UNDESCRIBED: &[&str] = &[
@@ -38,6 +39,17 @@ impl Instrumenter<'_> {
         let name = target.name();
         if target.intrinsic_id() != 0 || name.starts_with("llvm.") {
             self.intrinsic(function, at, &name);
+            return;
+        }
+        // The marks of channels are older than the sites.
+        if let Some(operand) = match name.as_str() {
+            CHANNEL_ENTER => Some(3),
+            CHANNEL_LEAVE => Some(2),
+            _ => None,
+        } {
+            let site = self.sites.of(self.context, function, at);
+            let site = self.context.integer(32).constant(site.0.into());
+            at.value().set_operand(operand, site);
             return;
         }
         let hook = match treatment(&name) {

@@ -37,7 +37,10 @@ pub fn prepare_user_code(context: Context, module: &Module, models: &Models) -> 
             continue;
         }
         let path = path_of(&demangle(&function.name()));
-        if models.is_region(&path) {
+        let is_of_channel = models
+            .channel(&path)
+            .is_some_and(|role| marker.mark_channel(context, module, function, role));
+        if !is_of_channel && models.is_region(&path) {
             marker.mark(context, function);
         }
         let listed = INLINED.iter().any(|prefix| path.starts_with(prefix))

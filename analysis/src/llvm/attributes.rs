@@ -68,6 +68,21 @@ impl Function {
     }
 }
 
+impl Function {
+    /// The type of the result, if it is written where the first parameter says (the attribute `sret`).
+    #[must_use]
+    pub fn written_result(self, sret: Attribute) -> Option<super::Type> {
+        if self.function_type().parameter_count() == 0 {
+            return None;
+        }
+        // SAFETY: valid handle, the index of a parameter that there is; the value is asked of a type attribute.
+        unsafe {
+            let here = LLVMGetEnumAttributeAtIndex(self.0, parameter(0), sret.0);
+            (!here.is_null()).then(|| super::Type(LLVMGetTypeAttributeValue(here)))
+        }
+    }
+}
+
 impl Instruction {
     /// Of a call: adds a function attribute with value 0 to the call site.
     pub fn add_call_attribute(self, context: Context, attribute: Attribute) {

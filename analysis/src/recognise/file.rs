@@ -1,6 +1,7 @@
 //! Files of sync models: read, and checked as far as that can be done without a program.
 
 use super::rule::{Kind, Rule};
+use lockred_trace::hooks::Act;
 use serde::Deserialize;
 use std::collections::HashSet;
 use std::path::Path;
@@ -17,9 +18,65 @@ pub struct Model {
     /// Functions that are atomic regions.
     #[serde(default)]
     pub regions: Vec<String>,
+    /// Functions of channels that are known as a whole.
+    #[serde(default)]
+    pub channels: Channels,
     /// Its rules; the first that matches decides.
     #[serde(default)]
     pub rule: Vec<Rule>,
+}
+
+/// The functions of a library's channels, by what they do ([`Act`]).
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct Channels {
+    /// They make one: `(sender, receiver)`, written where the first argument says; the capacity is the last argument, if there is another.
+    made: Vec<String>,
+    /// Those of them whose channels keep their messages as long as there are senders.
+    keeping: Vec<String>,
+    send: Vec<String>,
+    try_send: Vec<String>,
+    receive: Vec<String>,
+    try_receive: Vec<String>,
+    look: Vec<String>,
+    clone: Vec<String>,
+    drop_sender: Vec<String>,
+    drop_receiver: Vec<String>,
+    disconnect: Vec<String>,
+}
+
+/// What a function is to a channel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// It makes one.
+    Makes {
+        /// Messages stay in it as long as there are senders.
+        keeps: bool,
+    },
+    /// It acts on one.
+    Acts(Act),
+}
+
+impl Channels {
+    /// What the function with this plain path is.
+    pub fn role(&self, path: &str) -> Option<Role> {
+        let among = |list: &[String]| list.iter().any(|one| one == path);
+        if among(&self.made) {
+            return Some(Role::Makes { keeps: among(&self.keeping) });
+        }
+        let acts = [
+            (&self.send, Act::Send),
+            (&self.try_send, Act::TrySend),
+            (&self.receive, Act::Receive),
+            (&self.try_receive, Act::TryReceive),
+            (&self.look, Act::Look),
+            (&self.clone, Act::Clone),
+            (&self.drop_sender, Act::DropSender),
+            (&self.drop_receiver, Act::DropReceiver),
+            (&self.disconnect, Act::Disconnect),
+        ];
+        acts.into_iter().find(|(list, _)| among(list)).map(|(_, act)| Role::Acts(act))
+    }
 }
 
 /// Reads a file.

@@ -10,6 +10,7 @@ mod path;
 mod rule;
 
 pub use choice::Choice;
+pub use file::Role;
 pub use models::Models;
 pub use path::{demangle, path_of};
 pub use rule::{Await, Kind, Recognised, Rule};

@@ -1,7 +1,7 @@
 //! The sync models of a build: those that are built in, one file per library, and those of the user's packages.
 
 use super::choice::Choice;
-use super::file::{self, Model};
+use super::file::{self, Model, Role};
 use super::rule::{Kind, Recognised, Rule, fits};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -81,6 +81,7 @@ impl Models {
                 model.rule.clear();
                 model.inlined.clear();
                 model.regions.clear();
+                model.channels = file::Channels::default();
                 matched.clear();
             }
         }
@@ -104,6 +105,12 @@ impl Models {
     #[must_use]
     pub fn is_region(&self, path: &str) -> bool {
         self.models.iter().flat_map(|model| &model.regions).any(|pattern| fits(pattern, path))
+    }
+
+    /// What the function with this plain path is to a channel.
+    #[must_use]
+    pub fn channel(&self, path: &str) -> Option<Role> {
+        self.models.iter().find_map(|model| model.channels.role(path))
     }
 
     /// What the first matching rule says of an instruction of this size in bytes with this chain of plain paths, innermost first.
@@ -198,7 +205,9 @@ mod tests {
     fn distrusted_libraries_are_not_recognised() {
         let recognises = |distrusted: &[&str]| {
             let mut models = Models::chosen(&choice(&[], distrusted)).unwrap();
-            models.recognise(Kind::CompareExchange, 4, STD_CHAIN).is_some()
+            let lock = models.recognise(Kind::CompareExchange, 4, STD_CHAIN).is_some();
+            assert_eq!(models.channel("std::sync::mpmc::channel").is_some(), lock);
+            lock
         };
         assert!(recognises(&[]));
         assert!(!recognises(&["std"]) && !recognises(&["all"]));

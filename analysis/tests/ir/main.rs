@@ -397,6 +397,33 @@ fn a_region_begins_with_its_function_and_ends_wherever_that_is_left() {
 }
 
 #[test]
+fn an_act_on_a_channel_begins_with_what_it_acts_on_and_ends_with_its_result() {
+    let text = "%message = type [40 x i8]
+        define void @\"_ZN3std4sync4mpmc4list16Channel$LT$T$GT$4recv17h0123456789abcdefE\"(ptr sret(%message) %result, ptr %channel, i64 %seconds, i32 %nanoseconds) {
+          ret void
+        }
+        define i1 @\"_ZN3std4sync4mpmc5array16Channel$LT$T$GT$8try_send17h0123456789abcdefE\"(ptr %channel, i32 %message) {
+          ret i1 true
+        }
+        define void @f(ptr %result, ptr %channel) {
+          call void @\"_ZN3std4sync4mpmc4list16Channel$LT$T$GT$4recv17h0123456789abcdefE\"(ptr sret(%message) %result, ptr %channel, i64 0, i32 5)
+          %sent = call i1 @\"_ZN3std4sync4mpmc5array16Channel$LT$T$GT$8try_send17h0123456789abcdefE\"(ptr %channel, i32 1)
+          ret void
+        }";
+    let whole = whole(text);
+    let enters: Vec<&str> =
+        whole.lines().filter(|line| line.contains("call void @__lr_channel_enter(")).collect();
+    assert!(enters[0].contains("(i32 2, i64 %") && enters[0].contains(", i32 %nanoseconds, "));
+    assert!(enters[1].contains("(i32 1, i64 %") && enters[1].contains(", i32 1000000000, "));
+    assert_eq!(enters.len(), 2, "{whole}");
+    let leaves =
+        |arguments: &str| count(&whole, &format!("call void @__lr_channel_leave({arguments}"));
+    assert_eq!((leaves("i64 0, i64 0, "), leaves("i64 %")), (1, 1), "{whole}");
+    assert!(whole.contains(", i64 40, i32 "), "{whole}");
+    assert_eq!(count(&whole, "call void @__lr_region_enter"), 0, "{whole}");
+}
+
+#[test]
 fn libtest_tells_what_a_test_returns() {
     // `test::assert_test_result` as rustc compiles it, and a function of the user's that returns in memory, too.
     let wrapper = "_ZN4test18assert_test_result17h0123456789abcdefE";

@@ -70,6 +70,22 @@ pub enum Access {
         /// It is the last one of its round. (What came before it could have been: that makes no difference.)
         last: bool,
     },
+    /// Puts a message into a first-in first-out channel.
+    Send {
+        /// Which message of the channel it is, modulo 2^16.
+        number: u16,
+        /// The receive of the message that is so many before has to make room; 0 if there always is room.
+        room: u16,
+    },
+    /// Takes a message out of a channel.
+    Receive {
+        /// Which one it is, modulo 2^16.
+        number: u16,
+    },
+    /// One of the senders of a channel is gone: seen by who finds the channel empty.
+    Depart,
+    /// The last receiver of a channel is gone.
+    Abandon,
     /// In a transaction: takes a lock exclusively and gives it back, or waits for it or tries it in vain.
     Section,
     /// In a transaction: takes a lock shared and gives it back, or waits for it or tries it in vain.
@@ -135,6 +151,13 @@ impl Access {
             (Enqueue, Enqueue) | (WakeNone, WakeNone) => false,
             (Leave, Leave | Enqueue | EnqueueLast) | (Enqueue | EnqueueLast, Leave) => false,
             (Arrive { odd: o, asks: a, .. }, Arrive { odd: p, asks: b, .. }) => o != p || a || b,
+            // The message itself, and that for which it makes room.
+            (Send { number: n, room }, Receive { number: m })
+            | (Receive { number: m }, Send { number: n, room }) => {
+                n == m || (room != 0 && n == m.wrapping_add(room))
+            }
+            (Depart, Depart | Send { .. } | Receive { .. } | Abandon)
+            | (Send { .. } | Receive { .. } | Abandon, Depart) => false,
             // ALGORITHM.md 4.1: use, att; use_r, att_r; chg; chg_r.
             (Section | SharedSection, Section | SharedSection) => false,
             (SharedChange, SharedChange | SharedSection) | (SharedSection, SharedChange) => false,
@@ -233,5 +256,36 @@ impl Footprint {
         self.accesses.iter().any(|&(object, access)| {
             other.accesses.iter().any(|&(o, a)| o == object && access.depends_on(a))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Access;
+
+    #[test]
+    fn a_send_and_a_receive_meet_only_in_a_message_or_its_room() {
+        let send = |number, room| Access::Send { number, room };
+        let receive = |number| Access::Receive { number };
+        for (one, other, dependent) in [
+            (send(3, 0), receive(3), true),
+            (send(3, 0), receive(2), false),
+            (send(3, 0), receive(1), false),
+            (send(3, 2), receive(1), true),
+            (send(3, 2), receive(2), false),
+            (send(0, 2), receive(u16::MAX - 1), true),
+            (send(3, 0), send(4, 0), true),
+            (receive(3), receive(4), true),
+            (send(3, 0), Access::Read, true),
+            (receive(3), Access::Read, true),
+            (send(3, 0), Access::Abandon, true),
+            (Access::Depart, Access::Depart, false),
+            (Access::Depart, send(3, 1), false),
+            (Access::Depart, receive(3), false),
+            (Access::Depart, Access::Read, true),
+        ] {
+            assert_eq!(one.depends_on(other), dependent, "{one:?} {other:?}");
+            assert_eq!(other.depends_on(one), dependent, "{other:?} {one:?}");
+        }
     }
 }

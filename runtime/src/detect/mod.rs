@@ -16,6 +16,7 @@
 
 mod access;
 mod cell;
+mod channels;
 mod clock;
 mod extra;
 mod record;
@@ -34,6 +35,7 @@ use lockred_search::footprint::Access;
 use lockred_trace::hooks::Order;
 use record::{Kind, Record};
 use shadow::{GRANULE, Shadow};
+use std::collections::HashMap;
 use std::ops::Range;
 use thread::Thread;
 
@@ -53,6 +55,8 @@ pub struct Detector {
     /// Number of this execution; cells of others are empty.
     generation: u32,
     weak_pair: bool,
+    /// What went through known channels, by their addresses.
+    channels: HashMap<usize, channels::Passed>,
 }
 
 /// Bytes of an access in the granule at `granule`, as a mask; the access is `addr..=last`.
@@ -83,7 +87,15 @@ impl Detector {
     pub fn new(ranges: &[Range<usize>]) -> Self {
         let shadow = Shadow::new(ranges);
         let (extras, threads) = (Extras::default(), Vec::new());
-        let mut new = Self { shadow, extras, threads, live: 0, generation: 0, weak_pair: false };
+        let mut new = Self {
+            shadow,
+            extras,
+            threads,
+            live: 0,
+            generation: 0,
+            weak_pair: false,
+            channels: HashMap::new(),
+        };
         new.reset();
         new
     }
@@ -97,6 +109,7 @@ impl Detector {
         }
         self.shadow.tidy();
         self.extras.reset();
+        self.channels.clear();
         self.weak_pair = false;
         self.live = 0;
         self.start(0);

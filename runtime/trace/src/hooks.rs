@@ -17,6 +17,11 @@
 //! __lr_await  (mask: u64, value: u64, test: u32)       the thread's next atomic operation waits until, by `test`,
 //!                     0: word & mask == value, 1: word & mask != value, 2: word & mask < value, 3: word & mask >= value; and is then executed at once
 //! __lr_region_enter(), __lr_region_leave()              a function that is an atomic region begins; returns, or unwinds
+//! __lr_channel_made (ends: *const usize, capacity: u64, keeps: u32)   a channel was made; among the four words at `ends` is, twice, where it
+//!                     is. capacity u64::MAX: none; keeps: what is in it when all receivers are gone stays until all senders are
+//! __lr_channel_enter(act: u32, channel: usize, nanoseconds: u32, site: u32)   a function of a channel begins (see `Act`); nanoseconds is a
+//!                     part of its deadline, NO_DEADLINE if it has none
+//! __lr_channel_leave(result: usize, size: u64, site: u32)   it returns, its result written there (0: nowhere); or unwinds
 //! __lr_spin_hint(site: u32)                             llvm.x86.sse2.pause, llvm.aarch64.hint, …
 //! __lr_choose(of: u64) -> u64                           one of 0..of; called by the crate `lockred` itself (runtime/annotations)
 //! __lr_native_call(external: u32, site: u32)            about to call an unknown external function (assumption)
@@ -43,6 +48,13 @@ pub const NATIVE_CALL: &str = "__lr_native_call";
 pub const TEST_RETURNED: &str = "__lr_test_returned";
 /// See the module's table.
 pub const UNSUPPORTED_CALL: &str = "__lr_unsupported_call";
+
+/// See the module's table.
+pub const CHANNEL_ENTER: &str = "__lr_channel_enter";
+/// See the module's table.
+pub const CHANNEL_LEAVE: &str = "__lr_channel_leave";
+/// The nanoseconds of a deadline that there is not: the niche of `Option<Instant>`.
+pub const NO_DEADLINE: u32 = 1_000_000_000;
 
 /// Declares a `#[repr(u32)]` code that travels through the ABI, with a checked way back.
 macro_rules! code {
@@ -179,6 +191,47 @@ code! {
         /// Decrement of a counter that others wait to become zero: decrements commute, also the last one, because what it alone does
         /// belongs to the region that it opens, and is the same whoever does it.
         Countdown = 17,
+        /// A part of an operation of a channel. Where the operation is known as a whole, nobody sees its parts.
+        Channel = 18,
+    }
+}
+
+code! {
+    /// What a function does to a channel.
+    Act {
+        /// Sends; waits while there is no room.
+        Send = 0,
+        /// Sends if there is room.
+        TrySend = 1,
+        /// Receives; waits while there is nothing.
+        Receive = 2,
+        /// Receives if there is something.
+        TryReceive = 3,
+        /// Looks how much there is.
+        Look = 4,
+        /// Makes another sender. (The argument is the address of a handle, here and where an end is dropped.)
+        Clone = 5,
+        /// Drops a sender.
+        DropSender = 6,
+        /// Drops a receiver, and with the last one what is in the channel: that is code of the user's.
+        DropReceiver = 7,
+        /// A part of dropping an end that is none of the user's.
+        Disconnect = 8,
+    }
+}
+
+impl Act {
+    /// Whether the function is also an atomic region.
+    #[must_use]
+    pub const fn is_region(self) -> bool {
+        use Act::{Disconnect, Receive, Send, TryReceive, TrySend};
+        matches!(self, Send | TrySend | Receive | TryReceive | Disconnect)
+    }
+
+    /// Whether its argument is the address of a handle.
+    #[must_use]
+    pub const fn has_handle(self) -> bool {
+        matches!(self, Self::Clone | Self::DropSender | Self::DropReceiver)
     }
 }
 

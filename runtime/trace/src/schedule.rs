@@ -17,11 +17,20 @@ pub enum Choice {
     },
 }
 
-/// The choices of one execution, in order. An execution that is longer goes on with any enabled thread.
+/// The choices of one execution, in order, perhaps behind [`Schedule::WRITTEN_OUT`]. An execution that is longer goes on with any enabled thread.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Schedule(pub Vec<Choice>);
 
 impl Schedule {
+    /// Begins a schedule under which channels do what they are written to do, step by step: an alternative out of one.
+    pub const WRITTEN_OUT: Choice = Choice::Value { picked: 0, of: 1 };
+
+    /// Whether channels do what they are written to do.
+    #[must_use]
+    pub fn is_written_out(&self) -> bool {
+        self.0.first() == Some(&Self::WRITTEN_OUT)
+    }
+
     /// Number of thread switches: neighbouring runs of different threads.
     #[must_use]
     pub fn switches(&self) -> usize {

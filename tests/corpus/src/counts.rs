@@ -88,7 +88,7 @@ fn references_that_nobody_counts() {
 }
 
 //@ verified
-//@ executions <= 16
+//@ executions = 1
 #[test]
 fn a_message_of_one_sender() {
     let (sender, receiver) = channel();
@@ -99,14 +99,13 @@ fn a_message_of_one_sender() {
 }
 
 //@ verified
-//@ executions <= 4
+//@ executions = 2
 #[test]
 fn a_message_of_each_of_two_senders() {
     let (sender, receiver) = channel();
     let other = sender.clone();
-    let sends = [(sender, 1), (other, 2)].map(|(sender, number)| {
-        thread::spawn(move || sender.send(number).unwrap())
-    });
+    let sends = [(sender, 1), (other, 2)]
+        .map(|(sender, number)| thread::spawn(move || sender.send(number).unwrap()));
     for thread in sends {
         thread.join().unwrap();
     }
@@ -114,13 +113,79 @@ fn a_message_of_each_of_two_senders() {
 }
 
 //@ verified
-//@ executions <= 10
+//@ executions = 1
 #[test]
 fn a_bounded_message() {
     let (sender, receiver) = sync_channel(1);
     let receives = thread::spawn(move || assert_eq!(receiver.recv(), Ok(1)));
     let sends = thread::spawn(move || sender.send(1).unwrap());
     sends.join().unwrap();
+    receives.join().unwrap();
+}
+
+//@ verified
+//@ executions = 1
+#[test]
+fn a_message_that_is_handed_over() {
+    let (sender, receiver) = sync_channel(0);
+    let receives = thread::spawn(move || assert_eq!(receiver.recv(), Ok(1)));
+    let sends = thread::spawn(move || sender.send(1).unwrap());
+    sends.join().unwrap();
+    receives.join().unwrap();
+}
+
+/// Threads that pass two messages on, each to the next one.
+fn pipeline(stages: usize) {
+    let (first, mut end) = channel();
+    let mut handles = Vec::new();
+    for _ in 0..stages {
+        let (next, next_end) = channel();
+        let input = std::mem::replace(&mut end, next_end);
+        handles.push(thread::spawn(move || {
+            for message in input {
+                next.send(message + 1).unwrap();
+            }
+        }));
+    }
+    first.send(1).unwrap();
+    first.send(2).unwrap();
+    drop(first);
+    assert_eq!(end.iter().collect::<Vec<usize>>(), [1 + stages, 2 + stages]);
+    for handle in handles {
+        handle.join().unwrap();
+    }
+}
+
+//@ verified
+//@ executions = 1
+#[test]
+fn a_pipeline_of_two_threads() {
+    pipeline(2);
+}
+
+//@ verified
+//@ executions = 1
+#[test]
+fn a_pipeline_of_four_threads() {
+    pipeline(4);
+}
+
+//@ verified
+//@ executions = 6
+#[test]
+fn a_message_of_each_of_three_senders() {
+    let (sender, receiver) = channel();
+    threads(3, move |number| sender.send(number).unwrap());
+    assert_eq!(receiver.iter().sum::<usize>(), 3);
+}
+
+//@ verified
+//@ executions = 2
+#[test]
+fn messages_of_crossbeam() {
+    let (sender, receiver) = crossbeam_channel::bounded(1);
+    let receives = thread::spawn(move || assert_eq!(receiver.iter().sum::<usize>(), 1));
+    threads(2, move |number| sender.send(number).unwrap());
     receives.join().unwrap();
 }
 

@@ -288,3 +288,70 @@ fn oneshot_message() {
     assert_eq!(receiver.recv(), Ok(7));
     sends.join().unwrap();
 }
+
+//@ verified
+//@ executions = 1
+#[test]
+fn crossbeam_messages_that_workers_share() {
+    let (sender, receiver) = crossbeam_channel::bounded(2);
+    sender.send(1).unwrap();
+    sender.send(2).unwrap();
+    drop(sender);
+    let worker = receiver.clone();
+    let thread = spawn(move || worker.iter().count());
+    thread.join().unwrap();
+    assert!(receiver.recv().is_err());
+}
+
+//@ failed panic
+#[test]
+fn crossbeam_asks_how_many() {
+    let (sender, receiver) = crossbeam_channel::unbounded();
+    let thread = spawn(move || {
+        sender.send(1).unwrap();
+        sender.send(2).unwrap();
+    });
+    assert_ne!(receiver.len(), 1); //~ bug
+    thread.join().unwrap();
+}
+
+//@ failed panic
+#[test]
+fn crossbeam_selects_one_of_two() {
+    let (sender, receiver) = crossbeam_channel::bounded(1);
+    let (other, never) = crossbeam_channel::bounded(1);
+    let thread = spawn(move || sender.send(4).unwrap());
+    let second = spawn(move || other.send(5).unwrap());
+    crossbeam_channel::select! {
+        recv(receiver) -> message => assert_eq!(message, Ok(4)),
+        recv(never) -> message => assert_eq!(message, Ok(4)), //~ bug
+    }
+    thread.join().unwrap();
+    second.join().unwrap();
+}
+
+//@ failed panic
+#[test]
+fn crossbeam_who_drops_what_is_left() {
+    struct Tells(std::thread::ThreadId);
+    impl Drop for Tells {
+        fn drop(&mut self) {
+            assert_ne!(std::thread::current().id(), self.0); //~ bug
+        }
+    }
+    let (sender, receiver) = crossbeam_channel::bounded(1);
+    sender.send(Tells(std::thread::current().id())).unwrap();
+    let thread = spawn(move || drop(receiver));
+    drop(sender);
+    thread.join().unwrap();
+}
+
+//@ failed panic
+#[test]
+fn crossbeam_send_with_a_timeout() {
+    let (sender, receiver) = crossbeam_channel::bounded(0);
+    let thread = spawn(move || receiver.recv_timeout(std::time::Duration::from_millis(5)));
+    let sent = sender.send_timeout(1, std::time::Duration::from_millis(5));
+    assert_eq!(thread.join().unwrap().is_ok(), sent.is_ok());
+    sent.unwrap(); //~ bug
+}

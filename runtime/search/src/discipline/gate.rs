@@ -10,7 +10,7 @@ use crate::machine::{Chooser, ThreadId};
 use crate::picks::Picks;
 
 use super::Discipline;
-use super::operation::{Effect, Kind, Mode, Operation, Ordering, Value};
+use super::operation::{Effect, Kind, Mode, Operation, Ordering, Passing, Value};
 use super::run::{Deed, Run, Wanted};
 
 /// Transactions longer than this are cut (condition C of the papers: no run is endless).
@@ -64,7 +64,8 @@ impl Gate<'_> {
                     && self.held.iter().any(|&(held, _)| self.discipline.is_cyclic(held, lock))
             }
             // What comes before an abort is seen by others, who never come after it.
-            Operation::Await { .. } | Operation::Pass(..) | Operation::Abort => true,
+            Operation::Await { .. } | Operation::Abort => true,
+            Operation::Pass(_, passing) => passing.may_wait(),
             _ => false,
         };
         let late = self.run.post
@@ -82,7 +83,7 @@ impl Gate<'_> {
                 Operation::Acquire(lock, mode) => Wanted::Lock(lock, mode),
                 Operation::Join(thread) => Wanted::End(thread),
                 Operation::Await { object, access, .. } => Wanted::Value(object, access),
-                Operation::Pass(channel, passing) => Wanted::Value(channel, passing.access()),
+                Operation::Pass(channel, passing) => Wanted::Value(channel, self.passes(passing)),
                 _ => return Go::Boundary,
             });
             return Go::Blocked;
@@ -128,10 +129,10 @@ impl Gate<'_> {
                 self.run.push(Deed::Data { object, access, kind, site });
             }
             Operation::Pass(channel, passing) => {
-                let access = passing.access();
+                let access = self.passes(passing);
                 self.discipline.check_locks(channel, access != Access::Read, false, self.held);
-                self.run.awaits = true;
-                self.run.footprint.touch(channel, access);
+                self.run.awaits |= passing.may_wait();
+                self.run.touch(channel, access);
                 self.run.footprint.enables.extend(passing.wakes());
                 self.run.push(Deed::Pass(channel, passing));
             }
@@ -331,6 +332,7 @@ impl Gate<'_> {
                 }
                 return self.discipline.nest(self.thread, self.held, lock);
             }
+            Operation::Pass(_, passing) if !passing.may_wait() => return,
             Operation::Join(_)
             | Operation::Await { .. }
             | Operation::Pass(..)
@@ -377,6 +379,15 @@ impl Gate<'_> {
     fn seen(&self, object: ObjectId, access: Access) -> Access {
         let matters = self.discipline.by_locks || self.discipline.is_unprotected(object);
         if access.decrements() && matters { Access::Write } else { access }
+    }
+
+    /// How others see an act on a channel. States do not tell the numbers of messages.
+    const fn passes(&self, passing: Passing) -> Access {
+        match passing.access() {
+            Access::Read => Access::Read,
+            access if !self.discipline.by_locks => access,
+            _ => Access::Write,
+        }
     }
 
     /// Checks an access against the locks that protect its object. What a thread does before there are others counts for

@@ -81,19 +81,37 @@ pub enum Kind {
 
 /// What an operation does to a channel. A message happens before its receive, and if there is room for `capacity` messages,
 /// each receive happens before the send that is so many messages behind (The Go memory model, channel communication).
+///
+/// Messages are numbered as they are sent, and so are received. Sends depend on each other, as do receives; a send and a receive only if
+/// it is the same message, or the receive makes room for that one: on a channel that is neither empty nor full they commute.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Passing {
     /// Puts a message in.
     Send {
-        /// For how many messages there is room. If for none, the message is offered: the thread stands still behind this
-        /// operation until another one wakes it, and then does [`Operation::Resume`].
+        /// Which message of the channel it is.
+        number: u32,
+        /// For how many messages there is room ([`Passing::UNBOUNDED`] for any number). If for none, the message is offered, one at
+        /// a time: the thread stands still behind this operation until another one wakes it, and then does [`Operation::Resume`].
         capacity: u32,
     },
     /// Takes the first message out.
     Receive {
+        /// Which message of the channel it is.
+        number: u32,
         /// The thread that had offered it.
         wakes: Option<ThreadId>,
     },
+    /// One of the senders is gone: a channel is closed to receivers when all are. Two of them commute.
+    Depart,
+    /// The last receiver is gone, and with it what is in the channel: closed to senders.
+    Abandon {
+        /// The thread whose offer this withdraws.
+        wakes: Option<ThreadId>,
+    },
+    /// Tries to send when the last receiver is gone.
+    Fail,
+    /// Sees only how many messages there are, if any.
+    Peek,
     /// Closes the channel.
     Close {
         /// The thread whose offer this withdraws.
@@ -104,18 +122,47 @@ pub enum Passing {
 }
 
 impl Passing {
+    /// The capacity of a channel that is never full.
+    pub const UNBOUNDED: u32 = u32::MAX;
+
+    /// Whether an act that turns out to be this may have had to wait.
+    #[must_use]
+    pub const fn may_wait(self) -> bool {
+        match self {
+            Self::Send { capacity, .. } => capacity != Self::UNBOUNDED,
+            Self::Receive { .. } | Self::Close { .. } | Self::Closed => true,
+            Self::Depart | Self::Abandon { .. } | Self::Fail | Self::Peek => false,
+        }
+    }
+
     /// How it acts on the channel.
     #[must_use]
     pub const fn access(self) -> Access {
-        if matches!(self, Self::Closed) { Access::Read } else { Access::Write }
+        match self {
+            Self::Send { number, capacity } => {
+                let room = match capacity {
+                    Self::UNBOUNDED => 0,
+                    0 => 1,
+                    1..0x1_0000 => capacity as u16,
+                    // Not worth a wider number.
+                    _ => return Access::Write,
+                };
+                Access::Send { number: number as u16, room }
+            }
+            Self::Receive { number, .. } => Access::Receive { number: number as u16 },
+            Self::Depart => Access::Depart,
+            Self::Abandon { .. } => Access::Abandon,
+            Self::Close { .. } => Access::Write,
+            Self::Fail | Self::Peek | Self::Closed => Access::Read,
+        }
     }
 
     /// The thread that it wakes.
     #[must_use]
     pub const fn wakes(self) -> Option<ThreadId> {
         match self {
-            Self::Receive { wakes } | Self::Close { wakes } => wakes,
-            Self::Send { .. } | Self::Closed => None,
+            Self::Receive { wakes, .. } | Self::Close { wakes } | Self::Abandon { wakes } => wakes,
+            Self::Send { .. } | Self::Depart | Self::Fail | Self::Peek | Self::Closed => None,
         }
     }
 }

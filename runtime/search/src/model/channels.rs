@@ -11,6 +11,9 @@ use crate::discipline::Passing;
 use crate::footprint::{Access, Footprint};
 use crate::machine::ThreadId;
 
+/// The capacity of a channel that is never full.
+const UNBOUNDED: usize = u8::MAX as usize;
+
 impl ModelMachine {
     fn capacity(&self, q: Channel) -> usize {
         usize::from(self.capacities[usize::from(q.0)])
@@ -23,7 +26,8 @@ impl ModelMachine {
     /// Whether a send has to wait.
     pub(super) fn is_full(&self, q: Channel) -> bool {
         let length = self.state.queues[usize::from(q.0)].len();
-        !self.is_closed(q) && length >= self.capacity(q).max(1)
+        let capacity = self.capacity(q);
+        capacity != UNBOUNDED && !self.is_closed(q) && length >= capacity.max(1)
     }
 
     /// Whether a receive has to wait.
@@ -39,14 +43,20 @@ impl ModelMachine {
     /// What an operation on a channel does to it, in the present state.
     pub(super) fn passing(&self, statement: &Statement) -> Option<(Channel, Passing)> {
         let thread = |q| self.offering(q).map(|number| ThreadId(number as u32));
+        let passed = |q: Channel| self.state.passed[usize::from(q.0)];
         Some(match *statement {
             Statement::Send(q, _) | Statement::SendChecked(_, q, _) if !self.is_closed(q) => {
-                (q, Passing::Send { capacity: self.capacity(q) as u32 })
+                let number = passed(q).sent;
+                let capacity = match self.capacity(q) {
+                    UNBOUNDED => Passing::UNBOUNDED,
+                    capacity => capacity as u32,
+                };
+                (q, Passing::Send { number, capacity })
             }
             Statement::Receive(_, q)
                 if !self.is_closed(q) || !self.state.queues[usize::from(q.0)].is_empty() =>
             {
-                (q, Passing::Receive { wakes: thread(q) })
+                (q, Passing::Receive { number: passed(q).received, wakes: thread(q) })
             }
             Statement::Close(q) if !self.is_closed(q) => (q, Passing::Close { wakes: thread(q) }),
             Statement::Send(q, _)
@@ -71,6 +81,7 @@ impl ModelMachine {
         let thread = &mut self.state.threads[number];
         if !closed {
             self.state.queues[usize::from(q.0)].push(thread.compute(operand));
+            self.state.passed[usize::from(q.0)].sent += 1;
             if capacity == 0 {
                 thread.phase = Phase::Offering(q);
                 return Next::Stop;
@@ -97,6 +108,7 @@ impl ModelMachine {
         }
         footprint.touch(channel(q), Access::Write);
         thread.set(register, queue.remove(0));
+        self.state.passed[usize::from(q.0)].received += 1;
         self.answer_offer(q, true, footprint);
     }
 

@@ -461,10 +461,14 @@ impl Machine for ModelMachine {
                 Some(&Statement::Once(o, _)) => footprint.touch(once(o), Access::Write),
                 Some(&Statement::Down(x)) => footprint.touch(variable(x), Access::Write),
                 Some(
-                    &Statement::Send(q, _)
-                    | &Statement::SendChecked(_, q, _)
-                    | &Statement::Receive(_, q),
-                ) => footprint.touch(channel(q), Access::Write),
+                    statement @ (Statement::Send(..)
+                    | Statement::SendChecked(..)
+                    | Statement::Receive(..)),
+                ) => {
+                    if let Some((q, passing)) = self.passing(statement) {
+                        footprint.touch(channel(q), passing.access());
+                    }
+                }
                 _ => {}
             },
         }

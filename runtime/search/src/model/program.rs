@@ -132,7 +132,7 @@ pub enum Statement {
     /// `alloc x`: makes a variable that is not allocated live again, with the value 0; a failure if it is live. Nothing but
     /// the program's own synchronisation orders it after a `free` by another thread: unordered, the two are a race.
     Allocate(Variable),
-    /// `send q 1`: waits while the channel is full. If the capacity is 0 it offers the value, which waits while another
+    /// `send q 1`: waits while the channel is full (one with capacity 255 never is). If the capacity is 0 it offers the value, which waits while another
     /// sender offers one, and then waits until a receiver has taken it. Nothing is sent if the channel is closed.
     Send(Channel, Operand),
     /// `r = send q 1`: the register becomes 1 if the value was sent (and taken, if the capacity is 0), 0 if the channel is closed.

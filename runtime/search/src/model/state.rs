@@ -61,6 +61,39 @@ pub struct Registers {
     far: Vec<i32>,
 }
 
+/// Messages that have gone through a channel. Part of no state: what a thread does next does not depend on them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Passed {
+    /// How many were sent.
+    pub sent: u32,
+    /// How many were received.
+    pub received: u32,
+}
+
+impl PartialEq for Passed {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Passed {}
+
+impl PartialOrd for Passed {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Passed {
+    fn cmp(&self, _: &Self) -> std::cmp::Ordering {
+        std::cmp::Ordering::Equal
+    }
+}
+
+impl std::hash::Hash for Passed {
+    fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
+}
+
 /// Everything that can differ between two moments of a program.
 #[derive(PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct State {
@@ -76,6 +109,8 @@ pub struct State {
     pub queues: Vec<Vec<i32>>,
     /// Which channels are closed.
     pub closed: Vec<bool>,
+    /// What has gone through them.
+    pub passed: Vec<Passed>,
     /// Which variables are not allocated.
     pub freed: Vec<bool>,
     /// The rarer locks.
@@ -129,6 +164,7 @@ impl Clone for State {
             readers: self.readers.clone(),
             queues: self.queues.clone(),
             closed: self.closed.clone(),
+            passed: self.passed.clone(),
             freed: self.freed.clone(),
             rarer: self.rarer.clone(),
         }
@@ -142,6 +178,7 @@ impl Clone for State {
         if !(self.queues.is_empty() && other.queues.is_empty()) {
             self.queues.clone_from(&other.queues);
             take_over(&mut self.closed, &other.closed);
+            take_over(&mut self.passed, &other.passed);
         }
         take_over(&mut self.freed, &other.freed);
         if !(self.rarer.is_empty() && other.rarer.is_empty()) {
@@ -219,6 +256,7 @@ impl State {
             readers: vec![Vec::new(); usize::from(program.mutexes)],
             queues: vec![Vec::new(); program.channels.len()],
             closed: vec![false; program.channels.len()],
+            passed: vec![Passed::default(); program.channels.len()],
             freed: program.variables.iter().map(|variable| variable.heap).collect(),
             rarer: Rarer::root(program),
         }

@@ -91,7 +91,7 @@ impl Watched {
             Operation::Pass(channel, passing) => {
                 let passed = self.watch.channels.entry(channel).or_default();
                 match passing {
-                    Passing::Send { capacity } => {
+                    Passing::Send { capacity, .. } => {
                         let behind = passed.sends.len().checked_sub(capacity as usize);
                         if let Some(first) = behind.filter(|_| capacity > 0) {
                             now.join(&passed.receives[first]);
@@ -104,6 +104,9 @@ impl Watched {
                     }
                     Passing::Close { .. } => passed.closed = now.clone(),
                     Passing::Closed => now.join(&passed.closed),
+                    Passing::Depart | Passing::Abandon { .. } | Passing::Fail | Passing::Peek => {
+                        unreachable!("closed as a whole: this is a bug in lockred")
+                    }
                 }
             }
             Operation::Resume { channel, taken } => {

@@ -2,8 +2,10 @@
 //!
 //! The k-th send of a channel happens before the end of the k-th receive, and the k-th receive before the end of the send that
 //! is as many messages behind as there is room for (before the end of the k-th send itself, if there is none); closing happens
-//! before what finds the channel closed (The Go memory model). All operations on a channel depend on each other, so the
-//! numbers are the same in all linearisations of a trace.
+//! before what finds the channel closed (The Go memory model). So do the ends of all senders before a receive that finds the
+//! channel closed, what has been sent before it is dropped with the last receiver, and that one's end before a send that fails.
+//! All sends depend on each other, as do all receives, so the numbers are the same in all linearisations of a trace. What was not
+//! told (before there were other threads) happened before everything.
 
 use crate::chains::{ByObject, Position};
 use crate::clock::Clock;
@@ -15,7 +17,14 @@ use crate::machine::ThreadId;
 struct Left {
     position: Position,
     thread: ThreadId,
+    /// Which message it was about.
+    number: u32,
     clock: Clock,
+}
+
+/// The clock that was left with a message.
+fn of(row: &[Left], number: u32) -> Option<&Left> {
+    row.iter().rev().find(|left| left.number == number)
 }
 
 /// What went through one channel.
@@ -24,6 +33,7 @@ struct Passed {
     sends: Vec<Left>,
     receives: Vec<Left>,
     closes: Vec<Left>,
+    departs: Vec<Left>,
 }
 
 /// What went through all channels, in the trace under way.
@@ -34,7 +44,8 @@ impl Channels {
     /// Takes back everything at `position` and behind it.
     pub(super) fn truncate(&mut self, position: Position) {
         for passed in self.0.values_mut() {
-            for row in [&mut passed.sends, &mut passed.receives, &mut passed.closes] {
+            let Passed { sends, receives, closes, departs } = passed;
+            for row in [sends, receives, closes, departs] {
                 while row.pop_if(|left| left.position >= position).is_some() {}
             }
         }
@@ -48,31 +59,43 @@ impl Channels {
         (thread, position): (ThreadId, Position),
         now: &mut Clock,
     ) {
-        let Passed { sends, receives, closes } = self.0.entry(channel).or_default();
-        let (before, row) = match passing {
-            Passing::Send { capacity } => {
-                let number = sends.len().checked_sub(capacity as usize);
-                (number.and_then(|number| receives.get(number)), sends)
+        let Passed { sends, receives, closes, departs } = self.0.entry(channel).or_default();
+        let (before, number, row) = match passing {
+            Passing::Send { number, capacity } => {
+                let makes_room = number.checked_sub(capacity).filter(|_| capacity > 0);
+                (makes_room.and_then(|first| of(receives, first)), number, sends)
             }
-            Passing::Receive { .. } => (sends.get(receives.len()), receives),
-            Passing::Close { .. } => (None, closes),
-            Passing::Closed => {
+            Passing::Receive { number, .. } => (of(sends, number), number, receives),
+            Passing::Close { .. } => (None, 0, closes),
+            Passing::Depart => (None, 0, departs),
+            Passing::Abandon { .. } => {
+                let first = receives.last().map_or(0, |left| left.number + 1);
+                let dropped = sends.iter().filter(|left| left.number >= first);
+                dropped.for_each(|left| now.join(&left.clock));
+                (None, 0, closes)
+            }
+            Passing::Fail => {
                 closes.iter().for_each(|left| now.join(&left.clock));
                 return;
             }
+            Passing::Closed => {
+                closes.iter().chain(&*departs).for_each(|left| now.join(&left.clock));
+                return;
+            }
+            Passing::Peek => return,
         };
         if let Some(left) = before {
             now.join(&left.clock);
         }
-        row.push(Left { position, thread, clock: now.clone() });
+        row.push(Left { position, thread, number, clock: now.clone() });
     }
 
     /// `thread` goes on behind a message that was taken, or that the channel was closed for.
     pub(super) fn resume(&self, channel: ObjectId, taken: bool, thread: ThreadId, now: &mut Clock) {
-        let Some(Passed { sends, receives, closes }) = self.0.get(&channel) else { return };
+        let Some(Passed { sends, receives, closes, .. }) = self.0.get(&channel) else { return };
         let left = if taken {
-            let mine = sends.iter().rposition(|left| left.thread == thread);
-            mine.and_then(|number| receives.get(number))
+            let mine = sends.iter().rev().find(|left| left.thread == thread);
+            mine.and_then(|mine| of(receives, mine.number))
         } else {
             closes.last()
         };

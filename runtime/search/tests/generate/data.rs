@@ -8,31 +8,36 @@ const HEAP: [Variable; 2] = [Variable(4), Variable(5)];
 /// Threads, and the most statements that each may have.
 const SIZES: [(usize, usize); 3] = [(2, 6), (2, 8), (3, 4)];
 
+/// Capacities of the channel: the last one is that of a channel that is never full.
+const CAPACITIES: [u8; 4] = [0, 1, 2, u8::MAX];
+
 /// A program with many of them.
 pub fn program() -> impl Strategy<Value = Program> {
     (0..SIZES.len()).prop_flat_map(|size| {
         let (threads, length) = SIZES[size];
         let body = vec(part(), 1..=length).prop_map(move |parts| cut(parts, length));
         let procedures = vec(vec(part(), 1..3).prop_map(|parts| cut(parts, 3)), PROCEDURES);
-        (vec(body, threads), procedures, 0..3u8).prop_map(|(bodies, procedures, capacity)| {
-            let mut program = Program::default();
-            for atomic in [false, false, true, true] {
-                program.variable(atomic);
-            }
-            program.heap_variable(false);
-            program.heap_variable(true);
-            program.mutex();
-            program.mutex();
-            program.condvar();
-            program.channel(capacity);
-            for (number, body) in procedures.into_iter().enumerate() {
-                program.procedure(vec![Register(0)], recursive(number as u8, body));
-            }
-            for body in bodies {
-                program.thread(body);
-            }
-            program
-        })
+        (vec(body, threads), procedures, proptest::sample::select(&CAPACITIES[..])).prop_map(
+            |(bodies, procedures, capacity)| {
+                let mut program = Program::default();
+                for atomic in [false, false, true, true] {
+                    program.variable(atomic);
+                }
+                program.heap_variable(false);
+                program.heap_variable(true);
+                program.mutex();
+                program.mutex();
+                program.condvar();
+                program.channel(capacity);
+                for (number, body) in procedures.into_iter().enumerate() {
+                    program.procedure(vec![Register(0)], recursive(number as u8, body));
+                }
+                for body in bodies {
+                    program.thread(body);
+                }
+                program
+            },
+        )
     })
 }
 
