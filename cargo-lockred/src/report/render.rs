@@ -4,6 +4,7 @@ use super::span;
 use super::{Place, Report, Severity, source::Sources};
 use crate::executable::symbols::{Frame, Origin};
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use lockred_trace::message::Role;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::rc::Rc;
@@ -60,11 +61,14 @@ pub fn text(report: &Report, sources: &Sources, stacks: Stacks, colored: bool) -
 /// The places by file, the first place's file first.
 fn annotated<'a>(places: &'a [Place], sources: &Sources) -> Vec<Annotated<'a>> {
     let mut files: Vec<Annotated<'_>> = Vec::new();
-    for place in places {
+    for (index, place) in places.iter().enumerate() {
+        // A panic behind the first only passes that on.
+        let panicked = |place: &Place| place.role == Some(Role::Panicked);
+        let follows = panicked(place) && places[..index].iter().any(panicked);
         let Some(frame) = place.frame().filter(|frame| frame.line > 0) else { continue };
         let Some(text) = sources.text(Path::new(&frame.file)) else { continue };
         let Some(range) = span::range(&text, frame.line, frame.column) else { continue };
-        let mark = (place.is_primary(), range, place.label.clone());
+        let mark = (place.is_primary() && !follows, range, place.label.clone());
         match files.iter_mut().find(|known| known.file == frame.file) {
             Some(known) if known.marks.contains(&mark) => {}
             Some(known) => known.marks.push(mark),

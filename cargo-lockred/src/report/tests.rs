@@ -140,6 +140,16 @@ fn a_panic_shows_its_message() {
 }
 
 #[test]
+fn a_report_points_at_the_panic_and_not_at_what_passes_it_on() {
+    let world = World::new(&[(5, 20, "demo::both"), (4, 19, "demo::both")]);
+    let places = vec![place(Role::Panicked, 1, 0, 0), place(Role::Panicked, 0, 1, 0)];
+    let replay = replay(bug(BugKind::Panic, "left the house", places), &[], Vec::new());
+    let text = world.render(&replay, Stacks::User);
+    assert!(text.contains("--> src/lib.rs:5:20"), "{text}");
+    assert!(text.contains("- main panicked here"), "{text}");
+}
+
+#[test]
 fn places_without_source_are_told_in_words() {
     let mut world = World::new(&[(5, 5, "krate::both")]);
     world.sidecar.strings[1] = "src/gone.rs".into();
