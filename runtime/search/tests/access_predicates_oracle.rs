@@ -110,7 +110,7 @@ fn with_predicates(programs: impl Strategy<Value = Program>) -> impl Strategy<Va
 macro_rules! oracle {
     ($($name:ident: $test:literal, $programs:expr;)*) => {
         $(proptest! {
-            #![proptest_config(cases($test, 3_000, 100_000))]
+            #![proptest_config(cases($test, 1_000, 50_000))]
 
             #[test]
             fn $name(program in $programs, movers in movers()) {
