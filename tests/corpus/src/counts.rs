@@ -5,7 +5,7 @@ use std::cell::UnsafeCell;
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{channel, sync_channel};
-use std::sync::{Arc, Barrier, Condvar, Mutex, Once, OnceLock, RwLock};
+use std::sync::{Arc, Barrier, Condvar, Mutex, Once, OnceLock, RwLock, RwLockWriteGuard};
 use std::thread;
 
 /// So many threads do the same with a number of their own, and are joined.
@@ -247,6 +247,54 @@ fn a_ticket_lock_of_two_threads() {
         unsafe { *lock.count.get() += 1 };
         lock.serving.store(ticket + 1, Ordering::Release);
     });
+}
+
+//@ clean
+//@ executions = 2
+#[test]
+fn a_ticket_lock_of_spin() {
+    let counter = Arc::new(spin::mutex::TicketMutex::<_>::new(0));
+    threads(2, move |_| *counter.lock() += 1);
+}
+
+//@ verified
+//@ executions = 2
+#[test]
+fn a_sharded_lock_of_crossbeam() {
+    let counter = Arc::new(crossbeam_utils::sync::ShardedLock::new(0));
+    threads(2, move |_| *counter.write().unwrap() += 1);
+}
+
+//@ verified
+//@ executions = 2
+#[test]
+fn a_lock_that_is_given_back_fairly() {
+    let counter = Arc::new(parking_lot::Mutex::new(0));
+    threads(2, move |_| {
+        let mut guard = counter.lock();
+        *guard += 1;
+        parking_lot::MutexGuard::unlock_fair(guard);
+    });
+}
+
+//@ clean
+//@ executions <= 32
+#[test]
+fn a_reader_writer_lock_that_is_downgraded() {
+    let counter = Arc::new(RwLock::new(0));
+    threads(2, move |_| {
+        let mut writer = counter.write().unwrap();
+        *writer += 1;
+        let reader = RwLockWriteGuard::downgrade(writer);
+        assert!(*reader > 0);
+    });
+}
+
+//@ verified
+//@ executions = 2
+#[test]
+fn lines_of_two_threads() {
+    threads(2, |number| println!("{number}"));
 }
 
 //@ verified
