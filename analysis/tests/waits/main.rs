@@ -34,6 +34,10 @@ define ptr @writes(ptr %p) noinline {
   store i64 1, ptr %p
   ret ptr %p
 }
+define internal ptr @counts(ptr %p) noinline {
+  store i64 1, ptr %p
+  ret ptr null
+}
 define ptr @loads(ptr %p) noinline {
   %v = load atomic i64, ptr %p acquire, align 8
   ret ptr %p
@@ -222,6 +226,8 @@ fn a_round_that_does_something_is_none() {
         "fence release",
         "call void @unknown()",
         "%y = call ptr @writes(ptr %q)",
+        // Private memory, but the caller's.
+        "%y = call ptr @counts(ptr %own)",
         "%y = call ptr @loads(ptr %q)",
         "%y = load volatile i64, ptr @constant",
     ] {
