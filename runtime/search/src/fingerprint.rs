@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 /// The fingerprint of a value.
-pub(crate) fn of<T: Hash + ?Sized>(value: &T) -> u128 {
+pub fn of<T: Hash + ?Sized>(value: &T) -> u128 {
     let mut lanes = Lanes::default();
     value.hash(&mut lanes);
     lanes.fingerprint()
@@ -26,7 +26,7 @@ const KEYS: [u64; 4] =
 
 /// Hashes into 128 bits.
 #[derive(Clone, Debug)]
-pub(crate) struct Lanes(u64, u64);
+pub struct Lanes(u64, u64);
 
 impl Default for Lanes {
     fn default() -> Self {
@@ -35,7 +35,9 @@ impl Default for Lanes {
 }
 
 impl Lanes {
-    pub(crate) fn fingerprint(&self) -> u128 {
+    /// The fingerprint of what was written.
+    #[must_use]
+    pub fn fingerprint(&self) -> u128 {
         let (high, low) = (fold(self.0 ^ KEYS[1], KEYS[2]), fold(self.1 ^ KEYS[3], KEYS[0]));
         u128::from(high) << 64 | u128::from(low)
     }

@@ -24,7 +24,7 @@ mod drive;
 pub mod explore;
 pub mod fault;
 pub mod findings;
-mod fingerprint;
+pub mod fingerprint;
 pub mod flanagan_qadeer;
 pub mod footprint;
 pub mod foreseeing;
@@ -43,6 +43,7 @@ mod thread_set;
 mod trace;
 pub mod transactional;
 pub mod transactions;
+mod unordered;
 
 pub use explore::{
     Bound, Choice, Counts, Covered, Limits, Observer, Outcome, Stop, Strategy, explore,

@@ -9,9 +9,10 @@
 //! [`explore_persistent`] explores only persistent sets (`persistent`): on random programs of 3 and 4 threads 26 to 52 % fewer
 //! transactions, where nothing conflicts one execution.
 //!
-//! It judges no data races: those need the order of events, which states do not have (see [`crate::transactions`]). Accesses that
-//! two threads could make next in some state can be told from states (ALGORITHM.md 7), but that takes all threads in
-//! all states, sleepers too, and still misses what only relaxed atomics order.
+//! It judges no data races: those need the order of events, which states do not have (see [`crate::transactions`]). It tells which
+//! objects it cannot exclude them for, because neither a lock nor the creation and joining of threads keeps all accesses apart
+//! (`unordered`). (Accesses that two threads could make next in some state can be told from states (ALGORITHM.md 7), but that takes
+//! all threads in all states, sleepers too, and still misses what only relaxed atomics order.)
 //!
 //! A refutation throws everything away, because that is cheap: in 8,000 searches of random programs (3 threads of at most 9 statements, 4
 //! of at most 6, locks) nine of ten were refuted, twice or thrice each, but the passes thrown away were 2 to 13 % of all
@@ -22,7 +23,7 @@ use crate::discipline::{Discipline, Mode, Run, Wanted};
 use crate::drive::Drive;
 use crate::explore::{Limits, Observer, Outcome, Stop};
 use crate::fault::{Fault, is_on};
-use crate::fingerprint::ByFingerprint;
+use crate::fingerprint::{self, ByFingerprint};
 use crate::footprint::{Access, ObjectId, thread_object};
 use crate::foreseeing::Foreseeing;
 use crate::machine::ThreadId;
@@ -32,6 +33,7 @@ use crate::picks::Picks;
 use crate::sleep::{self, Sleep, wakes};
 use crate::thread_set::ThreadSet;
 use crate::transactional::{End, Transactional};
+use crate::unordered::{Past, Unordered};
 
 /// Visits every boundary state of the machine's program. `discipline` is what is known in advance
 /// ([`Discipline::by_locks`]), and holds what was learned afterwards.
@@ -72,6 +74,7 @@ fn search<M: Transactional + Fingerprint>(
         foresee,
         prospects: Prospects::default(),
         stack: ByFingerprint::default(),
+        unordered: Unordered::default(),
     };
     search.discipline.take_grown();
     let result = search.run();
@@ -97,6 +100,8 @@ struct Level {
     union: Vec<(ObjectId, Access)>,
     /// Per thread, the locks that it holds.
     held: Vec<Vec<(ObjectId, Mode)>>,
+    /// Per thread, what is before what it does next.
+    pasts: Vec<Past>,
     /// Length of the schedule that leads here.
     schedule: usize,
     fingerprint: u128,
@@ -135,6 +140,7 @@ struct Search<'a, 'd, M: Transactional> {
     prospects: Prospects,
     /// How many levels of the stack have which state.
     stack: ByFingerprint<u32>,
+    unordered: Unordered,
 }
 
 impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
@@ -226,7 +232,7 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
     /// were explored: if others might be put off for ever, all are explored.
     fn close_cycle(&mut self, depth: usize, thread: ThreadId) {
         let Some(foresee) = self.foresee else { return };
-        let target = self.drive.machine.fingerprint();
+        let target = self.fingerprint();
         let level = &self.levels[depth];
         let closes = level.again || self.stack.get(&target).is_some_and(|&number| number > 0);
         if level.full || !closes || is_on(Fault::CyclesUnexpanded) {
@@ -251,6 +257,7 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
         let mut held = self.levels[self.depth].held.clone();
         held.resize_with(self.drive.machine.threads() as usize, Vec::new);
         let end = self.advance(thread, &mut picks, &mut held[thread.index()]);
+        let pasts = self.note(thread);
         let level = &mut self.levels[self.depth];
         level.picks = picks;
         sleep::add(&mut level.union, &self.run.footprint.accesses);
@@ -273,7 +280,7 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
             self.return_here();
             return Ok(());
         }
-        self.enter_child(thread, held);
+        self.enter_child(thread, held, pasts);
         self.close_cycle(self.depth - 1, thread);
         if self.arrive() {
             return Ok(());
@@ -315,8 +322,27 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
         if self.discipline.take_grown() { Err(Break::Refuted) } else { Ok(end) }
     }
 
-    fn enter_child(&mut self, thread: ThreadId, held: Vec<Vec<(ObjectId, Mode)>>) {
-        let mut child = Level { held, ..Level::default() };
+    /// Compares what the transaction did with what others do in other states. Returns what is before what each thread does next.
+    fn note(&mut self, thread: ThreadId) -> Vec<Past> {
+        let level = &self.levels[self.depth];
+        let held = level.held.get(thread.index()).map_or(&[][..], Vec::as_slice);
+        let mut pasts = level.pasts.clone();
+        let machine = &mut *self.drive.machine;
+        let tell = |object, earlier, later| machine.may_race(object, earlier, later);
+        self.unordered.note(&self.run, held, &mut pasts, tell);
+        if self.unordered.take_weak_values() {
+            self.drive.machine.weak_values();
+        }
+        pasts
+    }
+
+    fn enter_child(
+        &mut self,
+        thread: ThreadId,
+        held: Vec<Vec<(ObjectId, Mode)>>,
+        pasts: Vec<Past>,
+    ) {
+        let mut child = Level { held, pasts, ..Level::default() };
         for &sleeper in self.levels[self.depth].sleep.sleepers() {
             let kept = self.levels[sleeper.depth as usize].sleep.footprint(sleeper.number);
             if sleeper.thread != thread && !wakes(kept, &self.run.footprint.accesses) {
@@ -325,6 +351,12 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
         }
         self.depth += 1;
         self.levels.push(child);
+    }
+
+    /// The present state, and what is before what its threads do next.
+    fn fingerprint(&self) -> u128 {
+        let pasts = &self.levels[self.depth].pasts;
+        fingerprint::of(&(self.drive.machine.fingerprint(), pasts))
     }
 
     /// Keeps the present state, and looks who is to be explored from it. Returns whether anything is, or whether the state is
@@ -340,7 +372,8 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
             }
         }
         let asleep = level.sleep.asleep.clone();
-        let fingerprint = self.drive.machine.fingerprint();
+        let fingerprint = self.fingerprint();
+        let level = &mut self.levels[self.depth];
         level.fingerprint = fingerprint;
         level.enabled = enabled.clone();
         *self.stack.entry(fingerprint).or_default() += 1;

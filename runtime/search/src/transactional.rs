@@ -63,6 +63,11 @@ pub trait Transactional: Snapshots {
     /// values than the search does. (Called at least once if there are any.)
     fn weak_values(&mut self) {}
 
+    /// A search that knows no happens-before cannot exclude that two accesses to an object race. (Called for every such object.)
+    fn may_race(&mut self, object: ObjectId, earlier: Racer, later: Racer) {
+        let _ = (object, earlier, later);
+    }
+
     /// A data race as a failure; `later` ran after `earlier` in the execution in which the race showed.
     fn race(&self, object: ObjectId, earlier: Racer, later: Racer) -> Self::Failure;
 }

@@ -5,6 +5,7 @@
 //! by themselves, unless the program says otherwise.
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 
 use super::calls::link;
 use super::code::{Instruction, fences, spawned};
@@ -113,6 +114,8 @@ pub struct ModelMachine {
     pub(super) rests: Option<Rests>,
     /// What threads did in loops, if that is noticed.
     pub(super) spins: Option<Spins>,
+    /// Variables of which a search could not exclude data races.
+    pub(super) may_race: BTreeSet<Variable>,
     /// What Stoller's framework is told of the code, once somebody has asked.
     pub(super) layout: OnceCell<Layout>,
 }
@@ -148,6 +151,12 @@ pub(super) fn condvar(condvar: Condvar) -> ObjectId {
 }
 
 impl ModelMachine {
+    /// Variables of which searches of this machine could not exclude data races ([`crate::transactional::Transactional::may_race`]).
+    #[must_use]
+    pub fn may_race(&self) -> &BTreeSet<Variable> {
+        &self.may_race
+    }
+
     /// A machine for `program`, at the root.
     #[must_use]
     pub fn new(program: &Program) -> Self {
@@ -177,6 +186,7 @@ impl ModelMachine {
             over: false,
             rests: None,
             spins: None,
+            may_race: BTreeSet::new(),
             layout: OnceCell::new(),
         };
         machine.restore_root();

@@ -323,6 +323,10 @@ impl Transactional for ModelMachine {
         threads.filter(|thread| thread.phase != Phase::Unborn).count() as u32
     }
 
+    fn may_race(&mut self, object: ObjectId, _earlier: Racer, _later: Racer) {
+        self.may_race.insert(Variable(object.0 as u8));
+    }
+
     fn race(&self, object: ObjectId, earlier: Racer, later: Racer) -> Failure {
         let side = |racer: Racer| (Body(racer.thread.0 as u8), racer.site as usize);
         let (one, other) = (side(earlier), side(later));
