@@ -151,15 +151,21 @@ pub fn explore(strategy: Strategy, limits: Limits, keep_going: bool, rooted: boo
 
 fn explore_all(strategy: Strategy, limits: search::Limits, watch: &mut Watch) -> Outcome {
     let mut machine = Native::default();
+    if state().by_transactions {
+        // What main holds already was not taken in the search.
+        let state = state();
+        for held in &state.execution.held {
+            state.names.use_word(held.address, Use::Refused);
+        }
+    }
     let strategy = match strategy {
         Strategy::Transactions => {
-            let state = state();
-            // What main holds already was not taken in the search.
-            for held in &state.execution.held {
-                state.names.use_word(held.address, Use::Refused);
-            }
             let mut discipline = search::discipline::Discipline::default();
             return search::transactions::explore(&mut machine, &mut discipline, limits, watch);
+        }
+        Strategy::Stateful => {
+            let mut discipline = search::discipline::Discipline::by_locks();
+            return search::stateful::explore(&mut machine, &mut discipline, limits, watch);
         }
         Strategy::Dpor => search::Strategy::Dpor,
         Strategy::Naive => search::Strategy::Naive,

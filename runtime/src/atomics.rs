@@ -7,6 +7,7 @@ use crate::rounds;
 use crate::spin::Advice;
 use crate::spurious;
 use crate::state::{Mode, installed, state, stop};
+use crate::thread::Thread;
 use lockred_trace::hooks::{Class, How, Order, RmwOp, Test};
 use lockred_trace::sites::SiteId;
 
@@ -300,7 +301,7 @@ pub extern "C" fn __lr_atomic_rmw(
     let mut update = operation(Atomic::Rmw, address, size, order(code), how, site);
     let arrival = arrive(&mut update, Some((op, operand)));
     let old = update.word();
-    let new = apply(op, old, operand, size);
+    let new = if stands_still(&update) { old } else { apply(op, old, operand, size) };
     store(address, size, new);
     executed(&update, arrival, Some(op), old, new);
     crate::channels::counted(How(how), new);
@@ -308,6 +309,17 @@ pub extern "C" fn __lr_atomic_rmw(
         spurious::ended(address);
     }
     old
+}
+
+/// Whether the counter of a recognised condition variable need not be counted up, so that states recur: it only tells threads of a
+/// notification that have looked at it and are not in the queue yet, and there are none.
+fn stands_still(update: &AtomicOperation) -> bool {
+    let state = state();
+    let about_to_wait = |thread: &Thread| thread.condvar == Some(update.address);
+    state.by_states.is_some()
+        && update.how.class() == Class::CondvarNotify
+        && state.below_root
+        && !state.execution.threads.iter().any(about_to_wait)
 }
 
 /// What taking the token of a parker reads, by its sync model: the token.

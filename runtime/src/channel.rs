@@ -3,6 +3,7 @@
 use lockred_search::discipline::Passing;
 use lockred_search::machine::ThreadId;
 use lockred_trace::hooks::Act;
+use std::hash::{Hash, Hasher};
 
 /// One channel of the program. The program's own is run beside it; this only knows beforehand what that will do.
 #[derive(Clone, Debug)]
@@ -72,6 +73,12 @@ impl Channel {
             Act::Receive => self.senders_gone || self.length() > 0,
             _ => true,
         }
+    }
+
+    /// What it will do. How many messages have gone through it, and how often it has changed, decides nothing.
+    pub fn hash(&self, hasher: &mut impl Hasher) {
+        (self.size, self.capacity, self.keeps, self.length(), self.offering).hash(hasher);
+        (self.senders_gone, self.receivers_gone).hash(hasher);
     }
 
     fn wakes(&self) -> Option<ThreadId> {

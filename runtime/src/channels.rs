@@ -30,7 +30,7 @@ const LONGEST: u32 = 1 << 16;
 const UNKNOWN_SIZE: usize = 1024;
 
 /// A function of a channel in which a thread is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Inside {
     /// What it does is told to nobody.
     Muted {

@@ -82,6 +82,8 @@ pub struct Execution {
     pub steps_after_exit: u64,
     /// Everything that remained after main's end was cut.
     pub cut: bool,
+    /// It has done something beyond its own memory: a copy of that is not all of its state.
+    pub outside: bool,
 }
 
 impl Clone for Execution {
@@ -106,6 +108,7 @@ impl Clone for Execution {
             steps_after_exit,
             cut,
             channels,
+            outside,
         } = other;
         self.threads.clone_from(threads);
         self.live = *live;
@@ -118,6 +121,7 @@ impl Clone for Execution {
         self.panics.clone_from(panics);
         self.steps_after_exit = *steps_after_exit;
         self.cut = *cut;
+        self.outside = *outside;
         self.channels.clone_from(channels);
     }
 }

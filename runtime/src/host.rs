@@ -51,6 +51,10 @@ pub fn assume_at(kind: AssumptionKind, detail: &str, site: SiteId) {
     if state.mode == Mode::Free || !state.below_root {
         return;
     }
+    state.execution.outside |= matches!(
+        kind,
+        AssumptionKind::NativeCode | AssumptionKind::ExternalWrite | AssumptionKind::FileChange
+    );
     if !state.assumptions.iter().any(|known| known.kind == kind && known.detail == detail) {
         state.assumptions.push(Assumption { kind, detail: detail.to_owned(), site });
     }
@@ -71,6 +75,13 @@ pub fn unsupported_at(what: &str, site: SiteId) -> ! {
     }
     state.unsupported = Some(Unsupported { message: what.to_owned(), site, stack });
     end_execution(Flow::Unsupported)
+}
+
+/// The execution does something beyond the program's own memory.
+pub fn outside() {
+    if let Some(state) = installed() {
+        state.execution.outside |= state.below_root;
+    }
 }
 
 /// Whether the root was reached, and executions are put back to it. Without a session they never are.

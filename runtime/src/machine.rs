@@ -2,6 +2,7 @@
 
 use crate::channels;
 use crate::failure::Failure;
+use crate::fingerprint::Fingerprints;
 use crate::footprints;
 use crate::gate::Lent;
 use crate::operation::{ChannelOperation, Pending};
@@ -13,6 +14,7 @@ use crate::transactional::Log;
 use lockred_search::footprint::{Footprint, ObjectId};
 use lockred_search::machine::{Chooser, Machine, Status, Step, ThreadId};
 use lockred_trace::sites::SiteId;
+use std::cell::RefCell;
 
 /// Steps that remain to the other threads once the process has exited.
 const STEPS_AFTER_EXIT: u64 = 10_000;
@@ -22,6 +24,8 @@ const STEPS_AFTER_EXIT: u64 = 10_000;
 pub struct Native {
     /// How the present state was reached, for the search by transactions.
     pub(crate) log: Log,
+    /// What states are told apart with, in the search over them.
+    pub(crate) fingerprints: RefCell<Fingerprints>,
 }
 
 /// Mixes an operation into a signature.

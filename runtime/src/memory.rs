@@ -22,6 +22,7 @@ fn allocate(size: usize, align: usize) -> *mut u8 {
     // SAFETY: the running thread's own region, whose heap was made when the thread was.
     match unsafe { heap::allocate(region(), size, align) } {
         Some(block) => {
+            clear(block);
             crate::plain::allocated(block, size);
             block as *mut u8
         }
@@ -29,6 +30,16 @@ fn allocate(size: usize, align: usize) -> *mut u8 {
             set_errno(libc::ENOMEM);
             ptr::null_mut()
         }
+    }
+}
+
+/// In a search over states, what was in a block before is nothing that tells states apart.
+fn clear(block: usize) {
+    if state().by_states.is_some()
+        && let Ok(size) = heap::size(block)
+    {
+        // SAFETY: a live block that was just handed out, or is being given back.
+        unsafe { ptr::write_bytes(block as *mut u8, 0, size) };
     }
 }
 
@@ -113,6 +124,7 @@ pub extern "C" fn __lr_libc_free(block: *mut u8) {
     }
     let size = size_of_live(block as usize);
     crate::plain::freed(block as usize, size);
+    clear(block as usize);
     if let Err(reason) = heap::free(region(), block as usize) {
         bad_free(block as usize, reason);
     }

@@ -5,7 +5,7 @@ use lockred_trace::hooks::{Act, Class, How, Order, Test};
 use lockred_trace::sites::SiteId;
 
 /// What an atomic operation does to its word.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Atomic {
     /// Reads.
     Load,
@@ -23,7 +23,7 @@ pub enum Atomic {
 }
 
 /// When an atomic operation may be executed: when `word & mask` and `value` pass the test.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Await {
     /// Bits that count.
     pub mask: u64,
@@ -47,7 +47,7 @@ impl Await {
 }
 
 /// An atomic operation with its place.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct AtomicOperation {
     /// What it does.
     pub kind: Atomic,
@@ -131,7 +131,7 @@ pub fn store(address: usize, size: u32, value: u64) {
 }
 
 /// An act on a channel that is known as a whole, with its place.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ChannelOperation {
     /// What it does.
     pub act: Act,
@@ -142,7 +142,7 @@ pub struct ChannelOperation {
 }
 
 /// What a stopped thread would do next.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Pending {
     /// A new thread begins.
     Start,

@@ -17,6 +17,7 @@
 use crate::state::state;
 use lockred_search::footprint::Access;
 use lockred_trace::hooks::Class;
+use std::hash::{Hash, Hasher};
 
 /// Repeats until the thread is idle.
 const REPEATS: u32 = 2;
@@ -159,6 +160,14 @@ impl Rounds {
     /// Whether it is in a turn of its own.
     pub fn in_turn(&self) -> bool {
         self.in_turn
+    }
+
+    /// What decides when the thread waits, and when that is a livelock; `others`: what others have done. Of the round under way nothing:
+    /// it makes the thread wait sooner or later, which loses nothing, and a thread that never pauses is always in its first one.
+    pub fn hash(&self, others: u64, hasher: &mut impl Hasher) {
+        let Self { deviates, last, repeats, turns, in_turn, .. } = self;
+        (deviates, last, repeats, turns, in_turn).hash(hasher);
+        (self.is_idle() && self.changed(others)).hash(hasher);
     }
 
     /// What was held back and has turned out to be something done.

@@ -16,6 +16,7 @@
 
 use crate::operation::load;
 use lockred_trace::sites::SiteId;
+use std::hash::{Hash, Hasher};
 
 /// Different reads that are remembered.
 const HISTORY: usize = 16;
@@ -31,7 +32,7 @@ const SLICE: u32 = 10_000;
 pub const TURNS: u32 = 100;
 
 /// A read.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Seen {
     site: SiteId,
     address: usize,
@@ -176,6 +177,14 @@ impl Spin {
     /// Turns that the thread has had since it last saw a change.
     pub fn turns(&self) -> u32 {
         self.turns
+    }
+
+    /// Everything: what it remembers decides when a thread that goes round in vain waits, and when that is a livelock.
+    pub fn hash(&self, hasher: &mut impl Hasher) {
+        let Self { seen, length, paused, paused_repeats, bare_repeats, pauses, .. } = self;
+        (&seen[..*length], paused, paused_repeats, bare_repeats, pauses).hash(hasher);
+        let Self { skipped, left, free, turns, .. } = self;
+        (skipped, left, free, turns).hash(hasher);
     }
 
     /// The waiting thread is run: in a turn of its own if nothing changed, else from a clean slate.

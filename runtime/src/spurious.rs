@@ -19,7 +19,7 @@ use lockred_trace::codes::AssumptionKind;
 const MOST: usize = 2;
 
 /// What happened to one thread for no reason since the word was last waited for, or exchanged, with one.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Hash, Debug, Default)]
 pub struct Spurious {
     /// Words, and hashes of the thread's state before.
     happened: Vec<(usize, Option<u64>)>,
@@ -63,7 +63,7 @@ fn local_state(hook: usize) -> Option<u64> {
     if !crate::plain::watching() {
         return None;
     }
-    let caller = crate::unwind::caller_of(hook)?;
+    let caller = crate::unwind::caller_of(&[hook])?;
     let thread = state().thread();
     let stack = caller.stack_pointer..thread.region.end();
     if !thread.region.is_stack(stack.start) || stack.start % 8 != 0 {

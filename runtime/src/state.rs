@@ -142,6 +142,8 @@ pub struct State {
     pub channel_words: HashMap<usize, Box<Cell<u64>>>,
     /// The search is one by transactions.
     pub by_transactions: bool,
+    /// The search is one over states: the addresses of the hooks, by which a stopped thread's frame is found.
+    pub by_states: Option<Vec<usize>>,
     /// Executions are watched by the race detector.
     pub detects: bool,
     /// The search looks at what steps touch.
@@ -157,7 +159,8 @@ impl State {
     pub fn new(mode: Mode, order: Option<Order>, status: Option<StatusPage>) -> Self {
         let task = order.as_ref().map(|order| &order.task);
         let is = |wanted: &Strategy| matches!(task, Some(Task::Explore { strategy, .. }) if strategy == wanted);
-        let by_transactions = is(&Strategy::Transactions);
+        let by_states = is(&Strategy::Stateful);
+        let by_transactions = by_states || is(&Strategy::Transactions);
         let footprints = is(&Strategy::Dpor);
         let channels_written_out = match task {
             Some(Task::Explore { .. }) => !by_transactions,
@@ -189,6 +192,7 @@ impl State {
             channels_written_out,
             channel_words: HashMap::new(),
             by_transactions,
+            by_states: by_states.then(crate::symbols::hooks),
             footprints,
             detects: !by_transactions,
             harness: Harness::default(),
@@ -242,7 +246,9 @@ pub fn stop(pending: Pending, site: SiteId) {
     keep_errno();
     let stopped = crate::unwind::recorded_stack();
     let state = state();
+    let frame = state.by_states.as_deref().and_then(crate::unwind::caller_of);
     let thread = state.thread();
+    thread.frame = frame;
     thread.stopped = stopped;
     thread.pending = pending;
     thread.site = site;

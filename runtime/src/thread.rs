@@ -6,6 +6,7 @@ use crate::operation::{Await, Pending};
 use crate::rounds::Rounds;
 use crate::spin::Spin;
 use crate::spurious::Spurious;
+use crate::unwind::Caller;
 use lockred_trace::sites::SiteId;
 
 /// A destructor registered for the end of a thread.
@@ -31,6 +32,8 @@ pub struct Start {
 pub struct Thread {
     /// Saved stack pointer while it is suspended; changed by every switch away from it.
     pub stack_pointer: usize,
+    /// Where it called the runtime, when it was stopped (only in a search over states).
+    pub frame: Option<Caller>,
     /// Where its heap and stack are.
     pub region: Region,
     /// Who created it.
@@ -115,6 +118,7 @@ impl Thread {
     pub fn new(region: Region, parent: Option<u32>, start: Option<Start>) -> Self {
         Self {
             stack_pointer: 0,
+            frame: None,
             region,
             parent,
             children: 0,

@@ -53,7 +53,7 @@ pub fn recorded_stack() -> Vec<u64> {
 }
 
 /// A frame of the program, as it was when it called the runtime.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Caller {
     /// Where it goes on behind the call.
     pub instruction: usize,
@@ -67,8 +67,9 @@ pub struct Caller {
 const KEPT: [i32; 6] = [3, 6, 12, 13, 14, 15];
 
 /// A search for the frame that called a function.
-struct Wanted {
-    function: usize,
+struct Wanted<'a> {
+    /// One of these, which are sorted.
+    functions: &'a [usize],
     /// The frame before was the function's.
     passed: bool,
     caller: Option<Caller>,
@@ -77,8 +78,8 @@ struct Wanted {
 extern "C" fn find(context: *mut Context, wanted: *mut c_void) -> i32 {
     const GO_ON: i32 = 0;
     const END: i32 = 5;
-    // SAFETY: `caller_of` passes its own live value.
-    let wanted = unsafe { &mut *wanted.cast::<Wanted>() };
+    // SAFETY: `caller_of` passes its own live value, which outlives the walk.
+    let wanted = unsafe { &mut *wanted.cast::<Wanted<'_>>() };
     if wanted.passed {
         // SAFETY: the unwinder calls back with a valid context. The CFA is that of the frame before, where this one called it.
         wanted.caller = Some(unsafe {
@@ -91,13 +92,14 @@ extern "C" fn find(context: *mut Context, wanted: *mut c_void) -> i32 {
         return END;
     }
     // SAFETY: as above.
-    wanted.passed = unsafe { _Unwind_GetRegionStart(context) } == wanted.function;
+    let start = unsafe { _Unwind_GetRegionStart(context) };
+    wanted.passed = wanted.functions.binary_search(&start).is_ok();
     GO_ON
 }
 
-/// The innermost frame on the running stack that called this function; `None` if there is none.
-pub fn caller_of(function: usize) -> Option<Caller> {
-    let mut wanted = Wanted { function, passed: false, caller: None };
+/// The innermost frame on the running stack that called one of these functions, which are sorted; `None` if there is none.
+pub fn caller_of(functions: &[usize]) -> Option<Caller> {
+    let mut wanted = Wanted { functions, passed: false, caller: None };
     // SAFETY: the callback gets a live value and stops by itself.
     unsafe { _Unwind_Backtrace(find, (&raw mut wanted).cast()) };
     wanted.caller
@@ -145,13 +147,13 @@ mod tests {
         #[inline(never)]
         fn hook() -> Option<Caller> {
             let local = 0_u64;
-            let caller = caller_of(hook as *const () as usize)?;
+            let caller = caller_of(&[hook as *const () as usize])?;
             (caller.stack_pointer > (&raw const local) as usize).then_some(caller)
         }
         let here = 0_u64;
         let caller = hook().unwrap();
         assert!(caller.stack_pointer <= (&raw const here) as usize);
-        assert_eq!(caller_of(caller_of as *const () as usize + 1), None);
+        assert_eq!(caller_of(&[caller_of as *const () as usize + 1]), None);
     }
 
     #[test]

@@ -110,6 +110,8 @@ pub struct ReportOptions {
 pub enum StrategyName {
     /// Systematic, one interleaving of each class, by whole transactions: locks cost what their data needs
     Transactions,
+    /// Systematic, each state of the program once, by whole transactions: ends on programs that run for ever
+    Stateful,
     /// Systematic, one interleaving of each class, by single operations
     Dpor,
     /// Systematic, every interleaving; slow, for comparison
@@ -123,6 +125,7 @@ impl StrategyName {
     pub const fn text(self) -> &'static str {
         match self {
             Self::Transactions => "transactions",
+            Self::Stateful => "stateful",
             Self::Dpor => "dpor",
             Self::Naive => "naive",
             Self::Random => "random",
@@ -151,6 +154,7 @@ impl SearchOptions {
     pub fn strategy(&self) -> Strategy {
         match self.strategy {
             StrategyName::Transactions => Strategy::Transactions,
+            StrategyName::Stateful => Strategy::Stateful,
             StrategyName::Dpor => Strategy::Dpor,
             StrategyName::Naive => Strategy::Naive,
             StrategyName::Random => Strategy::Random { seed: self.seed },

@@ -24,16 +24,16 @@ use crate::drive::Drive;
 use crate::explore::{Limits, Observer, Outcome, Stop};
 use crate::fault::{Fault, is_on};
 use crate::fingerprint::{self, ByFingerprint};
-use crate::footprint::{Access, ObjectId, thread_object};
+use crate::footprint::{Access, Footprint, ObjectId, thread_object};
 use crate::foreseeing::Foreseeing;
-use crate::machine::ThreadId;
+use crate::machine::{Status, ThreadId};
 use crate::naive::Fingerprint;
 use crate::persistent::{Foresee, Prospects};
 use crate::picks::Picks;
 use crate::sleep::{self, Sleep, wakes};
 use crate::thread_set::ThreadSet;
 use crate::transactional::{End, Transactional};
-use crate::unordered::{Past, Unordered};
+use crate::unordered::{Found, Past, Unordered};
 
 /// Visits every boundary state of the machine's program. `discipline` is what is known in advance
 /// ([`Discipline::by_locks`]), and holds what was learned afterwards.
@@ -75,6 +75,8 @@ fn search<M: Transactional + Fingerprint>(
         prospects: Prospects::default(),
         stack: ByFingerprint::default(),
         unordered: Unordered::default(),
+        waiting: Footprint::default(),
+        pasts: Vec::new(),
     };
     search.discipline.take_grown();
     let result = search.run();
@@ -141,12 +143,17 @@ struct Search<'a, 'd, M: Transactional> {
     /// How many levels of the stack have which state.
     stack: ByFingerprint<u32>,
     unordered: Unordered,
+    /// What a thread waits to do.
+    waiting: Footprint,
+    /// Per thread, what is before what it does next, behind the last transaction.
+    pasts: Vec<Past>,
 }
 
 impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
     fn run(&mut self) -> Result<(), Stop> {
         loop {
             match self.pass() {
+                Ok(()) if self.discipline.take_grown() => self.drive.refine(),
                 Ok(()) => return Ok(()),
                 Err(Break::Stop(stop)) => return Err(stop),
                 Err(Break::Refuted) => self.drive.refine(),
@@ -257,7 +264,6 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
         let mut held = self.levels[self.depth].held.clone();
         held.resize_with(self.drive.machine.threads() as usize, Vec::new);
         let end = self.advance(thread, &mut picks, &mut held[thread.index()]);
-        let pasts = self.note(thread);
         let level = &mut self.levels[self.depth];
         level.picks = picks;
         sleep::add(&mut level.union, &self.run.footprint.accesses);
@@ -280,7 +286,7 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
             self.return_here();
             return Ok(());
         }
-        self.enter_child(thread, held, pasts);
+        self.enter_child(thread, held);
         self.close_cycle(self.depth - 1, thread);
         if self.arrive() {
             return Ok(());
@@ -312,6 +318,7 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
         self.run.begin(thread);
         let end = self.drive.transact(thread, (self.discipline, &mut self.run, held), picks)?;
         self.run.seal();
+        self.note(thread);
         let rolled_back = end == End::Blocked && !self.run.holds_new_locks();
         if self.foresee.is_some() && !rolled_back {
             held.iter().for_each(|&(lock, _)| self.discipline.split(lock));
@@ -322,27 +329,38 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
         if self.discipline.take_grown() { Err(Break::Refuted) } else { Ok(end) }
     }
 
-    /// Compares what the transaction did with what others do in other states. Returns what is before what each thread does next.
-    fn note(&mut self, thread: ThreadId) -> Vec<Past> {
+    /// Compares what the transaction did with what others do in other states, and finds out what is before what each thread does next.
+    fn note(&mut self, thread: ThreadId) {
         let level = &self.levels[self.depth];
         let held = level.held.get(thread.index()).map_or(&[][..], Vec::as_slice);
-        let mut pasts = level.pasts.clone();
-        let machine = &mut *self.drive.machine;
-        let tell = |object, earlier, later| machine.may_race(object, earlier, later);
-        self.unordered.note(&self.run, held, &mut pasts, tell);
+        self.pasts.clone_from(&level.pasts);
+        let (machine, discipline) = (&mut *self.drive.machine, &mut *self.discipline);
+        let tell = |object, found| match found {
+            Found::Race(earlier, later) => machine.may_race(object, earlier, later),
+            Found::Conflict => discipline.refute(object),
+        };
+        self.unordered.note(&self.run, held, &mut self.pasts, tell);
         if self.unordered.take_weak_values() {
             self.drive.machine.weak_values();
         }
-        pasts
     }
 
-    fn enter_child(
-        &mut self,
-        thread: ThreadId,
-        held: Vec<Vec<(ObjectId, Mode)>>,
-        pasts: Vec<Past>,
-    ) {
-        let mut child = Level { held, pasts, ..Level::default() };
+    /// Compares what a blocked thread waits to do with what others do.
+    fn note_waiting(&mut self, thread: ThreadId) {
+        self.drive.machine.pending(thread, &mut self.waiting);
+        let level = &mut self.levels[self.depth];
+        let held = level.held.get(thread.index()).map_or(&[][..], Vec::as_slice);
+        let (discipline, accesses) = (&mut *self.discipline, &self.waiting.accesses);
+        let tell = |object, found| {
+            if found == Found::Conflict {
+                discipline.refute(object);
+            }
+        };
+        self.unordered.note_waiting(thread, accesses, held, &mut level.pasts, tell);
+    }
+
+    fn enter_child(&mut self, thread: ThreadId, held: Vec<Vec<(ObjectId, Mode)>>) {
+        let mut child = Level { held, pasts: self.pasts.clone(), ..Level::default() };
         for &sleeper in self.levels[self.depth].sleep.sleepers() {
             let kept = self.levels[sleeper.depth as usize].sleep.footprint(sleeper.number);
             if sleeper.thread != thread && !wakes(kept, &self.run.footprint.accesses) {
@@ -367,10 +385,13 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
         self.drive.machine.save(self.depth);
         let mut enabled = ThreadSet::default();
         for thread in (0..self.drive.machine.threads()).map(ThreadId) {
-            if self.drive.machine.status(thread).can_run() {
-                enabled.insert(thread);
+            match self.drive.machine.status(thread) {
+                Status::Enabled | Status::Reluctant => enabled.insert(thread),
+                Status::Blocked { .. } => self.note_waiting(thread),
+                Status::Ended => {}
             }
         }
+        let level = &mut self.levels[self.depth];
         let asleep = level.sleep.asleep.clone();
         let fingerprint = self.fingerprint();
         let level = &mut self.levels[self.depth];

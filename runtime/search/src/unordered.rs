@@ -1,15 +1,19 @@
-//! Accesses that neither a common lock nor the creation and joining of threads keeps apart: where a search over states cannot
-//! exclude a data race.
+//! Accesses that neither a common lock nor the creation and joining of threads keeps apart.
 //!
 //! Happens-before belongs to an execution, and a state does not tell by which of them it was reached. What is the same in all of them is
 //! enough for most data: which locks were held (Savage and others: Eraser, TOCS 1997), and what was before a thread was created or after
 //! it was joined. Two accesses to an object, one of them plain and one a write, of different threads, are kept apart if both held a
 //! lock, one of them exclusively, or if creation and joining order them. All accesses of a search are compared, whatever executions they
 //! are from. If nothing is left, no execution has a data race; what is left may race (or is ordered by an atomic variable, a
-//! queue, a channel). In the same way, of two atomic accesses that are not kept apart a weaker memory could show other values.
+//! queue, a channel).
+//!
+//! Atomic accesses are compared in the same way. While all conflicting ones to an object are kept apart, each of them is a both-mover: the
+//! thread that makes it has an exclusive right to the object, which it was given by its creator, took by acquiring a lock, or by joining
+//! (the access predicates of Flanagan and Qadeer, SoftMC 2003; nobody else can give such a right to a thread that does nothing, their condition
+//! ii). Of two that are not kept apart a weaker memory could show other values.
 
 use crate::chains::ByObject;
-use crate::discipline::{Deed, Kind, Mode, Run};
+use crate::discipline::{Deed, Kind, Mode, Ordering, Run, Value};
 use crate::footprint::{Access, ObjectId};
 use crate::machine::ThreadId;
 use crate::transactional::Racer;
@@ -61,13 +65,30 @@ struct Made {
 enum Pair {
     /// A data race.
     Race,
-    /// Of values that a weaker memory could show otherwise.
-    Weak,
+    /// Conflicting atomic accesses.
+    Conflict {
+        /// A weaker memory could show other values.
+        weak: bool,
+    },
+}
+
+/// What was found of an object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Found {
+    /// These two accesses may race.
+    Race(Racer, Racer),
+    /// Operations on it conflict that nothing keeps apart.
+    Conflict,
 }
 
 impl Made {
     fn writes(&self) -> bool {
         !matches!(self.access, Access::Read | Access::ReadPart)
+    }
+
+    /// It is the use of a word that belongs to another operation.
+    fn is_use(&self) -> bool {
+        self.writes() && matches!(self.kind, Kind::Atomic(Value::Read | Value::Unused, _))
     }
 
     /// What it may be together with another one; `None` if nothing.
@@ -77,10 +98,8 @@ impl Made {
         }
         let pair = match (self.kind, other.kind) {
             (Kind::Atomic(_, one), Kind::Atomic(_, two)) => {
-                if !(one.weak || two.weak) || one.trusted && two.trusted {
-                    return None;
-                }
-                Pair::Weak
+                let weak = (one.weak || two.weak) && !(one.trusted && two.trusted);
+                Pair::Conflict { weak }
             }
             _ => Pair::Race,
         };
@@ -102,8 +121,10 @@ impl Made {
 struct Object {
     /// Different accesses, and where the first of each was made.
     made: Vec<(Made, u64)>,
-    /// It was told.
-    told: bool,
+    /// That it may race was told.
+    races: bool,
+    /// That operations on it conflict was told.
+    conflicts: bool,
 }
 
 /// The accesses of a search.
@@ -115,7 +136,7 @@ pub(crate) struct Unordered {
 
 impl Unordered {
     /// Notes what a transaction did. `held`: the locks that its thread held before; `pasts`: of all threads, brought up to date. Tells
-    /// every object once.
+    /// each thing of every object once.
     ///
     /// O(deeds x different accesses of their objects).
     pub(crate) fn note(
@@ -123,7 +144,7 @@ impl Unordered {
         run: &Run,
         held: &[(ObjectId, Mode)],
         pasts: &mut Vec<Past>,
-        mut tell: impl FnMut(ObjectId, Racer, Racer),
+        mut tell: impl FnMut(ObjectId, Found),
     ) {
         let Some(thread) = run.thread else { return };
         let mut locks = held.to_vec();
@@ -166,33 +187,54 @@ impl Unordered {
         }
     }
 
+    /// Notes what a thread waits to do. (It sees every value that others leave behind.)
+    pub(crate) fn note_waiting(
+        &mut self,
+        thread: ThreadId,
+        accesses: &[(ObjectId, Access)],
+        held: &[(ObjectId, Mode)],
+        pasts: &mut Vec<Past>,
+        mut tell: impl FnMut(ObjectId, Found),
+    ) {
+        for &(object, access) in accesses {
+            let kind =
+                Kind::Atomic(Value::Updated, Ordering { trusted: true, ..Ordering::RELAXED });
+            let past = past(pasts, thread).clone();
+            let made = Made { thread, past, access, kind, locks: held.to_vec() };
+            self.compare(object, made, 0, &mut tell);
+        }
+    }
+
     fn compare(
         &mut self,
         object: ObjectId,
         made: Made,
         site: u64,
-        tell: &mut impl FnMut(ObjectId, Racer, Racer),
+        tell: &mut impl FnMut(ObjectId, Found),
     ) {
         let known = self.objects.entry(object).or_default();
-        if known.told || known.made.iter().any(|(other, _)| *other == made) {
+        if known.made.iter().any(|(other, _)| *other == made) {
             return;
         }
-        let mut race = None;
+        let racer = |made: &Made, site| Racer { thread: made.thread, site, writes: made.writes() };
         for (other, place) in &known.made {
             match made.pair(other) {
-                Some(Pair::Race) => race = race.or(Some((other, *place))),
-                Some(Pair::Weak) => self.weak = true,
-                None => {}
+                Some(Pair::Race) if !known.races => {
+                    known.races = true;
+                    tell(object, Found::Race(racer(other, *place), racer(&made, site)));
+                }
+                Some(Pair::Conflict { weak }) => {
+                    self.weak |= weak;
+                    // The word of a lock is used as the lock wants it: that is no operation of its own.
+                    if !known.conflicts && !made.is_use() && !other.is_use() {
+                        known.conflicts = true;
+                        tell(object, Found::Conflict);
+                    }
+                }
+                Some(Pair::Race) | None => {}
             }
         }
-        let Some((other, place)) = race else {
-            known.made.push((made, site));
-            return;
-        };
-        let racer = |made: &Made, site| Racer { thread: made.thread, site, writes: made.writes() };
-        tell(object, racer(other, place), racer(&made, site));
-        known.told = true;
-        known.made = Vec::new();
+        known.made.push((made, site));
     }
 
     /// Whether two atomic accesses were found since the last time this was asked of which a weaker memory could show other values.

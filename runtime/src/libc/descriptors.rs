@@ -48,6 +48,7 @@ pub fn restore() {
 /// The program opened a descriptor.
 pub fn opened(fd: i32) -> i32 {
     if fd >= 0 {
+        host::outside();
         descriptors().opened.push(fd);
     }
     fd
@@ -55,6 +56,7 @@ pub fn opened(fd: i32) -> i32 {
 
 /// Whether a descriptor is to be closed in earnest: not if it has to be open again at the root.
 pub fn closes(fd: i32) -> bool {
+    host::outside();
     let mut all = descriptors();
     all.opened.retain(|&open| open != fd);
     !(host::below_root() && (fd <= 2 || all.at_root.iter().any(|&(open, _)| open == fd)))
@@ -65,6 +67,7 @@ pub fn must_not_block(fd: i32, call: &str) {
     if !host::below_root() {
         return;
     }
+    host::outside();
     // SAFETY: all-zero bytes are a valid `stat`, which the call fills.
     let kind = unsafe {
         let mut status: libc::stat = std::mem::zeroed();

@@ -65,6 +65,7 @@ pub unsafe extern "C" fn __lr_libc_setenv(
     value: *const c_char,
     replace: c_int,
 ) -> c_int {
+    host::outside();
     saved().1 |= host::below_root();
     // SAFETY: the program's own call, passed on.
     unsafe { libc::setenv(name, value, replace) }
@@ -76,6 +77,7 @@ pub unsafe extern "C" fn __lr_libc_setenv(
 /// As for the C function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __lr_libc_unsetenv(name: *const c_char) -> c_int {
+    host::outside();
     saved().1 |= host::below_root();
     // SAFETY: the program's own call, passed on.
     unsafe { libc::unsetenv(name) }

@@ -53,6 +53,7 @@ closed_list! {
     /// What a verdict rests on beyond what the manual states for all.
     AssumptionKind {
         MemoryModelSc "memory-model-sc" "interleavings are explored under sequential consistency; weaker values of atomic loads are not",
+        DataRaces "data-races" "data races were not looked for; no common lock, and no creation or joining of threads, orders all accesses to some data",
         NativeCode "native-code" "uninstrumented native code was called; its memory accesses and synchronisation are not seen",
         ExternalWrite "external-write" "files outside the temporary folder were written; their contents are not restored between executions",
         FileChange "file-change" "files were changed: file operations of threads are not explored in other orders, and changes are not undone between executions",

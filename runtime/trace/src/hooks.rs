@@ -253,7 +253,7 @@ impl Class {
 }
 
 /// Layout of the `how` argument: the class, and flags.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Hash, Eq, Debug)]
 pub struct How(pub u32);
 
 impl How {

@@ -96,6 +96,8 @@ pub enum Task {
 pub enum Strategy {
     /// Dynamic partial-order reduction over transactions, under a discipline that the search learns.
     Transactions,
+    /// Each state of the program once, by transactions: ends where states recur.
+    Stateful,
     /// Dynamic partial-order reduction over visible operations.
     Dpor,
     /// Every visible operation a scheduling point, nothing reduced.

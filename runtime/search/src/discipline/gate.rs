@@ -299,7 +299,7 @@ impl Gate<'_> {
         match *operation {
             Operation::Acquire(lock, _) => unless(discipline.is_observed(lock), Mover::Right),
             Operation::Release(lock, _) => unless(discipline.is_observed(lock), Mover::Left),
-            Operation::Data { object, kind, .. } if kind.is_guarded() => {
+            Operation::Data { object, kind, .. } if kind.is_guarded() || discipline.by_locks => {
                 unless(discipline.is_unprotected(object), Mover::Both)
             }
             Operation::Wait { queue, lock, .. } => {
@@ -377,7 +377,7 @@ impl Gate<'_> {
 
     /// How others see an access: decrements of a reference count commute unless it matters who is the last.
     fn seen(&self, object: ObjectId, access: Access) -> Access {
-        let matters = self.discipline.by_locks || self.discipline.is_unprotected(object);
+        let matters = self.discipline.is_unprotected(object);
         if access.decrements() && matters { Access::Write } else { access }
     }
 

@@ -1,0 +1,126 @@
+//! Memory of the program cut into chunks, of which equal ones are kept once and hashed once.
+//!
+//! States that follow each other differ in little, so that most chunks of a state are those of the one before: they are compared with
+//! what was last seen at their address, and only what differs is copied and hashed.
+
+use lockred_search::fingerprint;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::rc::Rc;
+
+/// Bytes of a chunk: what lies between multiples of this.
+const CHUNK: usize = 1024;
+/// Chunks that are remembered.
+const MANY: usize = 1 << 16;
+
+/// A piece of memory and what it held.
+#[derive(Debug)]
+pub struct Chunk {
+    address: usize,
+    bytes: Box<[u8]>,
+    /// Of address, length and contents.
+    pub fingerprint: u128,
+}
+
+impl Chunk {
+    fn new(address: usize, bytes: &[u8]) -> Self {
+        Self { address, bytes: bytes.into(), fingerprint: fingerprint::of(&(address, bytes)) }
+    }
+
+    /// Puts back what the memory held.
+    ///
+    /// # Safety
+    /// The memory must be the program's, mapped, and not be in use.
+    pub unsafe fn restore(&self) {
+        // SAFETY: by the caller's promise.
+        unsafe {
+            std::ptr::copy_nonoverlapping(
+                self.bytes.as_ptr(),
+                self.address as *mut u8,
+                self.bytes.len(),
+            );
+        }
+    }
+
+    /// Whether the memory holds that now. Safety as of [`Chunk::restore`].
+    ///
+    /// # Safety
+    /// As of `restore`.
+    pub unsafe fn holds(&self) -> bool {
+        // SAFETY: by the caller's promise.
+        unsafe { memory(self.address..self.address + self.bytes.len()) == &*self.bytes }
+    }
+
+    /// Where it is.
+    pub const fn address(&self) -> usize {
+        self.address
+    }
+}
+
+/// # Safety
+/// The memory must be mapped, and nothing may write it while the result is in use.
+unsafe fn memory<'a>(range: Range<usize>) -> &'a [u8] {
+    // SAFETY: by the caller's promise.
+    unsafe { std::slice::from_raw_parts(range.start as *const u8, range.len()) }
+}
+
+/// What was last seen.
+#[derive(Debug, Default)]
+pub struct Chunks(HashMap<usize, Rc<Chunk>>);
+
+impl Chunks {
+    /// The chunks of a range, as it is now, appended to `all`. O(bytes), most of which are only compared.
+    ///
+    /// # Safety
+    /// The range must be memory of the program, mapped, and not be in use.
+    pub unsafe fn take(&mut self, range: Range<usize>, all: &mut Vec<Rc<Chunk>>) {
+        if self.0.len() > MANY {
+            self.0.clear();
+        }
+        let mut start = range.start;
+        while start < range.end {
+            let end = (start + 1).next_multiple_of(CHUNK).min(range.end);
+            // SAFETY: by the caller's promise.
+            let bytes = unsafe { memory(start..end) };
+            let known = self.0.entry(start).or_insert_with(|| Rc::new(Chunk::new(start, bytes)));
+            if *known.bytes != *bytes {
+                *known = Rc::new(Chunk::new(start, bytes));
+            }
+            all.push(Rc::clone(known));
+            start = end;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_hold_what_there_was_and_are_shared_where_nothing_changed() {
+        let mut memory = vec![7_u8; 3 * CHUNK];
+        let start = memory.as_mut_ptr() as usize;
+        let range = start..start + memory.len();
+        let mut chunks = Chunks::default();
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        // SAFETY: the vector is the test's own.
+        unsafe { chunks.take(range.clone(), &mut before) };
+        let lengths: usize = before.iter().map(|chunk| chunk.bytes.len()).sum();
+        assert_eq!((lengths, before[0].address), (memory.len(), start));
+        memory[CHUNK + 5] = 8;
+        // SAFETY: as above.
+        unsafe { chunks.take(range, &mut after) };
+        let changed: Vec<bool> =
+            before.iter().zip(&after).map(|(one, other)| !Rc::ptr_eq(one, other)).collect();
+        assert_eq!(changed.iter().filter(|&&changed| changed).count(), 1);
+        for (one, other) in before.iter().zip(&after) {
+            assert_eq!(one.fingerprint == other.fingerprint, Rc::ptr_eq(one, other));
+        }
+        // SAFETY: as above; nobody holds a reference into the vector.
+        unsafe {
+            before.iter().for_each(|chunk| chunk.restore());
+            assert!(before.iter().all(|chunk| chunk.holds()));
+        }
+        assert!(memory.iter().all(|&byte| byte == 7));
+    }
+}

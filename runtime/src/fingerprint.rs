@@ -1,0 +1,166 @@
+//! The state of the program in 128 bits, for the search over states.
+//!
+//! What counts is what decides how the program can go on:
+//! - its memory: writable globals, the heaps' used parts, the stacks from the frame that called the runtime on (our own frames
+//!   below hold leftovers), with the registers that this frame keeps across calls, and where it goes on;
+//! - what the machine keeps for it: what threads are about to do, who waits, thread-local destructors, channels, the clock.
+//!
+//! Equal fingerprints mean equal states. The reverse does not hold: leftovers in dead slots of the program's own frames, and in padding,
+//! tell states apart that are the same to the program. That costs time, never a bug. Against it: in this search memory is handed out
+//! zeroed and a freed block is zeroed and handed out again first ([`crate::heap`]), and the counter of a recognised condition variable
+//! stands still ([`crate::atomics`]). Addresses do not depend on the interleaving anyway.
+//!
+//! An execution that has done something beyond its own memory (files, the environment, native libraries) is like no other.
+
+use crate::arena::Region;
+use crate::chunks::Chunks;
+use crate::execution::{AtExit, Execution};
+use crate::heap;
+use crate::machine::Native;
+use crate::state::state;
+use crate::thread::{Destructor, Thread};
+use lockred_search::fingerprint::Lanes;
+use lockred_search::naive::Fingerprint;
+use std::hash::{Hash, Hasher};
+use std::ops::Range;
+
+/// The memory by which states are told apart.
+fn memory(execution: &Execution) -> impl Iterator<Item = Range<usize>> {
+    let of_thread = |thread: &Thread| {
+        // SAFETY: the thread's heap was made when it was.
+        let heap = unsafe { heap::used(thread.region) };
+        let stack = thread.frame.map_or(thread.stack_pointer, |frame| frame.stack_pointer);
+        let stack = if thread.has_ended() { 0..0 } else { stack..thread.region.end() };
+        [heap, stack]
+    };
+    execution.threads.iter().flat_map(of_thread).chain([crate::root::globals()])
+}
+
+fn hash_thread(thread: &Thread, others: u64, hasher: &mut impl Hasher) {
+    let Thread {
+        stack_pointer,
+        frame,
+        region: Region(region),
+        parent,
+        children,
+        pending,
+        site,
+        last_site,
+        guard,
+        in_region,
+        region_word,
+        regions,
+        inside,
+        counted,
+        answered,
+        passed,
+        condvar,
+        condvar_lock,
+        waits_with,
+        fenced,
+        woken,
+        spin,
+        rounds,
+        spurious,
+        // Counts only, and what reports show.
+        progress: _,
+        created: _,
+        stopped: _,
+        last_words: _,
+        name,
+        // The same for a thread in all states.
+        errno: _,
+        tls: _,
+        start: _,
+        destructors,
+        keys,
+        result,
+        detached,
+        joined,
+        looked,
+        slept,
+        random_words,
+    } = thread;
+    let stack_pointer = frame.is_none().then_some(stack_pointer);
+    (stack_pointer, frame, region, parent, children, pending, site, last_site).hash(hasher);
+    (guard, in_region, region_word, regions, inside, counted, answered, passed).hash(hasher);
+    (condvar, condvar_lock, waits_with, fenced, woken, spurious).hash(hasher);
+    spin.hash(hasher);
+    rounds.hash(others, hasher);
+    for Destructor { function, argument } in destructors {
+        (*function as usize, *argument as usize).hash(hasher);
+    }
+    (name, keys, *result as usize, detached, joined, looked, slept, random_words).hash(hasher);
+}
+
+fn hash_execution(execution: &Execution, hasher: &mut impl Hasher) {
+    let Execution {
+        threads,
+        live,
+        keys,
+        at_exit,
+        progress,
+        clock,
+        // For reports; memory says who holds what.
+        held: _,
+        channels,
+        exit,
+        panics,
+        steps_after_exit,
+        cut,
+        outside: _,
+    } = execution;
+    for thread in threads {
+        hash_thread(thread, progress - thread.progress, hasher);
+    }
+    for key in keys {
+        key.map(|destructor| destructor.map(|function| function as usize)).hash(hasher);
+    }
+    for function in at_exit {
+        match *function {
+            AtExit::Plain(function) => (function as usize, 0).hash(hasher),
+            AtExit::With(function, argument) => (function as usize, argument as usize).hash(hasher),
+        }
+    }
+    for (address, channel) in channels {
+        address.hash(hasher);
+        channel.hash(hasher);
+    }
+    let exit = exit.map(|exit| (exit.status, exit.thread, exit.returned));
+    (live, clock, exit, panics.len(), steps_after_exit, cut).hash(hasher);
+}
+
+/// What fingerprints are made with.
+#[derive(Debug, Default)]
+pub struct Fingerprints {
+    chunks: Chunks,
+    /// States that are like no other.
+    unique: u64,
+}
+
+impl Fingerprints {
+    fn take(&mut self) -> u128 {
+        let execution = &state().execution;
+        let mut hasher = Lanes::default();
+        if execution.outside {
+            self.unique += 1;
+            self.unique.hash(&mut hasher);
+        }
+        hash_execution(execution, &mut hasher);
+        let mut chunks = Vec::new();
+        for range in memory(execution) {
+            // SAFETY: used heaps, live stacks and globals are mapped, and the program is stopped.
+            unsafe { self.chunks.take(range, &mut chunks) };
+        }
+        for chunk in chunks {
+            chunk.fingerprint.hash(&mut hasher);
+        }
+        hasher.fingerprint()
+    }
+}
+
+impl Fingerprint for Native {
+    fn fingerprint(&self) -> u128 {
+        self.fingerprints.borrow_mut().take()
+    }
+}
