@@ -164,6 +164,7 @@ fn explore_all(strategy: Strategy, limits: search::Limits, watch: &mut Watch) ->
             return search::transactions::explore(&mut machine, &mut discipline, limits, watch);
         }
         Strategy::Stateful => {
+            crate::scrub::begin();
             let mut discipline = search::discipline::Discipline::by_locks();
             return search::stateful::explore(&mut machine, &mut discipline, limits, watch);
         }

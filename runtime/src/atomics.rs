@@ -4,6 +4,7 @@ use crate::footprints;
 use crate::objects;
 use crate::operation::{Atomic, AtomicOperation, Await, Pending, store};
 use crate::rounds;
+use crate::scrub;
 use crate::spin::Advice;
 use crate::spurious;
 use crate::state::{Mode, installed, state, stop};
@@ -248,6 +249,7 @@ pub extern "C" fn __lr_atomic_load(
     let arrival = arrive(&mut load, None);
     let value = load.word();
     executed(&load, arrival, None, value, value);
+    scrub::after_hook();
     value
 }
 
@@ -269,6 +271,7 @@ pub extern "C" fn __lr_atomic_store(
     let old = write.word();
     store(address, size, value);
     executed(&write, arrival, None, old, cut(value, size));
+    scrub::after_hook();
 }
 
 /// See [`lockred_trace::hooks`].
@@ -308,6 +311,7 @@ pub extern "C" fn __lr_atomic_rmw(
     if parks {
         spurious::ended(address);
     }
+    scrub::after_hook();
     old
 }
 
@@ -387,6 +391,7 @@ pub extern "C" fn __lr_atomic_cmpxchg(
         }
         tell_exchanged(exchanged);
     }
+    scrub::after_hook();
     old
 }
 
@@ -415,6 +420,7 @@ pub extern "C" fn __lr_fence(code: u32, _site: u32) {
         }
         crate::gate::fence(order);
     }
+    scrub::after_hook();
 }
 
 /// See [`lockred_trace::hooks`].

@@ -45,6 +45,7 @@ mod record;
 mod region;
 mod root;
 mod rounds;
+mod scrub;
 mod session;
 mod signals;
 mod snapshot;

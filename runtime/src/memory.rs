@@ -78,7 +78,9 @@ fn size_of_live(block: usize) -> usize {
 /// malloc.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_malloc(size: usize) -> *mut u8 {
-    allocate(size, 16)
+    let block = allocate(size, 16);
+    crate::scrub::after_hook();
+    block
 }
 
 /// calloc.
@@ -128,6 +130,7 @@ pub extern "C" fn __lr_libc_free(block: *mut u8) {
     if let Err(reason) = heap::free(region(), block as usize) {
         bad_free(block as usize, reason);
     }
+    crate::scrub::after_hook();
 }
 
 /// posix_memalign.

@@ -75,6 +75,14 @@ pub fn reached() {
     crate::plain::begin();
 }
 
+/// Clears what is below the stacks of an execution that was put back.
+pub fn scrub(execution: &Execution) {
+    for thread in execution.threads.iter().filter(|thread| !thread.has_ended()) {
+        // SAFETY: the thread is suspended there.
+        unsafe { crate::scrub::below(thread.stack_pointer) };
+    }
+}
+
 /// Goes back to the root.
 pub fn restore() {
     let state = state();
@@ -83,6 +91,7 @@ pub fn restore() {
         piece.restore();
     }
     state.execution.clone_from(&root.execution);
+    scrub(&state.execution);
     state.step.failures.clear();
     crate::channels::restored(state);
     crate::models::restore_root();

@@ -46,6 +46,7 @@ impl Snapshot {
         }
         let state = state();
         state.execution.clone_from(&self.execution);
+        crate::root::scrub(&state.execution);
         state.step.failures.clear();
         crate::channels::restored(state);
         if self.watched {

@@ -253,6 +253,7 @@ pub fn stop(pending: Pending, site: SiteId) {
     thread.pending = pending;
     thread.site = site;
     switch_to_explorer();
+    crate::scrub::after_stop();
     while crate::state::state().probing {
         let stack = crate::unwind::stack();
         crate::state::state().thread().stopped = stack;
