@@ -151,6 +151,9 @@ pub fn explore(strategy: Strategy, limits: Limits, keep_going: bool, rooted: boo
 
 fn explore_all(strategy: Strategy, limits: search::Limits, watch: &mut Watch) -> Outcome {
     let mut machine = Native::default();
+    if state().hooks.is_some() {
+        crate::scrub::begin();
+    }
     if state().by_transactions {
         // What main holds already was not taken in the search.
         let state = state();
@@ -164,7 +167,6 @@ fn explore_all(strategy: Strategy, limits: search::Limits, watch: &mut Watch) ->
             return search::transactions::explore(&mut machine, &mut discipline, limits, watch);
         }
         Strategy::Stateful => {
-            crate::scrub::begin();
             let mut discipline = search::discipline::Discipline::by_locks();
             return search::stateful::explore(&mut machine, &mut discipline, limits, watch);
         }

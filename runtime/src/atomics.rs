@@ -320,7 +320,7 @@ pub extern "C" fn __lr_atomic_rmw(
 fn stands_still(update: &AtomicOperation) -> bool {
     let state = state();
     let about_to_wait = |thread: &Thread| thread.condvar == Some(update.address);
-    state.by_states.is_some()
+    state.by_states
         && update.how.class() == Class::CondvarNotify
         && state.below_root
         && !state.execution.threads.iter().any(about_to_wait)

@@ -42,18 +42,13 @@ impl Chunk {
         }
     }
 
-    /// Whether the memory holds that now. Safety as of [`Chunk::restore`].
-    ///
-    /// # Safety
-    /// As of `restore`.
-    pub unsafe fn holds(&self) -> bool {
-        // SAFETY: by the caller's promise.
-        unsafe { memory(self.address..self.address + self.bytes.len()) == &*self.bytes }
-    }
-
-    /// Where it is.
-    pub const fn address(&self) -> usize {
-        self.address
+    /// The first address of this one where another one, of the same place, held something else.
+    pub fn difference(&self, other: &Self) -> Option<usize> {
+        if (self.address, self.bytes.len()) != (other.address, other.bytes.len()) {
+            return Some(self.address);
+        }
+        let differs = self.bytes.iter().zip(&other.bytes).position(|(one, two)| one != two);
+        differs.map(|offset| self.address + offset)
     }
 }
 
@@ -119,8 +114,9 @@ mod tests {
         // SAFETY: as above; nobody holds a reference into the vector.
         unsafe {
             before.iter().for_each(|chunk| chunk.restore());
-            assert!(before.iter().all(|chunk| chunk.holds()));
         }
+        let differences = before.iter().zip(&after).filter_map(|(one, two)| one.difference(two));
+        assert_eq!(differences.collect::<Vec<_>>(), [start + CHUNK + 5]);
         assert!(memory.iter().all(|&byte| byte == 7));
     }
 }

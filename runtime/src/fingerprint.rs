@@ -13,7 +13,7 @@
 //! An execution that has done something beyond its own memory (files, the environment, native libraries) is like no other.
 
 use crate::arena::Region;
-use crate::chunks::Chunks;
+use crate::chunks::{Chunk, Chunks};
 use crate::execution::{AtExit, Execution};
 use crate::heap;
 use crate::machine::Native;
@@ -23,6 +23,7 @@ use lockred_search::fingerprint::Lanes;
 use lockred_search::naive::Fingerprint;
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
+use std::rc::Rc;
 
 /// The memory by which states are told apart.
 fn memory(execution: &Execution) -> impl Iterator<Item = Range<usize>> {
@@ -138,21 +139,49 @@ pub struct Fingerprints {
     unique: u64,
 }
 
-impl Fingerprints {
-    fn take(&mut self) -> u128 {
+/// All that decides how the program can go on.
+pub struct Whole {
+    machine: u128,
+    memory: Vec<Rc<Chunk>>,
+}
+
+impl Whole {
+    /// The present state, with the program stopped between two steps.
+    pub fn take(chunks: &mut Chunks) -> Self {
         let execution = &state().execution;
         let mut hasher = Lanes::default();
-        if execution.outside {
+        hash_execution(execution, &mut hasher);
+        let mut all = Vec::new();
+        for range in memory(execution) {
+            // SAFETY: used heaps, live stacks and globals are mapped, and the program is stopped.
+            unsafe { chunks.take(range, &mut all) };
+        }
+        Self { machine: hasher.fingerprint(), memory: all }
+    }
+
+    /// What is not the same in both, byte by byte.
+    pub fn difference(&self, other: &Self) -> Option<String> {
+        if self.machine != other.machine {
+            return Some("what the machine keeps".into());
+        }
+        if self.memory.len() != other.memory.len() {
+            return Some("how much memory is in use".into());
+        }
+        let mut pairs = self.memory.iter().zip(&other.memory);
+        pairs.find_map(|(one, two)| one.difference(two)).map(|at| format!("memory at {at:#x}"))
+    }
+}
+
+impl Fingerprints {
+    fn take(&mut self) -> u128 {
+        let mut hasher = Lanes::default();
+        if state().execution.outside {
             self.unique += 1;
             self.unique.hash(&mut hasher);
         }
-        hash_execution(execution, &mut hasher);
-        let mut chunks = Vec::new();
-        for range in memory(execution) {
-            // SAFETY: used heaps, live stacks and globals are mapped, and the program is stopped.
-            unsafe { self.chunks.take(range, &mut chunks) };
-        }
-        for chunk in chunks {
+        let whole = Whole::take(&mut self.chunks);
+        whole.machine.hash(&mut hasher);
+        for chunk in whole.memory {
             chunk.fingerprint.hash(&mut hasher);
         }
         hasher.fingerprint()

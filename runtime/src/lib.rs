@@ -12,8 +12,8 @@ mod arena;
 mod atomics;
 mod channel;
 mod channels;
-mod chunks;
 mod choices;
+mod chunks;
 mod context;
 mod detect;
 #[cfg(not(test))]

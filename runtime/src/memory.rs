@@ -33,9 +33,9 @@ fn allocate(size: usize, align: usize) -> *mut u8 {
     }
 }
 
-/// In a search over states, what was in a block before is nothing that tells states apart.
+/// Where states are compared, what was in a block before is nothing that tells them apart.
 fn clear(block: usize) {
-    if state().by_states.is_some()
+    if state().hooks.is_some()
         && let Ok(size) = heap::size(block)
     {
         // SAFETY: a live block that was just handed out, or is being given back.

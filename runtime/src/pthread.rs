@@ -55,7 +55,7 @@ pub extern "C" fn __lr_libc_pthread_create(
     thread.tls = crate::thread_locals::create(region);
     thread.errno = crate::thread_locals::create_errno(region);
     // SAFETY: the region's end is the top of its unused stack, and page aligned.
-    // SAFETY: as below; nothing of it is in use.
+    // SAFETY: the region is the new thread's, mapped, and nothing of its stack is in use.
     unsafe { crate::scrub::below(region.end()) };
     thread.stack_pointer = unsafe { crate::context::prepare(region.end(), bottom, child as usize) };
     let known = state.created.get(region.0 as usize).is_some_and(|stack| !stack.is_empty());

@@ -25,7 +25,8 @@ impl Snapshot {
         }
         let mut all = Vec::new();
         for thread in &state.execution.threads {
-            let stack = if thread.has_ended() { 0 } else { thread.region.end() - thread.stack_pointer };
+            let stack =
+                if thread.has_ended() { 0 } else { thread.region.end() - thread.stack_pointer };
             // SAFETY: the thread's heap was made when it was; its used part and the live part of the stack are mapped.
             unsafe {
                 chunks.take(heap::used(thread.region), &mut all);
@@ -54,11 +55,5 @@ impl Snapshot {
         } else {
             crate::plain::rest();
         }
-    }
-
-    /// The first address at which memory is not what it was.
-    pub fn difference(&self) -> Option<usize> {
-        // SAFETY: as in `restore`.
-        self.chunks.iter().find(|chunk| unsafe { !chunk.holds() }).map(|chunk| chunk.address())
     }
 }

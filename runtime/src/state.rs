@@ -142,8 +142,10 @@ pub struct State {
     pub channel_words: HashMap<usize, Box<Cell<u64>>>,
     /// The search is one by transactions.
     pub by_transactions: bool,
-    /// The search is one over states: the addresses of the hooks, by which a stopped thread's frame is found.
-    pub by_states: Option<Vec<usize>>,
+    /// The search is one over states.
+    pub by_states: bool,
+    /// Where states are compared: the addresses of the hooks, by which a stopped thread's frame is found.
+    pub hooks: Option<Vec<usize>>,
     /// Executions are watched by the race detector.
     pub detects: bool,
     /// The search looks at what steps touch.
@@ -160,6 +162,7 @@ impl State {
         let task = order.as_ref().map(|order| &order.task);
         let is = |wanted: &Strategy| matches!(task, Some(Task::Explore { strategy, .. }) if strategy == wanted);
         let by_states = is(&Strategy::Stateful);
+        let verifies = order.as_ref().is_some_and(|order| order.environment.verify_restores);
         let by_transactions = by_states || is(&Strategy::Transactions);
         let footprints = is(&Strategy::Dpor);
         let channels_written_out = match task {
@@ -192,7 +195,8 @@ impl State {
             channels_written_out,
             channel_words: HashMap::new(),
             by_transactions,
-            by_states: by_states.then(crate::symbols::hooks),
+            by_states,
+            hooks: (by_states || verifies).then(crate::symbols::hooks),
             footprints,
             detects: !by_transactions,
             harness: Harness::default(),
@@ -246,7 +250,7 @@ pub fn stop(pending: Pending, site: SiteId) {
     keep_errno();
     let stopped = crate::unwind::recorded_stack();
     let state = state();
-    let frame = state.by_states.as_deref().and_then(crate::unwind::caller_of);
+    let frame = state.hooks.as_deref().and_then(crate::unwind::caller_of);
     let thread = state.thread();
     thread.frame = frame;
     thread.stopped = stopped;

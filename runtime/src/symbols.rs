@@ -31,9 +31,8 @@ fn functions(file: &[u8]) -> Option<Vec<usize>> {
     let headers = number::<8>(file, 40)? as usize;
     let (size, count) = (number::<2>(file, 58)? as usize, number::<2>(file, 60)? as usize);
     let header = |index: usize| headers + index * size;
-    let table = (0..count)
-        .map(header)
-        .find(|&at| number::<4>(file, at + 4) == Some(u64::from(SYMTAB)))?;
+    let table =
+        (0..count).map(header).find(|&at| number::<4>(file, at + 4) == Some(u64::from(SYMTAB)))?;
     let names = section(file, header(number::<4>(file, table + 40)? as usize))?;
     let is_hook = |entry: &&[u8]| {
         let name = number::<4>(entry, 0).and_then(|at| names.get(at as usize..));

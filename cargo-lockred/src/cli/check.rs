@@ -82,6 +82,9 @@ pub struct SearchOptions {
     /// Of what getrandom gives (seeds of HashMap, of the crate rand, …).
     #[arg(long, value_enum, default_value_t = RandomName::Fixed, value_name = "HOW")]
     pub random: RandomName,
+    /// Compare every restore from a copy of the state with running the steps again (a test of lockred itself; slow)
+    #[arg(long, hide = true)]
+    pub verify_restores: bool,
 }
 
 /// What `--random` takes.
@@ -167,7 +170,7 @@ impl SearchOptions {
             RandomName::Fixed => Random::Fixed,
             RandomName::Explore => Random::Explore,
         };
-        Environment { spurious: self.spurious, random }
+        Environment { spurious: self.spurious, random, verify_restores: self.verify_restores }
     }
 
     /// The limits of one test.

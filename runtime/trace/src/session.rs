@@ -57,6 +57,9 @@ pub struct Environment {
     pub spurious: bool,
     /// Where randomness from the system comes from.
     pub random: Random,
+    /// Every restore from a copy of the state is compared with running the steps again. (A test of lockred itself.)
+    #[serde(default)]
+    pub verify_restores: bool,
 }
 
 /// Randomness that the program gets from the system.
