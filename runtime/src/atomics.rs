@@ -4,7 +4,6 @@ use crate::footprints;
 use crate::objects;
 use crate::operation::{Atomic, AtomicOperation, Await, Pending, store};
 use crate::rounds;
-use crate::scrub;
 use crate::spin::Advice;
 use crate::spurious;
 use crate::state::{Mode, installed, state, stop};
@@ -242,6 +241,7 @@ pub extern "C" fn __lr_atomic_load(
     how: u32,
     site: u32,
 ) -> u64 {
+    let _leftovers = crate::scrub::Leftovers;
     if only_executed(address, how) {
         return crate::operation::load(address, size);
     }
@@ -249,7 +249,6 @@ pub extern "C" fn __lr_atomic_load(
     let arrival = arrive(&mut load, None);
     let value = load.word();
     executed(&load, arrival, None, value, value);
-    scrub::after_hook();
     value
 }
 
@@ -263,6 +262,7 @@ pub extern "C" fn __lr_atomic_store(
     how: u32,
     site: u32,
 ) {
+    let _leftovers = crate::scrub::Leftovers;
     if only_executed(address, how) {
         return store(address, size, value);
     }
@@ -271,7 +271,6 @@ pub extern "C" fn __lr_atomic_store(
     let old = write.word();
     store(address, size, value);
     executed(&write, arrival, None, old, cut(value, size));
-    scrub::after_hook();
 }
 
 /// See [`lockred_trace::hooks`].
@@ -287,6 +286,7 @@ pub extern "C" fn __lr_atomic_rmw(
     how: u32,
     site: u32,
 ) -> u64 {
+    let _leftovers = crate::scrub::Leftovers;
     let op = RmwOp::from_code(op)
         .unwrap_or_else(|| crate::state::fatal("an unknown read-modify-write was emitted"));
     let parks = How(how).class() == Class::Park;
@@ -311,7 +311,6 @@ pub extern "C" fn __lr_atomic_rmw(
     if parks {
         spurious::ended(address);
     }
-    scrub::after_hook();
     old
 }
 
@@ -358,6 +357,7 @@ pub extern "C" fn __lr_atomic_cmpxchg(
     how: u32,
     site: u32,
 ) -> u64 {
+    let _leftovers = crate::scrub::Leftovers;
     let expected = cut(expected, size);
     if only_executed(address, how) {
         let old = crate::operation::load(address, size);
@@ -391,7 +391,6 @@ pub extern "C" fn __lr_atomic_cmpxchg(
         }
         tell_exchanged(exchanged);
     }
-    scrub::after_hook();
     old
 }
 
@@ -408,6 +407,7 @@ fn tell_exchanged(exchanged: bool) {
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_fence(code: u32, _site: u32) {
+    let _leftovers = crate::scrub::Leftovers;
     if crate::plain::watching()
         && let Some(state) = installed()
         && let Some(number) = state.running
@@ -420,12 +420,12 @@ pub extern "C" fn __lr_fence(code: u32, _site: u32) {
         }
         crate::gate::fence(order);
     }
-    scrub::after_hook();
 }
 
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_await(mask: u64, value: u64, test: u32) {
+    let _leftovers = crate::scrub::Leftovers;
     if installed().is_some_and(|state| state.running.is_some()) {
         let test = Test::from_code(test)
             .unwrap_or_else(|| crate::state::fatal("an unknown test was emitted"));
@@ -436,6 +436,7 @@ pub extern "C" fn __lr_await(mask: u64, value: u64, test: u32) {
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_spin_hint(site: u32) {
+    let _leftovers = crate::scrub::Leftovers;
     if installed().is_some_and(|state| state.below_root && state.running.is_some()) {
         crate::waiting::pause(SiteId(site));
     }

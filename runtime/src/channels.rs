@@ -376,6 +376,7 @@ fn arrive(operation: ChannelOperation, site: SiteId) -> bool {
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_channel_made(ends: *const usize, capacity: u64, keeps: u32) {
+    let _leftovers = crate::scrub::Leftovers;
     let Some(state) = installed() else { return };
     if state.running.is_none() || state.channels_written_out {
         return;
@@ -398,6 +399,7 @@ pub extern "C" fn __lr_channel_made(ends: *const usize, capacity: u64, keeps: u3
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_channel_enter(act: u32, channel: usize, nanoseconds: u32, site: u32) {
+    let _leftovers = crate::scrub::Leftovers;
     let Some(state) = installed() else { return };
     if state.running.is_none() {
         return;
@@ -472,6 +474,7 @@ fn enter(act: Act, channel: usize, timed: bool, site: SiteId) -> Option<Inside> 
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_channel_leave(result: usize, size: usize, site: u32) {
+    let _leftovers = crate::scrub::Leftovers;
     let Some(state) = installed() else { return };
     if state.running.is_none() {
         return;

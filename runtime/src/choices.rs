@@ -30,6 +30,7 @@ pub fn value(of: u32, what: &str) -> u32 {
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_choose(of: u64) -> u64 {
+    let _leftovers = crate::scrub::Leftovers;
     if of > MOST {
         crate::host::unsupported(&format!("a choice of {of} values"));
     }

@@ -78,14 +78,14 @@ fn size_of_live(block: usize) -> usize {
 /// malloc.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_malloc(size: usize) -> *mut u8 {
-    let block = allocate(size, 16);
-    crate::scrub::after_hook();
-    block
+    let _leftovers = crate::scrub::Leftovers;
+    allocate(size, 16)
 }
 
 /// calloc.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_calloc(count: usize, size: usize) -> *mut u8 {
+    let _leftovers = crate::scrub::Leftovers;
     let Some(bytes) = count.checked_mul(size) else {
         set_errno(libc::ENOMEM);
         return ptr::null_mut();
@@ -101,6 +101,7 @@ pub extern "C" fn __lr_libc_calloc(count: usize, size: usize) -> *mut u8 {
 /// realloc.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_realloc(block: *mut u8, size: usize) -> *mut u8 {
+    let _leftovers = crate::scrub::Leftovers;
     if block.is_null() {
         return allocate(size, 16);
     }
@@ -121,6 +122,7 @@ pub extern "C" fn __lr_libc_realloc(block: *mut u8, size: usize) -> *mut u8 {
 /// free.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_free(block: *mut u8) {
+    let _leftovers = crate::scrub::Leftovers;
     if block.is_null() {
         return;
     }
@@ -130,12 +132,12 @@ pub extern "C" fn __lr_libc_free(block: *mut u8) {
     if let Err(reason) = heap::free(region(), block as usize) {
         bad_free(block as usize, reason);
     }
-    crate::scrub::after_hook();
 }
 
 /// posix_memalign.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_posix_memalign(out: *mut *mut u8, align: usize, size: usize) -> i32 {
+    let _leftovers = crate::scrub::Leftovers;
     if !align.is_power_of_two() || align < size_of::<usize>() {
         return libc::EINVAL;
     }
@@ -180,6 +182,7 @@ pub extern "C" fn __lr_libc_mmap(
     fd: i32,
     offset: i64,
 ) -> *mut u8 {
+    let _leftovers = crate::scrub::Leftovers;
     if flags & libc::MAP_ANONYMOUS == 0 || flags & libc::MAP_FIXED != 0 {
         crate::host::assume(
             lockred_trace::codes::AssumptionKind::NativeCode,
@@ -213,6 +216,7 @@ pub extern "C" fn __lr_libc_mmap64(
 /// munmap: of the arena, whole blocks are freed and parts stay mapped; the rest is unmapped.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_munmap(address: *mut u8, length: usize) -> i32 {
+    let _leftovers = crate::scrub::Leftovers;
     if !crate::arena::range().contains(&(address as usize)) {
         // SAFETY: the program's own call on its own mapping, passed on.
         return unsafe { libc::munmap(address.cast(), length) };

@@ -82,15 +82,15 @@ fn last_stack_id(state: &State) -> StackId {
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_read(address: usize, size: usize, site: u32) {
+    let _leftovers = crate::scrub::Leftovers;
     check(address, size, site, false, Detector::read);
-    crate::scrub::after_hook();
 }
 
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_write(address: usize, size: usize, site: u32) {
+    let _leftovers = crate::scrub::Leftovers;
     check(address, size, site, true, Detector::write);
-    crate::scrub::after_hook();
 }
 
 type Check = fn(&mut Detector, By, usize, usize) -> Option<Race>;

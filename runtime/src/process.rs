@@ -168,6 +168,7 @@ pub unsafe extern "C" fn __lr_libc_syscall(
     e: usize,
     f: usize,
 ) -> i64 {
+    let _leftovers = crate::scrub::Leftovers;
     let _ = e;
     match number {
         libc::SYS_futex => crate::futex::futex(a, b as i32, c as u32, d, f as u32),

@@ -33,6 +33,7 @@ pub extern "C" fn __lr_libc_pthread_create(
     routine: Routine,
     argument: *mut u8,
 ) -> i32 {
+    let _leftovers = crate::scrub::Leftovers;
     if std::mem::take(&mut state().refuse_thread) {
         return libc::EAGAIN;
     }
@@ -54,9 +55,9 @@ pub extern "C" fn __lr_libc_pthread_create(
     let mut thread = Thread::new(region, Some(parent), Some(Start { routine, argument }));
     thread.tls = crate::thread_locals::create(region);
     thread.errno = crate::thread_locals::create_errno(region);
-    // SAFETY: the region's end is the top of its unused stack, and page aligned.
     // SAFETY: the region is the new thread's, mapped, and nothing of its stack is in use.
     unsafe { crate::scrub::below(region.end()) };
+    // SAFETY: the region's end is the top of its unused stack, and page aligned.
     thread.stack_pointer = unsafe { crate::context::prepare(region.end(), bottom, child as usize) };
     let known = state.created.get(region.0 as usize).is_some_and(|stack| !stack.is_empty());
     if state.mode == Mode::Replay || !known {
@@ -142,6 +143,7 @@ pub fn run_destructors() {
 /// pthread_join.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_pthread_join(handle: usize, result: *mut *mut u8) -> i32 {
+    let _leftovers = crate::scrub::Leftovers;
     let Some(target) = number(handle) else { return libc::ESRCH };
     if target == state().thread_number() {
         return libc::EDEADLK;
@@ -263,6 +265,7 @@ pub extern "C" fn __lr_libc_pthread_setname_np(
     handle: usize,
     name: *const std::ffi::c_char,
 ) -> i32 {
+    let _leftovers = crate::scrub::Leftovers;
     if let Some(number) = number(handle) {
         // SAFETY: the program passes a C string.
         let name = unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned();
@@ -297,6 +300,7 @@ pub extern "C" fn __lr_libc_pthread_key_create(
     key: *mut u32,
     destructor: Option<unsafe extern "C" fn(*mut u8)>,
 ) -> i32 {
+    let _leftovers = crate::scrub::Leftovers;
     let keys = &mut state().execution.keys;
     keys.push(Some(destructor));
     // SAFETY: the program passes a place for the key.
@@ -319,6 +323,7 @@ pub extern "C" fn __lr_libc_pthread_key_delete(key: u32) -> i32 {
 /// pthread_setspecific.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_pthread_setspecific(key: u32, value: *mut u8) -> i32 {
+    let _leftovers = crate::scrub::Leftovers;
     let values = &mut state().thread().keys;
     if values.len() <= key as usize {
         values.resize(key as usize + 1, std::ptr::null_mut());
@@ -340,6 +345,7 @@ pub extern "C" fn __lr_libc___cxa_thread_atexit_impl(
     argument: *mut u8,
     _library: *mut u8,
 ) -> i32 {
+    let _leftovers = crate::scrub::Leftovers;
     state().thread().destructors.push(Destructor { function, argument });
     0
 }
@@ -347,6 +353,7 @@ pub extern "C" fn __lr_libc___cxa_thread_atexit_impl(
 /// sched_yield: a pause.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_sched_yield() -> i32 {
+    let _leftovers = crate::scrub::Leftovers;
     if state().below_root {
         crate::waiting::pause(SiteId(0));
     }

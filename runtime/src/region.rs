@@ -18,6 +18,7 @@ fn runs() -> bool {
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_region_enter() {
+    let _leftovers = crate::scrub::Leftovers;
     if runs() {
         enter(state().thread());
     }
@@ -32,6 +33,7 @@ pub fn enter(thread: &mut Thread) {
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_region_leave() {
+    let _leftovers = crate::scrub::Leftovers;
     if runs() {
         leave(state().thread());
     }

@@ -42,11 +42,15 @@ fn clear<const N: usize>() {
     }
 }
 
-/// A hook is about to return.
-#[inline(always)]
-pub fn after_hook() {
-    if scrubs() {
-        clear::<HOOK>();
+/// What a hook leaves below its frame: cleared when it returns.
+pub struct Leftovers;
+
+impl Drop for Leftovers {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if scrubs() {
+            clear::<HOOK>();
+        }
     }
 }
 

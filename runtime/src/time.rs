@@ -83,6 +83,7 @@ fn requested(time: *const libc::timespec) -> Option<u64> {
 /// clock_gettime.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_clock_gettime(clock: i32, out: *mut libc::timespec) -> i32 {
+    let _leftovers = crate::scrub::Leftovers;
     let offset = match clock {
         libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_TAI => REALTIME_OFFSET,
         _ => 0,
@@ -118,6 +119,7 @@ pub extern "C" fn __lr_libc_nanosleep(
     time: *const libc::timespec,
     _rest: *mut libc::timespec,
 ) -> i32 {
+    let _leftovers = crate::scrub::Leftovers;
     match requested(time) {
         Some(nanoseconds) => {
             sleep_for(nanoseconds);
@@ -138,6 +140,7 @@ pub extern "C" fn __lr_libc_clock_nanosleep(
     time: *const libc::timespec,
     _rest: *mut libc::timespec,
 ) -> i32 {
+    let _leftovers = crate::scrub::Leftovers;
     let Some(nanoseconds) = requested(time) else { return libc::EINVAL };
     if flags & libc::TIMER_ABSTIME == 0 {
         sleep_for(nanoseconds);
