@@ -9,6 +9,7 @@
 //! | recognised lock operations | acquire, try, release of [`names::lock`]; as data once the word is used otherwise |
 //! | the region of a recognised condition variable's wait | [`Operation::Wait`] |
 //! | that of its notify | [`Operation::Notify`]; as data if a waiter may time out |
+//! | dropping one's handle of a thread where it is created | data that is guarded, a both mover ([`handles`]) |
 //! | other atomic operations, other futex calls | [`Operation::Data`], or [`Operation::Await`] with a guard |
 //! | creation of a thread | data, its number ([`names::NUMBERING`]), and [`Operation::Spawn`] |
 //! | an act on a channel that is known as a whole | [`Operation::Pass`], and [`Operation::Resume`] behind an offer ([`channels`]) |
@@ -17,6 +18,7 @@
 //! Plain memory is never a reason to stop: a data race ends the search, or is told and gone past.
 
 use crate::channels;
+use crate::handles;
 use crate::names::{self, Use};
 use crate::operation::{Atomic, AtomicOperation, Pending};
 use crate::state::{State, state};
@@ -128,6 +130,16 @@ fn pending_data(operation: &AtomicOperation) -> (Access, Kind) {
     (access, Kind::Atomic(value, ordering(operation.order, operation.how)))
 }
 
+/// The same as a both mover, until that is refuted.
+const fn unseen(kind: Kind) -> Kind {
+    match kind {
+        Kind::Atomic(value, ordering) => {
+            Kind::Atomic(value, Ordering { guarded: true, ..ordering })
+        }
+        Kind::Plain => Kind::Plain,
+    }
+}
+
 /// What a stopped thread does next.
 pub fn next(state: &mut State, number: usize, gate: &Gate<'_>) -> Operation {
     let pending = state.execution.threads[number].pending;
@@ -138,7 +150,7 @@ pub fn next(state: &mut State, number: usize, gate: &Gate<'_>) -> Operation {
         Pending::Start | Pending::Choosing | Pending::Idling | Pending::Ended => Operation::Local,
         Pending::Spawn => internal(names::NUMBERING, Access::Write),
         Pending::Join { target } => Operation::Join(ThreadId(target)),
-        Pending::Atomic(operation) => next_atomic(state, &operation, gate),
+        Pending::Atomic(operation) => next_atomic(state, number, &operation, gate),
         Pending::FutexWait { address } => internal(names::queue(address), Access::Enqueue),
         Pending::FutexQueued { deadline: None, .. } => Operation::Local,
         Pending::FutexQueued { address, .. } => internal(names::queue(address), Access::Leave),
@@ -166,7 +178,12 @@ const fn await_read(object: ObjectId) -> Operation {
     Operation::Await { object, access: Access::Read, kind, site: 0 }
 }
 
-fn next_atomic(state: &mut State, operation: &AtomicOperation, gate: &Gate<'_>) -> Operation {
+fn next_atomic(
+    state: &mut State,
+    number: usize,
+    operation: &AtomicOperation,
+    gate: &Gate<'_>,
+) -> Operation {
     let class = operation.how.class();
     let (address, site) = (operation.address, u64::from(operation.site.0));
     if let Some(mode) = mode(class)
@@ -198,7 +215,10 @@ fn next_atomic(state: &mut State, operation: &AtomicOperation, gate: &Gate<'_>) 
         Class::CondvarNotify => return Operation::Notify(names::queue(address)),
         _ => {}
     }
-    let (access, kind) = pending_data(operation);
+    let (access, mut kind) = pending_data(operation);
+    if handles::drops(state, number, operation) {
+        kind = unseen(kind);
+    }
     let object = names::first_block(address, operation.size as usize);
     match operation.guard {
         Some(_) => Operation::Await { object, access, kind, site },
@@ -360,7 +380,11 @@ fn data(
     let mut ordering = ordering(operation.order, operation.how);
     // Who drops the last reference sees what the others did with theirs: by a fence, or a load, that belongs to the count.
     ordering.acquires |= access == Access::RefDecLast;
-    let kind = Kind::Atomic(value, ordering);
+    let mut kind = Kind::Atomic(value, ordering);
+    let number = state.thread_number() as usize;
+    if handles::drops(state, number, operation) {
+        kind = unseen(kind);
+    }
     tell(gate, (address, size), access, kind, |object, access, kind| match operation.guard {
         Some(_) => Operation::Await { object, access, kind, site },
         None => Operation::Data { object, access, kind, site },

@@ -23,6 +23,7 @@ mod footprints;
 mod futex;
 mod gate;
 mod harness;
+mod handles;
 mod heap;
 mod host;
 mod judge;

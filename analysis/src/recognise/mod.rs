@@ -12,5 +12,5 @@ mod rule;
 pub use choice::Choice;
 pub use file::Role;
 pub use models::Models;
-pub use path::{demangle, path_of};
+pub use path::{demangle, first_type, path_of};
 pub use rule::{Await, Kind, Recognised, Rule};

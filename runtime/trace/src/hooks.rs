@@ -270,6 +270,9 @@ impl How {
     pub const WEAK: u32 = 1 << 11;
     /// The operation belongs to a recognised primitive, whatever its class: users of the primitive cannot see weak values.
     pub const PRIMITIVE: u32 = 1 << 12;
+    /// The increment makes the reference of a thread that is about to be created to what it shares with its handle: which of the two
+    /// drops the last one shows nothing.
+    pub const HANDLE: u32 = 1 << 13;
 
     /// A `how` of one class without flags.
     #[must_use]
