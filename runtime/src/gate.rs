@@ -380,6 +380,8 @@ fn data(
     let mut ordering = ordering(operation.order, operation.how);
     // Who drops the last reference sees what the others did with theirs: by a fence, or a load, that belongs to the count.
     ordering.acquires |= access == Access::RefDecLast;
+    let settled = access == Access::RefDecLast && operation.how.has(How::SETTLED);
+    let access = if settled { Access::RefDec } else { access };
     let mut kind = Kind::Atomic(value, ordering);
     let number = state.thread_number() as usize;
     if handles::drops(state, number, operation) {

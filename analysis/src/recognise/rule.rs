@@ -118,6 +118,9 @@ pub struct Rule {
     /// The reference that a thread about to be created has to what it shares with its handle.
     #[serde(default)]
     pub handle: bool,
+    /// Who drops the last reference is no question.
+    #[serde(default)]
+    pub settled: bool,
     /// Why the rule is right.
     pub why: String,
     /// The rule needs not match anything in the toolchain's std (code that only some programs contain).
@@ -171,7 +174,8 @@ impl Rule {
             | flag(self.opens, How::OPENS_REGION)
             | flag(self.inside, How::IN_REGION)
             | flag(self.closes, How::CLOSES_REGION)
-            | flag(self.handle, How::HANDLE);
+            | flag(self.handle, How::HANDLE)
+            | flag(self.settled, How::SETTLED);
         Recognised { how: How(how), awaits: self.r#await, relaxed: self.relaxed }
     }
 }

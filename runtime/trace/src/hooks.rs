@@ -273,6 +273,8 @@ impl How {
     /// The increment makes the reference of a thread that is about to be created to what it shares with its handle: which of the two
     /// drops the last one shows nothing.
     pub const HANDLE: u32 = 1 << 13;
+    /// It is the same thread in every execution that drops the last reference of this count.
+    pub const SETTLED: u32 = 1 << 14;
 
     /// A `how` of one class without flags.
     #[must_use]

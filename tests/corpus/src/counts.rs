@@ -341,7 +341,7 @@ fn a_hand_over_by_a_condition_variable() {
 }
 
 //@ verified
-//@ executions <= 133
+//@ executions = 2
 #[test]
 fn a_scope_of_two_threads() {
     let counter = Mutex::new(0);
