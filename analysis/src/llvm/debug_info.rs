@@ -107,11 +107,7 @@ impl Subprogram {
     #[must_use]
     pub fn symbol(self, context: Context) -> String {
         let linkage_name = Context::metadata_text(operand(context, self.0, 3));
-        if linkage_name.is_empty() {
-            self.name(context)
-        } else {
-            linkage_name
-        }
+        if linkage_name.is_empty() { self.name(context) } else { linkage_name }
     }
 }
 

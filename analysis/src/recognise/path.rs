@@ -14,26 +14,6 @@ pub fn demangle(symbol: &str) -> String {
     format!("{:#}", rustc_demangle::demangle(symbol))
 }
 
-/// The first generic argument in a function's name as debug information writes it (`clone<a::B<u8>, c::D>`); empty if there is none.
-#[must_use]
-pub fn first_type(name: &str) -> &str {
-    let Some((_, arguments)) = name.split_once('<') else { return "" };
-    let mut depth = 0_u32;
-    let mut previous = ' ';
-    for (at, c) in arguments.char_indices() {
-        match c {
-            '<' | '(' | '[' => depth += 1,
-            '>' if previous == '-' => {}
-            ',' | '>' if depth == 0 => return &arguments[..at],
-            '>' => depth -= 1,
-            ')' | ']' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        previous = c;
-    }
-    arguments
-}
-
 /// The plain path of a demangled name.
 #[must_use]
 pub fn path_of(name: &str) -> String {
@@ -149,20 +129,6 @@ mod tests {
             ("main", "main"),
         ] {
             assert_eq!(path_of(name), path, "{name}");
-        }
-    }
-
-    #[test]
-    fn the_first_type_is_whole() {
-        for (name, of) in [
-            ("clone<std::thread::lifecycle::Packet<()>, alloc::alloc::Global>", "std::thread::lifecycle::Packet<()>"),
-            ("f<(u8, [A<u8, u8>; 2])>", "(u8, [A<u8, u8>; 2])"),
-            ("f<fn(u8) -> u8, u8>", "fn(u8) -> u8"),
-            ("f", ""),
-            ("f<", ""),
-            ("f<)>", ")"),
-        ] {
-            assert_eq!(first_type(name), of, "{name}");
         }
     }
 

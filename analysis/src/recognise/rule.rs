@@ -1,5 +1,6 @@
 //! One rule of a sync model: which atomic instructions it matches, and what they then are.
 
+use super::types;
 use lockred_trace::hooks::{Class, How, RmwOp, Test};
 use serde::Deserialize;
 use std::collections::HashSet;
@@ -146,14 +147,16 @@ impl Rule {
     /// Whether the rule matches an instruction of this size in bytes with this chain of plain paths, innermost first, and first
     /// generic arguments of the functions.
     #[must_use]
-    pub fn matches(&self, kind: Kind, size: u64, chain: &[&str], types: &[&str]) -> bool {
+    pub fn matches(&self, kind: Kind, size: u64, chain: &[&str], arguments: &[&str]) -> bool {
         let Some(owner) = owner(chain) else { return false };
         self.size.is_none_or(|bytes| bytes == size)
             && (self.instruction.is_empty()
                 || self.instruction.iter().any(|word| kind.is_called(word)))
             && self.function.iter().any(|pattern| fits(pattern, chain[owner]))
             && (self.of.is_empty()
-                || types.get(owner).is_some_and(|of| self.of.iter().any(|one| one == of)))
+                || arguments
+                    .get(owner)
+                    .is_some_and(|of| self.of.iter().any(|named| types::is(of, named))))
             && (self.called_by.is_empty()
                 || self.called_by.iter().any(|callers| surround(callers, &chain[owner + 1..])))
             && (self.within.is_empty()

@@ -41,6 +41,18 @@ fn a_scope_whose_handles_are_kept() {
     assert_eq!(counter.into_inner().unwrap(), 2);
 }
 
+//@ verified
+//@ executions = 1
+#[test]
+fn results_that_have_nothing_to_drop() {
+    let text = String::from("four");
+    scope(|scope| {
+        scope.spawn(|| text.len());
+        scope.spawn(|| (text.as_str(), text.parse::<u8>().ok()));
+        scope.spawn(|| text.find('o').ok_or(4_u8));
+    });
+}
+
 //@ failed data-race
 #[test]
 fn what_follows_the_creation_races_with_the_thread() {
@@ -83,7 +95,7 @@ struct Locks<'a>(&'a Mutex<()>);
 
 impl Drop for Locks<'_> {
     fn drop(&mut self) {
-        drop(self.0.lock().unwrap_or_else(PoisonError::into_inner)); //~ bug
+        drop(self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }
 }
 
