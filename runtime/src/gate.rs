@@ -6,7 +6,7 @@
 //!
 //! | native | told as |
 //! |---|---|
-//! | recognised lock operations | acquire, try, release of [`names::lock`]; as data once the word is used otherwise |
+//! | recognised lock operations | acquire, try, downgrade, release of [`names::lock`]; as data once the word is used otherwise |
 //! | the region of a recognised condition variable's wait | [`Operation::Wait`] |
 //! | that of its notify | [`Operation::Notify`]; as data if a waiter may time out |
 //! | dropping one's handle of a thread where it is created | data that is guarded, a both mover ([`handles`]) |
@@ -57,10 +57,11 @@ fn ordering(order: Order, how: How) -> Ordering {
     }
 }
 
-/// The mode in which operations of a class take or give back a lock; none for other classes.
+/// The mode in which operations of a class take or give back a lock (which is no more held in that mode where it is downgraded); none for
+/// other classes.
 const fn mode(class: Class) -> Option<Mode> {
     match class {
-        Class::Lock | Class::TryLock | Class::Unlock => Some(Mode::Exclusive),
+        Class::Lock | Class::TryLock | Class::Unlock | Class::Downgrade => Some(Mode::Exclusive),
         Class::ReadLock | Class::TryReadLock | Class::ReadUnlock => Some(Mode::Shared),
         _ => None,
     }
@@ -70,7 +71,7 @@ const fn mode(class: Class) -> Option<Mode> {
 fn is_lock(state: &mut State, operation: &AtomicOperation) -> bool {
     let how = match operation.how.class() {
         Class::Lock if operation.announces() => Some(Use::Announces),
-        Class::ReadLock => Some(Use::Reads),
+        Class::ReadLock | Class::Downgrade => Some(Use::Reads),
         Class::TryLock | Class::TryReadLock => Some(Use::Entangles),
         _ => None,
     };
@@ -197,6 +198,9 @@ fn next_atomic(
         match class {
             Class::Lock | Class::ReadLock => return Operation::Acquire(lock, mode),
             Class::TryLock | Class::TryReadLock => return Operation::TryAcquire(lock, mode),
+            Class::Downgrade if gate.held().contains(&(lock, mode)) => {
+                return Operation::Downgrade(lock);
+            }
             _ if gate.held().contains(&(lock, mode)) => return Operation::Release(lock, mode),
             // Somebody else's lock is given back.
             _ => {
@@ -328,6 +332,10 @@ pub fn atomic(operation: &AtomicOperation, access: Access, wrote: bool) {
                     state.execution.threads[number].condvar_lock = Some(address);
                 }
                 held
+            }
+            Class::Downgrade if gate.held().contains(&(lock, mode)) => {
+                gate.after(&Operation::Downgrade(lock), Effect::Done);
+                true
             }
             Class::Unlock | Class::ReadUnlock if gate.held().contains(&(lock, mode)) => {
                 gate.after(&Operation::Release(lock, mode), Effect::Done);

@@ -193,6 +193,8 @@ code! {
         Countdown = 17,
         /// A part of an operation of a channel. Where the operation is known as a whole, nobody sees its parts.
         Channel = 18,
+        /// Makes an exclusively held lock one that is held shared.
+        Downgrade = 19,
     }
 }
 
@@ -236,7 +238,7 @@ impl Act {
 }
 
 impl Class {
-    /// Whether operations of the class acquire a lock, try to, or release one.
+    /// Whether operations of the class acquire a lock, try to, release or downgrade one.
     #[must_use]
     #[inline]
     pub const fn is_lock(self) -> bool {
@@ -248,6 +250,7 @@ impl Class {
                 | Self::ReadLock
                 | Self::TryReadLock
                 | Self::ReadUnlock
+                | Self::Downgrade
         )
     }
 }
