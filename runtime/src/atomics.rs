@@ -295,6 +295,7 @@ pub extern "C" fn __lr_atomic_rmw(
         let old = crate::operation::load(address, size);
         let new = apply(op, old, operand, size);
         store(address, size, new);
+        crate::handles::counts(address, How(how));
         crate::channels::counted(How(how), new);
         return old;
     }
@@ -307,6 +308,7 @@ pub extern "C" fn __lr_atomic_rmw(
     let new = if stands_still(&update) { old } else { apply(op, old, operand, size) };
     store(address, size, new);
     executed(&update, arrival, Some(op), old, new);
+    crate::handles::counts(address, How(how));
     crate::channels::counted(How(how), new);
     if parks {
         spurious::ended(address);

@@ -53,6 +53,7 @@ fn hash_thread(thread: &Thread, others: u64, hasher: &mut impl Hasher) {
         regions,
         inside,
         counted,
+        shares,
         answered,
         passed,
         condvar,
@@ -85,7 +86,7 @@ fn hash_thread(thread: &Thread, others: u64, hasher: &mut impl Hasher) {
     let stack_pointer = frame.is_none().then_some(stack_pointer);
     (stack_pointer, frame, region, parent, children, pending, site, last_site).hash(hasher);
     (guard, in_region, region_word, regions, inside, counted, answered, passed).hash(hasher);
-    (condvar, condvar_lock, waits_with, fenced, woken, spurious).hash(hasher);
+    (condvar, condvar_lock, waits_with, fenced, woken, spurious, shares).hash(hasher);
     spin.hash(hasher);
     rounds.hash(others, hasher);
     for Destructor { function, argument } in destructors {

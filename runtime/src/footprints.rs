@@ -48,7 +48,7 @@ pub fn access(
     match operation.how.class() {
         Class::Lock => Access::Lock,
         Class::TryLock | Class::TryReadLock => Access::TryLock,
-        Class::Unlock => Access::Unlock,
+        Class::Unlock | Class::Downgrade => Access::Unlock,
         Class::ReadLock => Access::ReadLock,
         Class::ReadUnlock => Access::ReadUnlock,
         Class::RefInc if writes => Access::RefInc,

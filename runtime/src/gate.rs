@@ -6,9 +6,10 @@
 //!
 //! | native | told as |
 //! |---|---|
-//! | recognised lock operations | acquire, try, release of [`names::lock`]; as data once the word is used otherwise |
+//! | recognised lock operations | acquire, try, downgrade, release of [`names::lock`]; as data once the word is used otherwise |
 //! | the region of a recognised condition variable's wait | [`Operation::Wait`] |
 //! | that of its notify | [`Operation::Notify`]; as data if a waiter may time out |
+//! | dropping one's handle of a thread where it is created | data that is guarded, a both mover ([`handles`]) |
 //! | other atomic operations, other futex calls | [`Operation::Data`], or [`Operation::Await`] with a guard |
 //! | creation of a thread | data, its number ([`names::NUMBERING`]), and [`Operation::Spawn`] |
 //! | an act on a channel that is known as a whole | [`Operation::Pass`], and [`Operation::Resume`] behind an offer ([`channels`]) |
@@ -17,6 +18,7 @@
 //! Plain memory is never a reason to stop: a data race ends the search, or is told and gone past.
 
 use crate::channels;
+use crate::handles;
 use crate::names::{self, Use};
 use crate::operation::{Atomic, AtomicOperation, Pending};
 use crate::state::{State, state};
@@ -55,10 +57,11 @@ fn ordering(order: Order, how: How) -> Ordering {
     }
 }
 
-/// The mode in which operations of a class take or give back a lock; none for other classes.
+/// The mode in which operations of a class take or give back a lock (which is no more held in that mode where it is downgraded); none for
+/// other classes.
 const fn mode(class: Class) -> Option<Mode> {
     match class {
-        Class::Lock | Class::TryLock | Class::Unlock => Some(Mode::Exclusive),
+        Class::Lock | Class::TryLock | Class::Unlock | Class::Downgrade => Some(Mode::Exclusive),
         Class::ReadLock | Class::TryReadLock | Class::ReadUnlock => Some(Mode::Shared),
         _ => None,
     }
@@ -68,7 +71,7 @@ const fn mode(class: Class) -> Option<Mode> {
 fn is_lock(state: &mut State, operation: &AtomicOperation) -> bool {
     let how = match operation.how.class() {
         Class::Lock if operation.announces() => Some(Use::Announces),
-        Class::ReadLock => Some(Use::Reads),
+        Class::ReadLock | Class::Downgrade => Some(Use::Reads),
         Class::TryLock | Class::TryReadLock => Some(Use::Entangles),
         _ => None,
     };
@@ -128,6 +131,16 @@ fn pending_data(operation: &AtomicOperation) -> (Access, Kind) {
     (access, Kind::Atomic(value, ordering(operation.order, operation.how)))
 }
 
+/// The same as a both mover, until that is refuted.
+const fn unseen(kind: Kind) -> Kind {
+    match kind {
+        Kind::Atomic(value, ordering) => {
+            Kind::Atomic(value, Ordering { guarded: true, ..ordering })
+        }
+        Kind::Plain => Kind::Plain,
+    }
+}
+
 /// What a stopped thread does next.
 pub fn next(state: &mut State, number: usize, gate: &Gate<'_>) -> Operation {
     let pending = state.execution.threads[number].pending;
@@ -138,7 +151,7 @@ pub fn next(state: &mut State, number: usize, gate: &Gate<'_>) -> Operation {
         Pending::Start | Pending::Choosing | Pending::Idling | Pending::Ended => Operation::Local,
         Pending::Spawn => internal(names::NUMBERING, Access::Write),
         Pending::Join { target } => Operation::Join(ThreadId(target)),
-        Pending::Atomic(operation) => next_atomic(state, &operation, gate),
+        Pending::Atomic(operation) => next_atomic(state, number, &operation, gate),
         Pending::FutexWait { address } => internal(names::queue(address), Access::Enqueue),
         Pending::FutexQueued { deadline: None, .. } => Operation::Local,
         Pending::FutexQueued { address, .. } => internal(names::queue(address), Access::Leave),
@@ -166,7 +179,12 @@ const fn await_read(object: ObjectId) -> Operation {
     Operation::Await { object, access: Access::Read, kind, site: 0 }
 }
 
-fn next_atomic(state: &mut State, operation: &AtomicOperation, gate: &Gate<'_>) -> Operation {
+fn next_atomic(
+    state: &mut State,
+    number: usize,
+    operation: &AtomicOperation,
+    gate: &Gate<'_>,
+) -> Operation {
     let class = operation.how.class();
     let (address, site) = (operation.address, u64::from(operation.site.0));
     if let Some(mode) = mode(class)
@@ -180,6 +198,9 @@ fn next_atomic(state: &mut State, operation: &AtomicOperation, gate: &Gate<'_>) 
         match class {
             Class::Lock | Class::ReadLock => return Operation::Acquire(lock, mode),
             Class::TryLock | Class::TryReadLock => return Operation::TryAcquire(lock, mode),
+            Class::Downgrade if gate.held().contains(&(lock, mode)) => {
+                return Operation::Downgrade(lock);
+            }
             _ if gate.held().contains(&(lock, mode)) => return Operation::Release(lock, mode),
             // Somebody else's lock is given back.
             _ => {
@@ -198,7 +219,10 @@ fn next_atomic(state: &mut State, operation: &AtomicOperation, gate: &Gate<'_>) 
         Class::CondvarNotify => return Operation::Notify(names::queue(address)),
         _ => {}
     }
-    let (access, kind) = pending_data(operation);
+    let (access, mut kind) = pending_data(operation);
+    if handles::drops(state, number, operation) {
+        kind = unseen(kind);
+    }
     let object = names::first_block(address, operation.size as usize);
     match operation.guard {
         Some(_) => Operation::Await { object, access, kind, site },
@@ -309,6 +333,10 @@ pub fn atomic(operation: &AtomicOperation, access: Access, wrote: bool) {
                 }
                 held
             }
+            Class::Downgrade if gate.held().contains(&(lock, mode)) => {
+                gate.after(&Operation::Downgrade(lock), Effect::Done);
+                true
+            }
             Class::Unlock | Class::ReadUnlock if gate.held().contains(&(lock, mode)) => {
                 gate.after(&Operation::Release(lock, mode), Effect::Done);
                 true
@@ -360,7 +388,13 @@ fn data(
     let mut ordering = ordering(operation.order, operation.how);
     // Who drops the last reference sees what the others did with theirs: by a fence, or a load, that belongs to the count.
     ordering.acquires |= access == Access::RefDecLast;
-    let kind = Kind::Atomic(value, ordering);
+    let settled = access == Access::RefDecLast && operation.how.has(How::SETTLED);
+    let access = if settled { Access::RefDec } else { access };
+    let mut kind = Kind::Atomic(value, ordering);
+    let number = state.thread_number() as usize;
+    if handles::drops(state, number, operation) {
+        kind = unseen(kind);
+    }
     tell(gate, (address, size), access, kind, |object, access, kind| match operation.guard {
         Some(_) => Operation::Await { object, access, kind, site },
         None => Operation::Data { object, access, kind, site },

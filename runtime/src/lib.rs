@@ -24,6 +24,7 @@ mod fingerprint;
 mod footprints;
 mod futex;
 mod gate;
+mod handles;
 mod harness;
 mod heap;
 mod host;

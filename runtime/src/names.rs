@@ -68,6 +68,10 @@ pub struct Names {
     words: HashMap<usize, Uses>,
     /// Per queue, by the address of the futex.
     queues: HashMap<usize, Uses>,
+    /// Some handle of a thread was told as dropped unseen.
+    handles_unseen: bool,
+    /// Who drops the handle of a thread first can be told.
+    handles_seen: bool,
     renamed: bool,
 }
 
@@ -161,6 +165,18 @@ impl Names {
         uses.all(&both) && !before.all(&both)
     }
 
+    /// A thread drops its handle of another thread. Whether that is told as something that nobody sees.
+    pub fn drop_handle(&mut self) -> bool {
+        self.handles_unseen |= !self.handles_seen;
+        !self.handles_seen
+    }
+
+    /// Who drops the handle of a thread first can be told.
+    pub fn see_handles(&mut self) {
+        self.renamed |= self.handles_unseen && !self.handles_seen;
+        self.handles_seen = true;
+    }
+
     /// Something is told in another way from now on.
     pub fn rename(&mut self) {
         self.renamed = true;
@@ -231,6 +247,19 @@ mod tests {
         assert!(names.take_renamed());
         assert!(!names.use_word(0x100, Use::Locks) && !names.take_renamed());
         assert!(!names.use_word(0x104, Use::Locks), "it was used as data before");
+    }
+
+    #[test]
+    fn handles_that_are_seen_are_a_change_only_if_some_was_told_as_unseen() {
+        let mut names = Names::default();
+        names.see_handles();
+        assert!(!names.drop_handle() && !names.take_renamed());
+        let mut names = Names::default();
+        assert!(names.drop_handle());
+        names.see_handles();
+        assert!(!names.drop_handle() && names.take_renamed());
+        names.see_handles();
+        assert!(!names.take_renamed());
     }
 
     #[test]

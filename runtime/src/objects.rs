@@ -13,7 +13,7 @@ use lockred_trace::sites::SiteId;
 const fn kind(class: Class) -> &'static str {
     match class {
         Class::Lock | Class::TryLock | Class::Unlock => "lock",
-        Class::ReadLock | Class::TryReadLock | Class::ReadUnlock => "rwlock",
+        Class::ReadLock | Class::TryReadLock | Class::ReadUnlock | Class::Downgrade => "rwlock",
         Class::RefInc | Class::RefDec => "reference count",
         Class::Countdown => "counter",
         Class::Park | Class::Unpark => "parker",
@@ -49,6 +49,7 @@ pub fn keep_held(operation: &AtomicOperation, wrote: bool) {
                 stack,
             });
         }
+        Class::Downgrade => {}
         _ => {
             let lock = |held: &Held| held.address == operation.address;
             // A guard may be released by another thread than the one that acquired it.
@@ -97,6 +98,7 @@ fn words(
         (Class::ReadLock, _) if wrote => "read lock".into(),
         (Class::TryReadLock, _) if wrote => "try read lock: locked".into(),
         (Class::ReadUnlock, _) => "read unlock".into(),
+        (Class::Downgrade, _) => "downgrade to read lock".into(),
         (Class::Park, _) => "park".into(),
         (Class::Unpark, _) => "unpark".into(),
         (Class::RefInc, _) if access == Access::RefInc => format!("count {old} -> {new}"),

@@ -258,7 +258,8 @@ pub fn timed_out() {
 
 /// Whether an atomic operation that changed its word is something that others may wait for.
 pub fn counts(class: Class, access: Access) -> bool {
-    !class.is_lock() && !matches!(access, Access::RefInc | Access::RefDec | Access::RefDecToOne)
+    let counts = matches!(access, Access::RefInc | Access::RefDec | Access::RefDecToOne);
+    (!class.is_lock() || class == Class::Downgrade) && !counts
 }
 
 #[cfg(test)]

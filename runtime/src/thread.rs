@@ -79,6 +79,9 @@ pub struct Thread {
     pub rounds: Rounds,
     /// What happened to it for no reason.
     pub spurious: Spurious,
+    /// Counts of references, by their addresses, to what threads that it has created share with their handles, until it drops its own
+    /// ([`crate::handles`]).
+    pub shares: Vec<usize>,
     /// How often it has done something that others may wait for.
     pub progress: u64,
     /// Where its `errno` is.
@@ -141,6 +144,7 @@ impl Thread {
             spin: Spin::default(),
             rounds: Rounds::default(),
             spurious: Spurious::default(),
+            shares: Vec::new(),
             progress: 0,
             errno: std::ptr::null_mut(),
             tls: std::ptr::null_mut(),

@@ -109,6 +109,7 @@ pub fn caller_of(functions: &[usize]) -> Option<Caller> {
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn __lr_libc__Unwind_RaiseException(exception: *mut u8) -> i32 {
     crate::region::unwinds();
+    crate::handles::unwinds();
     let state = state();
     let thread = state.thread_number();
     let words = std::mem::take(&mut state.thread().last_words);

@@ -250,6 +250,9 @@ fn simple(statement: &Statement) -> String {
         Statement::Unlock(m) => format!("drop({}.take())", mutex(*m)),
         Statement::ReadLock(RWLOCK) => "l_read = Some(s.l.read().unwrap())".to_owned(),
         Statement::ReadUnlock(RWLOCK) => "drop(l_read.take())".to_owned(),
+        Statement::Downgrade(RWLOCK) => {
+            "l_read = l.take().map(RwLockWriteGuard::downgrade)".to_owned()
+        }
         Statement::Wait(CONDVAR, m) => {
             format!("{0} = Some(s.c.wait({0}.take().unwrap()).unwrap())", mutex(*m))
         }

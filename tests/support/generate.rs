@@ -183,6 +183,12 @@ impl Writer<'_> {
         if self.holds(RWLOCK) {
             return vec![self.access()];
         }
+        if self.dice.one_in(3, 1) {
+            let mut inner = self.under(Held::Exclusive(RWLOCK), |this| this.accesses(2));
+            inner.push(Statement::Downgrade(RWLOCK));
+            inner.extend(self.under(Held::Shared, |this| this.accesses(2)));
+            return around(Statement::Lock(RWLOCK), inner, Statement::ReadUnlock(RWLOCK));
+        }
         let inner = self.under(Held::Shared, |this| this.accesses(2));
         around(Statement::ReadLock(RWLOCK), inner, Statement::ReadUnlock(RWLOCK))
     }

@@ -98,8 +98,8 @@ impl Instrumenter<'_> {
         kind: Kind,
         size: u64,
     ) -> Recognised {
-        let chain = self.sites.chain(self.context, function, at);
-        if let Some(recognised) = self.models.recognise(kind, size, &chain) {
+        let (chain, types) = self.sites.chain_and_types(self.context, function, at);
+        if let Some(recognised) = self.models.recognise(kind, size, &chain, &types) {
             return recognised;
         }
         let unused =

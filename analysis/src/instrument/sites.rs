@@ -1,18 +1,19 @@
 //! The site table under construction: one site per different source location with its inlining chain.
 
 use crate::llvm::{Context, Function, Instruction, Location, Subprogram};
-use crate::recognise::{demangle, path_of};
+use crate::recognise::{demangle, first_type, path_of};
 use lockred_trace::sites::{Site, SiteId};
 use std::collections::HashMap;
 
 /// Index of a plain path in [`Sites`].
 type PathId = usize;
 
-/// What is known of a function: its name in the string table, and its plain path for the sync models.
+/// What is known of a function: its name in the string table, and its plain path and first generic argument for the sync models.
 #[derive(Clone, Copy, Debug)]
 struct Name {
     text: u32,
     path: PathId,
+    of: PathId,
 }
 
 /// Sites, strings and paths, each once.
@@ -58,7 +59,7 @@ impl Sites {
         match at.location() {
             Some(location) => self.location(context, location),
             None => {
-                let name = self.symbol(function.name());
+                let name = self.symbol(function.name(), "");
                 self.site(Site { function: name.text, ..Site::default() })
             }
         }
@@ -66,16 +67,27 @@ impl Sites {
 
     /// The plain paths of the inlining chain of an instruction, innermost first.
     pub fn chain(&mut self, context: Context, function: Function, at: Instruction) -> Vec<&str> {
+        self.chain_and_types(context, function, at).0
+    }
+
+    /// The same, and the first generic arguments of the functions.
+    pub fn chain_and_types(
+        &mut self,
+        context: Context,
+        function: Function,
+        at: Instruction,
+    ) -> (Vec<&str>, Vec<&str>) {
         let mut chain = Vec::new();
         let mut next = at.location();
         while let Some(location) = next {
-            chain.push(self.name(context, location).path);
+            chain.push(self.name(context, location));
             next = location.inlined_at();
         }
         if chain.is_empty() {
-            chain.push(self.symbol(function.name()).path);
+            chain.push(self.symbol(function.name(), ""));
         }
-        chain.into_iter().map(|path| self.paths[path].as_str()).collect()
+        let text = |path: PathId| self.paths[path].as_str();
+        chain.into_iter().map(|name| (text(name.path), text(name.of))).unzip()
     }
 
     fn location(&mut self, context: Context, location: Location) -> SiteId {
@@ -99,23 +111,32 @@ impl Sites {
 
     fn name(&mut self, context: Context, location: Location) -> Name {
         let Some(subprogram) = location.subprogram(context) else {
-            return Name { text: 0, path: 0 };
+            return Name { text: 0, path: 0, of: 0 };
         };
         if let Some(&name) = self.by_subprogram.get(&subprogram) {
             return name;
         }
-        let name = self.symbol(subprogram.symbol(context));
+        let name = self.symbol(subprogram.symbol(context), first_type(&subprogram.name(context)));
         self.by_subprogram.insert(subprogram, name);
         name
     }
 
-    fn symbol(&mut self, symbol: String) -> Name {
+    /// The function with a symbol, of which the first generic argument is `of`, as far as that is known.
+    fn symbol(&mut self, symbol: String, of: &str) -> Name {
         if let Some(&name) = self.by_symbol.get(&symbol) {
             return name;
         }
         let readable = demangle(&symbol);
         self.paths.push(path_of(&readable));
-        let name = Name { text: self.string(readable), path: self.paths.len() - 1 };
+        let path = self.paths.len() - 1;
+        let of = match of {
+            "" => 0,
+            of => {
+                self.paths.push(of.to_owned());
+                path + 1
+            }
+        };
+        let name = Name { text: self.string(readable), path, of };
         self.by_symbol.insert(symbol, name);
         name
     }

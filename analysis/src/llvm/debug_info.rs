@@ -97,15 +97,17 @@ impl Location {
 }
 
 impl Subprogram {
+    /// Its plain name, with generic arguments.
+    #[must_use]
+    pub fn name(self, context: Context) -> String {
+        Context::metadata_text(operand(context, self.0, 2))
+    }
+
     /// Its mangled name, or its plain name when it has no mangled one.
     #[must_use]
     pub fn symbol(self, context: Context) -> String {
         let linkage_name = Context::metadata_text(operand(context, self.0, 3));
-        if linkage_name.is_empty() {
-            Context::metadata_text(operand(context, self.0, 2))
-        } else {
-            linkage_name
-        }
+        if linkage_name.is_empty() { self.name(context) } else { linkage_name }
     }
 }
 

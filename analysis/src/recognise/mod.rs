@@ -1,16 +1,18 @@
 //! Recognising synchronisation: which operation of which primitive an atomic instruction is, from its inlining chain.
 //!
 //! The rules are data (`models/*.toml`, and files of the user's packages); [`file`] reads them, [`choice`] says which a build uses,
-//! [`rule`] applies them, [`path`] makes names comparable.
+//! [`rule`] applies them, [`path`] makes names comparable, [`types`] reads those of types.
 
 mod choice;
 mod file;
 mod models;
 mod path;
 mod rule;
+mod types;
 
 pub use choice::Choice;
 pub use file::Role;
 pub use models::Models;
 pub use path::{demangle, path_of};
 pub use rule::{Await, Kind, Recognised, Rule};
+pub use types::first_type;

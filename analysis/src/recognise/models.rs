@@ -113,11 +113,19 @@ impl Models {
         self.models.iter().find_map(|model| model.channels.role(path))
     }
 
-    /// What the first matching rule says of an instruction of this size in bytes with this chain of plain paths, innermost first.
-    pub fn recognise(&mut self, kind: Kind, size: u64, chain: &[&str]) -> Option<Recognised> {
+    /// What the first matching rule says of an instruction of this size in bytes with this chain of plain paths, innermost first, and
+    /// first generic arguments of the functions.
+    pub fn recognise(
+        &mut self,
+        kind: Kind,
+        size: u64,
+        chain: &[&str],
+        types: &[&str],
+    ) -> Option<Recognised> {
         let mut found: Option<&Rule> = None;
         for (model, matched) in self.models.iter().zip(&mut self.matched) {
-            if let Some(index) = model.rule.iter().position(|r| r.matches(kind, size, chain)) {
+            let matches = |rule: &Rule| rule.matches(kind, size, chain, types);
+            if let Some(index) = model.rule.iter().position(matches) {
                 matched[index] += 1;
                 found = Some(&model.rule[index]);
                 break;
@@ -205,7 +213,7 @@ mod tests {
     fn distrusted_libraries_are_not_recognised() {
         let recognises = |distrusted: &[&str]| {
             let mut models = Models::chosen(&choice(&[], distrusted)).unwrap();
-            let lock = models.recognise(Kind::CompareExchange, 4, STD_CHAIN).is_some();
+            let lock = models.recognise(Kind::CompareExchange, 4, STD_CHAIN, &[]).is_some();
             assert_eq!(models.channel("std::sync::mpmc::channel").is_some(), lock);
             lock
         };
@@ -219,12 +227,12 @@ mod tests {
         let mine = file(&directory, "mine.toml", MINE);
         let mut models = Models::chosen(&choice(std::slice::from_ref(&mine), &[])).unwrap();
         assert!(models.believed().is_empty());
-        models.recognise(Kind::CompareExchange, 4, STD_CHAIN);
+        models.recognise(Kind::CompareExchange, 4, STD_CHAIN, &[]);
         assert!(models.believed().is_empty(), "built-in models are no belief of the user's");
-        assert!(models.recognise(Kind::Store, 4, CHAIN).is_some());
+        assert!(models.recognise(Kind::Store, 4, CHAIN, &[]).is_some());
         assert_eq!(models.believed(), ["mine"]);
         let mut distrusted = Models::chosen(&choice(&[mine], &["mine"])).unwrap();
-        assert!(distrusted.recognise(Kind::Store, 4, CHAIN).is_none());
+        assert!(distrusted.recognise(Kind::Store, 4, CHAIN, &[]).is_none());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! One rule of a sync model: which atomic instructions it matches, and what they then are.
 
+use super::types;
 use lockred_trace::hooks::{Class, How, RmwOp, Test};
 use serde::Deserialize;
 use std::collections::HashSet;
@@ -86,6 +87,9 @@ pub struct Rule {
     /// Chains of which one must surround the function directly, innermost first: `caller < its caller`; empty for no condition.
     #[serde(default)]
     pub called_by: Vec<String>,
+    /// Types of which the first generic argument of the function must be one, as debug information writes them; empty for no condition.
+    #[serde(default)]
+    pub of: Vec<String>,
     /// The rule holds only for programs in which no atomic operation has one of these in its chain.
     #[serde(default)]
     pub unless: Vec<String>,
@@ -112,6 +116,12 @@ pub struct Rule {
     /// Closes the region.
     #[serde(default)]
     pub closes: bool,
+    /// The reference that a thread about to be created has to what it shares with its handle.
+    #[serde(default)]
+    pub handle: bool,
+    /// Who drops the last reference is no question.
+    #[serde(default)]
+    pub settled: bool,
     /// Why the rule is right.
     pub why: String,
     /// The rule needs not match anything in the toolchain's std (code that only some programs contain).
@@ -134,14 +144,19 @@ pub struct Recognised {
 const WRAPPERS: &[&str] = &["core::sync::atomic::", "core::intrinsics::"];
 
 impl Rule {
-    /// Whether the rule matches an instruction of this size in bytes with this chain of plain paths, innermost first.
+    /// Whether the rule matches an instruction of this size in bytes with this chain of plain paths, innermost first, and first
+    /// generic arguments of the functions.
     #[must_use]
-    pub fn matches(&self, kind: Kind, size: u64, chain: &[&str]) -> bool {
+    pub fn matches(&self, kind: Kind, size: u64, chain: &[&str], arguments: &[&str]) -> bool {
         let Some(owner) = owner(chain) else { return false };
         self.size.is_none_or(|bytes| bytes == size)
             && (self.instruction.is_empty()
                 || self.instruction.iter().any(|word| kind.is_called(word)))
             && self.function.iter().any(|pattern| fits(pattern, chain[owner]))
+            && (self.of.is_empty()
+                || arguments
+                    .get(owner)
+                    .is_some_and(|of| self.of.iter().any(|named| types::is(of, named))))
             && (self.called_by.is_empty()
                 || self.called_by.iter().any(|callers| surround(callers, &chain[owner + 1..])))
             && (self.within.is_empty()
@@ -161,7 +176,9 @@ impl Rule {
             | How::PRIMITIVE
             | flag(self.opens, How::OPENS_REGION)
             | flag(self.inside, How::IN_REGION)
-            | flag(self.closes, How::CLOSES_REGION);
+            | flag(self.closes, How::CLOSES_REGION)
+            | flag(self.handle, How::HANDLE)
+            | flag(self.settled, How::SETTLED);
         Recognised { how: How(how), awaits: self.r#await, relaxed: self.relaxed }
     }
 }
@@ -199,18 +216,18 @@ mod tests {
             "name='x'\nfunction=['a::Mutex::lock']\ninstruction=['cmpxchg']\nclass='lock'\nwhy='.'",
         );
         let chain = ["core::sync::atomic::AtomicU32::compare_exchange", "a::Mutex::lock", "main"];
-        assert!(rule.matches(Kind::CompareExchange, 4, &chain));
-        assert!(!rule.matches(Kind::Load, 4, &chain));
+        assert!(rule.matches(Kind::CompareExchange, 4, &chain, &[]));
+        assert!(!rule.matches(Kind::Load, 4, &chain, &[]));
         // Merely further out is not enough: the drop of a value inside an Arc is not the Arc's.
-        assert!(!rule.matches(Kind::CompareExchange, 4, &["b::f", "a::Mutex::lock"]));
-        assert!(!rule.matches(Kind::CompareExchange, 4, &["core::sync::atomic::x"]));
+        assert!(!rule.matches(Kind::CompareExchange, 4, &["b::f", "a::Mutex::lock"], &[]));
+        assert!(!rule.matches(Kind::CompareExchange, 4, &["core::sync::atomic::x"], &[]));
     }
 
     #[test]
     fn callers_are_the_next_frames_and_no_others() {
         let rule =
             rule("name='x'\nfunction=['f']\ncalled_by=['g', 'h < i']\nclass='wait'\nwhy='.'");
-        let matches = |chain: &[&str]| rule.matches(Kind::Load, 4, chain);
+        let matches = |chain: &[&str]| rule.matches(Kind::Load, 4, chain, &[]);
         assert!(matches(&["core::sync::atomic::x", "f", "g"]) && matches(&["f", "h", "i", "j"]));
         // The initialiser that `i` calls is not `i` itself.
         assert!(!matches(&["f", "h", "closure", "i"]) && !matches(&["f", "h"]) && !matches(&["f"]));
@@ -225,6 +242,16 @@ mod tests {
     }
 
     #[test]
+    fn a_rule_for_some_types_leaves_others_alone() {
+        let rule = rule("name='x'\nfunction=['f']\nof=['A<()>']\nclass='ref-inc'\nwhy='.'");
+        let matches = |types: &[&str]| {
+            rule.matches(Kind::Rmw(RmwOp::Add), 8, &["core::sync::atomic::x", "f", "g"], types)
+        };
+        assert!(matches(&["", "A<()>", ""]));
+        assert!(!matches(&["", "A<B>", ""]) && !matches(&["A<()>", "", "A<()>"]) && !matches(&[]));
+    }
+
+    #[test]
     fn every_kind_has_a_name() {
         let operations = (0..=10).filter_map(RmwOp::from_code).map(Kind::Rmw);
         for kind in operations.chain([Kind::Load, Kind::Store, Kind::CompareExchange]) {
@@ -236,7 +263,7 @@ mod tests {
     fn within_looks_outwards() {
         let rule =
             rule("name='x'\nfunction=['a::*']\nwithin=['c::d::*']\nclass='invisible'\nwhy='.'");
-        assert!(rule.matches(Kind::Store, 1, &["a::b", "e", "c::d::f"]));
-        assert!(!rule.matches(Kind::Store, 1, &["a::b", "c::dd"]));
+        assert!(rule.matches(Kind::Store, 1, &["a::b", "e", "c::d::f"], &[]));
+        assert!(!rule.matches(Kind::Store, 1, &["a::b", "c::dd"], &[]));
     }
 }

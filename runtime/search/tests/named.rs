@@ -354,6 +354,40 @@ fn readers_do_not_exclude_each_other() {
 }
 
 #[test]
+fn a_lock_that_is_downgraded_is_shared() {
+    let races = |seen: &check::Seen| {
+        seen.failures.iter().filter(|failure| matches!(failure, Failure::Race { .. })).count()
+    };
+    let writer = "lock a; r = x; x = r + 1; downgrade a; r = x; unread a";
+    let two = format!("plain x; mutex a; thread A {{ {writer} }} thread B {{ {writer} }}");
+    assert_eq!(races(&agrees(&two)), 0);
+    let outcome = by_transactions(&parse(&two), Limits::default()).1;
+    assert_eq!(outcome.counts.executions, 2);
+    let late = "plain x; mutex a; thread A { lock a; downgrade a; x = 1; unread a }
+        thread B { read a; r = x; unread a }";
+    assert!(races(&agrees(late)) > 0);
+    // Others read from then on, and only from then on, and nobody writes until it is given back.
+    let met = |other: &str| {
+        let text = format!(
+            "atomic f g; mutex a; thread A {{ lock a; await f == 1; downgrade a; await g == 1; unread a }}
+            thread B {{ f = 1; {other} }}"
+        );
+        deadlocks(&agrees(&text))
+    };
+    assert_eq!(met("read a; g = 1; unread a"), 0);
+    assert!(met("lock a; g = 1; unlock a") > 0);
+    let tried = "atomic f; mutex a; thread A { lock a; f = 1; downgrade a; f = 2; unread a }
+        thread B { r = f; q = tryread a; if r == 1 { assert q == 1 } }
+        thread C { r = f; q = try a; if r == 2 { assert q == 1 } }";
+    assert_eq!(assertions(&agrees(tried)), 2);
+    let misused =
+        "mutex a; thread A { read a; downgrade a } thread B { lock a; downgrade a; unlock a }";
+    let seen = agrees(misused);
+    let is_misuse = |failure: &&Failure| matches!(failure, Failure::Misuse { .. });
+    assert_eq!(seen.failures.iter().filter(is_misuse).count(), 2);
+}
+
+#[test]
 fn semaphores_and_channels_order_what_they_guard() {
     let semaphore =
         "atomic s; plain x; thread A { x = 1; release s += 1 } thread B { down s; r = x }";

@@ -193,6 +193,8 @@ code! {
         Countdown = 17,
         /// A part of an operation of a channel. Where the operation is known as a whole, nobody sees its parts.
         Channel = 18,
+        /// Makes an exclusively held lock one that is held shared.
+        Downgrade = 19,
     }
 }
 
@@ -236,7 +238,7 @@ impl Act {
 }
 
 impl Class {
-    /// Whether operations of the class acquire a lock, try to, or release one.
+    /// Whether operations of the class acquire a lock, try to, release or downgrade one.
     #[must_use]
     #[inline]
     pub const fn is_lock(self) -> bool {
@@ -248,6 +250,7 @@ impl Class {
                 | Self::ReadLock
                 | Self::TryReadLock
                 | Self::ReadUnlock
+                | Self::Downgrade
         )
     }
 }
@@ -270,6 +273,11 @@ impl How {
     pub const WEAK: u32 = 1 << 11;
     /// The operation belongs to a recognised primitive, whatever its class: users of the primitive cannot see weak values.
     pub const PRIMITIVE: u32 = 1 << 12;
+    /// The increment makes the reference of a thread that is about to be created to what it shares with its handle: which of the two
+    /// drops the last one shows nothing.
+    pub const HANDLE: u32 = 1 << 13;
+    /// It is the same thread in every execution that drops the last reference of this count.
+    pub const SETTLED: u32 = 1 << 14;
 
     /// A `how` of one class without flags.
     #[must_use]

@@ -277,8 +277,8 @@ fn a_lock_that_is_given_back_fairly() {
     });
 }
 
-//@ clean
-//@ executions <= 32
+//@ verified
+//@ executions = 2
 #[test]
 fn a_reader_writer_lock_that_is_downgraded() {
     let counter = Arc::new(RwLock::new(0));
@@ -286,6 +286,19 @@ fn a_reader_writer_lock_that_is_downgraded() {
         let mut writer = counter.write().unwrap();
         *writer += 1;
         let reader = RwLockWriteGuard::downgrade(writer);
+        assert!(*reader > 0);
+    });
+}
+
+//@ verified
+//@ executions = 2
+#[test]
+fn a_lock_of_parking_lot_that_is_downgraded() {
+    let counter = Arc::new(parking_lot::RwLock::new(0));
+    threads(2, move |_| {
+        let mut writer = counter.write();
+        *writer += 1;
+        let reader = parking_lot::RwLockWriteGuard::downgrade(writer);
         assert!(*reader > 0);
     });
 }
@@ -341,7 +354,7 @@ fn a_hand_over_by_a_condition_variable() {
 }
 
 //@ verified
-//@ executions <= 133
+//@ executions = 2
 #[test]
 fn a_scope_of_two_threads() {
     let counter = Mutex::new(0);

@@ -183,12 +183,39 @@ fn crossbeam_cells_and_groups() {
     thread.join().unwrap();
 }
 
-//@ clean
+//@ verified
+//@ executions = 1
 #[test]
 fn crossbeam_parker() {
     let parker = Parker::new();
     let unparker = parker.unparker().clone();
     let thread = spawn(move || unparker.unpark());
+    parker.park();
+    thread.join().unwrap();
+}
+
+/// The token is one, however often it is given.
+//@ failed deadlock
+#[test]
+fn crossbeam_parker_twice() {
+    let parker = Parker::new();
+    let unparkers = [(); 2].map(|()| parker.unparker().clone());
+    let threads = unparkers.map(|unparker| spawn(move || unparker.unpark()));
+    parker.park();
+    parker.park(); //~ bug
+    for thread in threads {
+        thread.join().unwrap();
+    }
+}
+
+//@ clean
+#[test]
+fn crossbeam_parker_with_a_timeout() {
+    let parker = Parker::new();
+    let unparker = parker.unparker().clone();
+    let thread = spawn(move || unparker.unpark());
+    parker.park_timeout(std::time::Duration::from_millis(1));
+    parker.unparker().unpark();
     parker.park();
     thread.join().unwrap();
 }

@@ -32,6 +32,8 @@ mod counts;
 #[cfg(test)]
 mod crates;
 #[cfg(test)]
+mod handles;
+#[cfg(test)]
 mod locals;
 #[cfg(test)]
 mod lockfree;

@@ -1,7 +1,9 @@
-//! std's RwLock: sharing, exclusion, upgrades that deadlock, `try_read`, poisoning.
+//! std's RwLock: sharing, exclusion, upgrades that deadlock, `try_read`, poisoning, downgrades.
 
-use std::sync::{Arc, RwLock};
-use std::thread::spawn;
+use crate::shared::Shared;
+use std::sync::mpsc::channel;
+use std::sync::{Arc, RwLock, RwLockWriteGuard};
+use std::thread::{scope, spawn};
 
 //@ verified
 //@ executions = 1
@@ -150,4 +152,79 @@ fn a_panicking_writer_poisons() {
     });
     assert!(thread.join().is_err());
     assert!(count.read().is_err());
+}
+
+//@ verified
+#[test]
+fn a_downgrade_lets_readers_in() {
+    let lock = RwLock::new(0);
+    let (sender, receiver) = channel();
+    scope(|scope| {
+        let mut writer = lock.write().unwrap();
+        scope.spawn(|| {
+            assert_eq!(*lock.read().unwrap(), 1);
+            sender.send(()).unwrap();
+        });
+        *writer = 1;
+        let _reader = RwLockWriteGuard::downgrade(writer);
+        receiver.recv().unwrap();
+    });
+}
+
+//@ failed deadlock
+#[test]
+fn a_downgrade_keeps_writers_out() {
+    let lock = RwLock::new(0);
+    let (sender, receiver) = channel();
+    scope(|scope| {
+        let writer = lock.write().unwrap();
+        scope.spawn(|| {
+            *lock.write().unwrap() += 1; //~ bug
+            sender.send(()).unwrap();
+        });
+        let _reader = RwLockWriteGuard::downgrade(writer);
+        receiver.recv().unwrap(); //~ bug
+    });
+}
+
+//@ failed data-race
+#[test]
+fn writing_behind_a_downgrade() {
+    let lock = RwLock::new(());
+    let cell = Shared::new(0);
+    scope(|scope| {
+        scope.spawn(|| {
+            let _reader = RwLockWriteGuard::downgrade(lock.write().unwrap());
+            unsafe { *cell.ptr() = 1 }; //~ bug
+        });
+        let _reader = lock.read().unwrap();
+        assert!(unsafe { *cell.ptr() } < 2); //~ bug
+    });
+}
+
+//@ failed deadlock
+#[test]
+fn reading_again_behind_a_downgrade() {
+    let lock = RwLock::new(0);
+    scope(|scope| {
+        scope.spawn(|| *lock.write().unwrap() += 1); //~ bug
+        let _reader = RwLockWriteGuard::downgrade(lock.write().unwrap());
+        let _again = lock.read().unwrap(); //~ bug
+    });
+}
+
+//@ verified
+#[test]
+fn attempts_behind_a_downgrade() {
+    let lock = RwLock::new(0);
+    scope(|scope| {
+        scope.spawn(|| {
+            let reader = RwLockWriteGuard::downgrade(lock.write().unwrap());
+            assert!(lock.try_write().is_err());
+            drop(reader);
+        });
+        if let Ok(reader) = lock.try_read() {
+            assert_eq!(*reader, 0);
+        }
+    });
 }

@@ -24,6 +24,7 @@ fn main() {
                 *m.lock().unwrap() += 1;
                 *rw.write().unwrap() += 1;
                 drop(rw.read().unwrap());
+                drop(RwLockWriteGuard::downgrade(rw.write().unwrap()));
                 *pair.0.lock().unwrap() = true;
                 pair.1.notify_one();
                 pair.1.notify_all();

@@ -113,6 +113,7 @@ impl Gate<'_> {
                 }
             }
             Operation::Release(lock, mode) => self.released(lock, mode),
+            Operation::Downgrade(lock) => self.downgraded(lock),
             Operation::Data { object, access, kind, site } => {
                 let (writes, plain) = (access != Access::Read, kind == Kind::Plain);
                 self.check_locks(object, writes, plain);
@@ -298,7 +299,9 @@ impl Gate<'_> {
         let discipline = &self.discipline;
         match *operation {
             Operation::Acquire(lock, _) => unless(discipline.is_observed(lock), Mover::Right),
-            Operation::Release(lock, _) => unless(discipline.is_observed(lock), Mover::Left),
+            Operation::Release(lock, _) | Operation::Downgrade(lock) => {
+                unless(discipline.is_observed(lock), Mover::Left)
+            }
             Operation::Data { object, kind, .. } if kind.is_guarded() || discipline.by_locks => {
                 unless(discipline.is_unprotected(object), Mover::Both)
             }
@@ -373,6 +376,14 @@ impl Gate<'_> {
         let observed = self.discipline.is_observed(lock);
         self.run.touch_lock(lock, mode, -1, observed);
         self.run.push(Deed::Release(lock, mode));
+    }
+
+    fn downgraded(&mut self, lock: ObjectId) {
+        self.released(lock, Mode::Exclusive);
+        self.held.push((lock, Mode::Shared));
+        let observed = self.discipline.is_observed(lock);
+        self.run.touch_lock(lock, Mode::Shared, 1, observed);
+        self.run.push(Deed::Acquire(lock, Mode::Shared));
     }
 
     /// How others see an access: decrements of a reference count commute unless it matters who is the last.

@@ -194,6 +194,9 @@ pub enum Operation {
     TryAcquire(ObjectId, Mode),
     /// Releases a lock that the thread holds.
     Release(ObjectId, Mode),
+    /// Makes a lock that the thread holds exclusively one that it holds shared. (Nobody else could do anything with it before, so that it
+    /// moves left as a release does.)
+    Downgrade(ObjectId),
     /// Accesses data. `site` tells where, for reports of races.
     Data {
         /// What is accessed.

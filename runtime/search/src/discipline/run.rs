@@ -53,10 +53,23 @@ struct Taken {
     lock: ObjectId,
     /// The strongest mode among its operations.
     mode: Mode,
-    /// Times taken less times given back.
-    balance: i32,
+    /// Times taken less times given back: exclusively, and shared.
+    balance: (i32, i32),
     /// Tries see it.
     observed: bool,
+}
+
+impl Taken {
+    /// In which mode it is taken, or else was given back, on the whole. A lock that was downgraded is taken, shared.
+    const fn change(&self) -> Option<(Mode, bool)> {
+        match self.balance {
+            (0, 0) => None,
+            (1.., _) => Some((Mode::Exclusive, true)),
+            (_, 1..) => Some((Mode::Shared, true)),
+            (..0, _) => Some((Mode::Exclusive, false)),
+            (0, _) => Some((Mode::Shared, false)),
+        }
+    }
 }
 
 /// One transaction, finished or under way. Reused.
@@ -206,10 +219,15 @@ impl Run {
     }
 
     pub(super) fn touch_lock(&mut self, lock: ObjectId, mode: Mode, by: i32, observed: bool) {
+        let by = match mode {
+            Mode::Exclusive => (by, 0),
+            Mode::Shared => (0, by),
+        };
         match self.locks.iter_mut().find(|taken| taken.lock == lock) {
             Some(taken) => {
                 taken.mode = taken.mode.max(mode);
-                taken.balance += by;
+                taken.balance.0 += by.0;
+                taken.balance.1 += by.1;
                 taken.observed |= observed;
             }
             None => self.locks.push(Taken { lock, mode, balance: by, observed }),
@@ -223,11 +241,10 @@ impl Run {
     /// Completes the footprint: the transaction has ended or is blocked.
     pub(crate) fn seal(&mut self) {
         for taken in &self.locks {
-            let changed = (taken.balance != 0 || taken.observed) && !is_on(Fault::ChangeAsSection);
+            let change = taken.change();
+            let changed = (change.is_some() || taken.observed) && !is_on(Fault::ChangeAsSection);
             self.footprint.touch(taken.lock, lock_access(taken.mode, changed));
-            if taken.balance != 0 {
-                self.changes.push((taken.lock, taken.mode, taken.balance > 0));
-            }
+            self.changes.extend(change.map(|(mode, taken_now)| (taken.lock, mode, taken_now)));
         }
         match self.blocked {
             Some(Wanted::Lock(lock, mode)) => self.footprint.touch(lock, lock_access(mode, false)),

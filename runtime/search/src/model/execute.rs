@@ -34,6 +34,7 @@ impl ModelMachine {
                 !self.state.holds(me, a, false)
             }
             Statement::ReadUnlock(a) => !self.state.holds(me, a, true),
+            Statement::Downgrade(a) => !self.can_downgrade(me, a),
             _ => false,
         };
         if misused {
@@ -119,6 +120,11 @@ impl ModelMachine {
                 if let Ok(at) = readers.binary_search(&me) {
                     readers.remove(at);
                 }
+            }
+            Statement::Downgrade(a) => {
+                footprint.touch(mutex(a), Access::Unlock);
+                owners[usize::from(a.0)] = None;
+                insert_sorted(&mut readers[usize::from(a.0)], me);
             }
             Statement::Down(x) => {
                 footprint.touch(variable(x), Access::Write);

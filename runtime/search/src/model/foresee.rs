@@ -132,7 +132,10 @@ fn held(code: &[Instruction], reentrant: &[bool]) -> Vec<BTreeSet<Mutex>> {
 /// Whether the code may take the mutex shared.
 fn reads(code: &[Instruction], a: Mutex) -> bool {
     code.iter().any(|instruction| match instruction {
-        Instruction::Do(Statement::ReadLock(b) | Statement::TryReadLock(_, b), _) => *b == a,
+        Instruction::Do(
+            Statement::ReadLock(b) | Statement::TryReadLock(_, b) | Statement::Downgrade(b),
+            _,
+        ) => *b == a,
         _ => false,
     })
 }
@@ -171,7 +174,7 @@ fn accesses(
         Statement::TryLock(_, a) | Statement::TryReadLock(_, a) => {
             vec![(mutex(a), Access::TryLock)]
         }
-        Statement::Unlock(a) => vec![(mutex(a), Access::Unlock)],
+        Statement::Unlock(a) | Statement::Downgrade(a) => vec![(mutex(a), Access::Unlock)],
         Statement::ReadLock(a) => vec![(mutex(a), Access::ReadLock)],
         Statement::ReadUnlock(a) => vec![(mutex(a), Access::ReadUnlock)],
         // Waits may end by themselves, and queues be in order.

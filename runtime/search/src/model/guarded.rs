@@ -70,7 +70,10 @@ impl ModelMachine {
                 Action::default()
             }
             Statement::ReadUnlock(a) if !self.state.holds(me, a, true) => Action::default(),
-            Statement::Unlock(a) | Statement::ReadUnlock(a) => with_lock(a),
+            Statement::Downgrade(a) if !self.can_downgrade(me, a) => Action::default(),
+            Statement::Unlock(a) | Statement::ReadUnlock(a) | Statement::Downgrade(a) => {
+                with_lock(a)
+            }
             Statement::Wait(c, a) | Statement::WaitFor(_, c, a) => with_queue(c, a),
             Statement::TryLock(_, a) | Statement::TryReadLock(_, a) => accesses(mutex(a)),
             Statement::NotifyOne(c) | Statement::NotifyAll(c) => accesses(condvar(c)),

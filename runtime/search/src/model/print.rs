@@ -150,6 +150,7 @@ impl Display for Statement {
             Self::Unlock(a) => write!(f, "unlock {a}"),
             Self::ReadLock(a) => write!(f, "read {a}"),
             Self::ReadUnlock(a) => write!(f, "unread {a}"),
+            Self::Downgrade(a) => write!(f, "downgrade {a}"),
             Self::TryReadLock(register, a) => write!(f, "{register} = tryread {a}"),
             Self::Down(x) => write!(f, "down {x}"),
             Self::Increment(x) => write!(f, "inc {x}"),

@@ -119,6 +119,8 @@ pub enum Statement {
     ReadLock(Mutex),
     /// `unread a`
     ReadUnlock(Mutex),
+    /// `downgrade a`: a mutex that the thread has locked exclusively (and that is not re-entrant) becomes locked shared.
+    Downgrade(Mutex),
     /// `r = tryread a`: the register becomes 1 if no writer held the lock, else 0.
     TryReadLock(Register, Mutex),
     /// `down x`: waits until the value is positive, and takes one away (a semaphore; its up is `release x += 1`).

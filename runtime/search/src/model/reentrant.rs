@@ -24,6 +24,11 @@ impl ModelMachine {
         }
     }
 
+    /// Whether the thread holds the mutex exclusively, once for all.
+    pub(super) fn can_downgrade(&self, me: Body, a: Mutex) -> bool {
+        self.state.holds(me, a, false) && !self.reentrant[usize::from(a.0)]
+    }
+
     /// Executes such an acquire or release.
     pub(super) fn enter_or_leave_again(&mut self, number: usize) {
         match self.next(number).cloned() {

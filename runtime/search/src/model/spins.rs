@@ -341,6 +341,7 @@ impl ModelMachine {
         let part = match statement {
             None => Part::Effect,
             _ if chooser.asked => Part::Effect,
+            Some(Statement::Downgrade(_)) => Part::Effect,
             Some(Statement::Lock(a)) => Part::Deed(Deed::Acquire(a, false)),
             Some(Statement::ReadLock(a)) => Part::Deed(Deed::Acquire(a, true)),
             Some(Statement::Unlock(a)) => Part::Deed(Deed::Release(a, false)),

@@ -287,6 +287,7 @@ impl Parser {
             "unlock" => Statement::Unlock(self.mutex()?),
             "read" => Statement::ReadLock(self.mutex()?),
             "unread" => Statement::ReadUnlock(self.mutex()?),
+            "downgrade" => Statement::Downgrade(self.mutex()?),
             "down" => Statement::Down(self.variable()?),
             "inc" => Statement::Increment(self.variable()?),
             "free" => Statement::Free(self.variable()?),

@@ -132,6 +132,10 @@ impl ModelMachine {
                 Operation::Local
             }
             Statement::ReadUnlock(ref a) if lacks(a, true) => Operation::Local,
+            Statement::Downgrade(a) if !self.can_downgrade(Body(number as u8), a) => {
+                Operation::Local
+            }
+            Statement::Downgrade(a) => Operation::Downgrade(mutex(a)),
             Statement::ReadLock(a) => Operation::Acquire(mutex(a), Mode::Shared),
             Statement::ReadUnlock(a) => Operation::Release(mutex(a), Mode::Shared),
             Statement::TryReadLock(_, a) => Operation::TryAcquire(mutex(a), Mode::Shared),

@@ -81,7 +81,9 @@ impl Watched {
             Operation::Release(lock, Mode::Shared) => {
                 self.watch.readers.entry(lock).or_default().join(&now);
             }
-            Operation::Release(lock, Mode::Exclusive) | Operation::Wait { lock, .. } => {
+            Operation::Release(lock, Mode::Exclusive)
+            | Operation::Downgrade(lock)
+            | Operation::Wait { lock, .. } => {
                 self.watch.locks.insert(lock, now.clone());
             }
             Operation::Data { object, access, kind, site }

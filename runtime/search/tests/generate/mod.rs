@@ -196,6 +196,7 @@ fn rarer() -> impl Strategy<Value = Statement> {
     prop_oneof![
         mutex().prop_map(Statement::ReadLock),
         mutex().prop_map(Statement::ReadUnlock),
+        mutex().prop_map(Statement::Downgrade),
         (register(), mutex()).prop_map(|(r, a)| Statement::TryReadLock(r, a)),
         atomic().prop_map(Statement::Down),
         variable().prop_map(Statement::Free),
@@ -283,6 +284,15 @@ fn pattern() -> impl Strategy<Value = Vec<Statement>> {
         section.push(Statement::ReadUnlock(a));
         section
     });
+    let downgraded =
+        (mutex(), vec(access(), 0..3), vec(access(), 0..3)).prop_map(|(a, written, read)| {
+            let mut section = vec![Statement::Lock(a)];
+            section.extend(written);
+            section.push(Statement::Downgrade(a));
+            section.extend(read);
+            section.push(Statement::ReadUnlock(a));
+            section
+        });
     let semaphore = (atomic(), access()).prop_map(|(x, inner)| {
         let up = Statement::Ordered(Order::Release, Box::new(Statement::Add(x, 1)));
         vec![up, Statement::Down(x), inner]
@@ -307,6 +317,7 @@ fn pattern() -> impl Strategy<Value = Vec<Statement>> {
         2 => waking,
         1 => leaked,
         2 => read,
+        1 => downgraded,
         1 => semaphore,
         1 => channel,
 

@@ -53,6 +53,8 @@ mod tests {
         *l.try_write().unwrap() += 1;
         assert_eq!(*l.read() + *l.read_recursive() + *l.try_read().unwrap(), 6);
         *parking_lot::RwLockUpgradableReadGuard::upgrade(l.upgradable_read()) += 1;
+        let read = parking_lot::RwLockWriteGuard::downgrade(l.write());
+        drop(read);
         let o = parking_lot::Once::new();
         o.call_once(|| ());
         o.call_once_force(|_| ());
@@ -74,6 +76,9 @@ mod tests {
         let g = crossbeam_utils::sync::WaitGroup::new();
         drop(g.clone());
         g.wait();
+        let p = crossbeam_utils::sync::Parker::new();
+        p.unparker().unpark();
+        p.park();
         let (s, r) = crossbeam_channel::unbounded();
         s.clone().send(1).unwrap();
         assert_eq!(r.clone().recv(), Ok(1));

@@ -69,7 +69,7 @@ pub(super) fn owned(code: &[Instruction]) -> Vec<Option<BTreeSet<Mutex>>> {
                 Instruction::Do(Statement::Lock(a) | Statement::Wait(_, a), _) => {
                     behind.insert(a);
                 }
-                Instruction::Do(Statement::Unlock(a), _) => {
+                Instruction::Do(Statement::Unlock(a) | Statement::Downgrade(a), _) => {
                     behind.remove(&a);
                 }
                 _ => {}

@@ -43,6 +43,7 @@ impl Layout {
                 Statement::TryLock(_, a)
                 | Statement::ReadLock(a)
                 | Statement::ReadUnlock(a)
+                | Statement::Downgrade(a)
                 | Statement::TryReadLock(_, a) => monitors[usize::from(a.0)] = false,
                 Statement::Close(q) => queues[usize::from(q.0)] = false,
                 Statement::Spawn(body) => spawned[usize::from(body.0)] = true,
@@ -116,6 +117,7 @@ impl Layout {
                 statement,
                 Statement::Unlock(_)
                     | Statement::ReadUnlock(_)
+                    | Statement::Downgrade(_)
                     | Statement::Wait(..)
                     | Statement::WaitFor(..)
                     | Statement::Allocate(_)
@@ -198,6 +200,7 @@ impl Layout {
             Statement::TryLock(_, a)
             | Statement::ReadLock(a)
             | Statement::ReadUnlock(a)
+            | Statement::Downgrade(a)
             | Statement::TryReadLock(_, a) => add(point, other(mutex(a))),
             Statement::Wait(c, a) | Statement::WaitFor(_, c, a) => {
                 point.choice = machine.root.threads[thread].spurious > 0;
