@@ -26,8 +26,10 @@ mod harness;
 mod heap;
 mod host;
 mod judge;
+mod lives;
 mod machine;
 mod memory;
+mod misuse;
 #[path = "libc/mod.rs"]
 mod models;
 mod names;
@@ -54,4 +56,5 @@ mod thread_locals;
 mod time;
 mod transactional;
 mod unwind;
+mod validity;
 mod waiting;

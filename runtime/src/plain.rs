@@ -9,12 +9,15 @@ use lockred_search::footprint::Access;
 use lockred_search::transactional::Racer;
 use lockred_trace::codes::BugKind;
 use lockred_trace::hooks::{Class, How};
-use lockred_trace::message::{Place, Role};
+use lockred_trace::message::Place;
 use lockred_trace::sites::SiteId;
 
-/// Plain hooks are called only while this is not 0.
+/// Plain hooks are called only while this is not 0: below the root.
 #[unsafe(no_mangle)]
 pub static mut __lr_watch: u32 = 0;
+
+/// Accesses may race. While they cannot, they are only looked at for whether their memory is there ([`crate::misuse`]).
+static mut MAY_RACE: bool = false;
 
 /// An execution begins: the detector forgets, and watches.
 pub fn begin() {
@@ -23,8 +26,7 @@ pub fn begin() {
         let ranges = [crate::arena::range(), crate::root::globals()];
         state.detector.get_or_insert_with(|| Detector::new(&ranges)).reset();
     }
-    // SAFETY: one OS thread; the program reads it only while a coroutine runs.
-    unsafe { __lr_watch = 1 };
+    wake_up();
 }
 
 /// The running thread may be alone with nothing unordered behind it: then no access can race until it creates a thread.
@@ -42,24 +44,27 @@ pub fn rest_if_alone() {
     }
 }
 
-/// Accesses are not watched until a thread is created.
+/// Accesses are not watched for races until a thread is created.
 pub fn rest() {
-    // SAFETY: as in `begin`.
-    unsafe { __lr_watch = 0 };
+    // SAFETY: one OS thread.
+    unsafe { MAY_RACE = false };
 }
 
 /// A thread was created: accesses may race again.
 pub fn wake_up() {
     if state().mode != Mode::Free {
-        // SAFETY: as in `begin`.
-        unsafe { __lr_watch = 1 };
+        // SAFETY: one OS thread; the program reads the first only while a coroutine runs.
+        unsafe {
+            __lr_watch = 1;
+            MAY_RACE = true;
+        }
     }
 }
 
-/// Whether accesses are watched now.
+/// Whether accesses are watched for races now.
 pub fn watching() -> bool {
     // SAFETY: one OS thread.
-    unsafe { __lr_watch != 0 }
+    unsafe { MAY_RACE }
 }
 
 /// A stack id for the detector: of the running stack while recording, else 0. A thread that goes round and round in a turn of its own
@@ -97,6 +102,11 @@ fn check(address: usize, size: usize, site: u32, writes: bool, check: Check) {
     let Some(state) = installed() else { return };
     let Some(thread) = state.running else { return };
     if size == 0 || !state.below_root || crate::channels::is_muted() {
+        return;
+    }
+    let kind = if writes { AccessKind::Write } else { AccessKind::Read };
+    crate::misuse::check(kind, address, size, SiteId(site));
+    if !watching() {
         return;
     }
     if writes && !state.execution.threads[thread as usize].region.is_stack(address) {
@@ -239,13 +249,7 @@ const fn kind_name(kind: AccessKind) -> &'static str {
 }
 
 fn access_place(state: &mut State, access: &AccessInfo) -> Place {
-    let role = match access.kind {
-        AccessKind::Read => Role::Read,
-        AccessKind::Write | AccessKind::Free => Role::Write,
-        AccessKind::AtomicRead => Role::AtomicRead,
-        AccessKind::AtomicWrite => Role::AtomicWrite,
-    };
-    let mut place = place(role, access.thread, access.site);
+    let mut place = place(access.kind.role(), access.thread, access.site);
     if let Some(recorder) = &mut state.recorder {
         let (stack, step) = recorder.stack_of(access.stack.0);
         place.stack = stack;
