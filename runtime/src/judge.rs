@@ -25,6 +25,7 @@ pub fn finish(failures: &mut Vec<Failure>) {
         Some(exit) => {
             failures.extend(judge_exit(exit));
             warn_stuck();
+            crate::leaks::judge();
         }
         None => failures.extend(stuck()),
     }

@@ -26,6 +26,7 @@ mod harness;
 mod heap;
 mod host;
 mod judge;
+mod leaks;
 mod lives;
 mod machine;
 mod memory;

@@ -102,6 +102,9 @@ pub fn end() -> ! {
     crate::waiting::leave_loop(SiteId(0));
     crate::rounds::progress();
     let state = state::state();
+    // What is still to be seen on its stack, where it is main's: what called the function that ended the process.
+    let here = 0_u8;
+    state.thread().stack_pointer = (&raw const here) as usize;
     state.thread().pending = Pending::Ended;
     state.execution.live -= 1;
     crate::objects::ended(number);

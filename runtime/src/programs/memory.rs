@@ -1,11 +1,11 @@
 //! Programs and their memory: what a restore puts back, where blocks lie, and what is freed wrongly.
 
 use super::hooks::Words;
-use super::{explore, right, search, wrong};
+use super::{complete, explore, explore_in, right, search, wrong, wrong_in};
 use crate::memory::{__lr_libc_free, __lr_libc_malloc, __lr_libc_realloc};
-use lockred_trace::codes::BugKind;
+use lockred_trace::codes::{BugKind, WarningKind};
 use lockred_trace::message::{Bug, Role, Stop};
-use lockred_trace::session::Strategy;
+use lockred_trace::session::{Environment, Strategy};
 
 #[test]
 fn every_execution_begins_with_the_same_memory() {
@@ -279,6 +279,79 @@ fn the_stack_of_a_waiting_thread_is_there_but_for_what_it_has_left() {
     right(there, 1);
     let bug = wrong(gone, BugKind::UseAfterFree).bug.unwrap();
     assert!(bug.message.ends_with("of a function of thread 0 that has returned"));
+}
+
+#[test]
+fn with_reuse_an_address_comes_back_to_the_thread_that_freed_it() {
+    // Who has seen an address takes it for the same block when it sees it again.
+    fn program(words: Words) -> i32 {
+        words.store(1, __lr_libc_malloc(24) as u64);
+        let thread = words.spawn(|words| {
+            words.store(3, 1);
+            __lr_libc_free(words.load(1) as *mut u8);
+            words.store(1, __lr_libc_malloc(24) as u64);
+            words.store(2, 1);
+        });
+        let seen = words.load(1);
+        let is_old = words.load(3) == 0;
+        let came_back = is_old && words.load(2) == 1 && words.load(1) == seen;
+        words.join(thread);
+        i32::from(came_back)
+    }
+    let in_order = |reuse| Environment { reuse, ..Environment::USUAL };
+    complete(&explore_in(program, in_order(false)));
+    wrong_in(program, in_order(true), BugKind::Exit);
+}
+
+/// What the search warns of, where leaks are looked for.
+fn leaks(program: fn(Words) -> i32) -> Vec<String> {
+    let found = explore_in(program, Environment { leaks: true, ..Environment::USUAL });
+    complete(&found);
+    assert_eq!(explore(program).warnings, []);
+    let leaks = found.warnings.into_iter().filter(|warning| warning.kind == WarningKind::Leak);
+    leaks.map(|warning| warning.message).collect()
+}
+
+#[test]
+fn blocks_that_nothing_points_to_are_leaks() {
+    fn lost(words: Words) -> i32 {
+        words.join(words.spawn(|_| {
+            let inner = __lr_libc_malloc(40);
+            let outer = Words(__lr_libc_malloc(24).cast());
+            outer.write(1, inner as u64 + 8);
+            for _ in 0..std::hint::black_box(2) {
+                __lr_libc_malloc(100);
+            }
+        }));
+        0
+    }
+    let expected = [
+        "leak: a block of 24 bytes is still allocated at the end, and nothing points to it (1 more block is lost with it)",
+        "leak: 2 blocks, 200 bytes together, are still allocated at the end, and nothing points to them",
+    ];
+    assert_eq!(leaks(lost), expected);
+
+    fn circle(words: Words) -> i32 {
+        words.join(words.spawn(|_| {
+            let (one, other) = (Words(__lr_libc_malloc(24).cast()), __lr_libc_malloc(24));
+            one.write(0, other as u64);
+            Words(other.cast()).write(2, one.at(0) as u64);
+        }));
+        0
+    }
+    assert_eq!(leaks(circle).len(), 1);
+
+    fn kept(words: Words) -> i32 {
+        let old = __lr_libc_malloc(24);
+        words.join(words.spawn(|words| {
+            let block = Words(__lr_libc_malloc(24).cast());
+            block.write(0, __lr_libc_malloc(8) as u64);
+            words.write(9, block.at(0) as u64 + 16);
+        }));
+        __lr_libc_free(old);
+        0
+    }
+    assert_eq!(leaks(kept), [""; 0]);
 }
 
 /// What the places of a bug show, and of whom.
