@@ -172,6 +172,21 @@ fn access_place(kind: AccessKind, address: usize, size: usize, site: SiteId) -> 
     place
 }
 
+/// What a report says besides of a block that the running thread is freeing: the locks that it holds, and where the block comes from.
+pub fn places_of_free(block: usize) -> Vec<Place> {
+    let state = state();
+    if state.recorder.is_none() {
+        return Vec::new();
+    }
+    let number = state.thread_number();
+    let held = state.execution.held.iter().filter(|held| held.thread == number);
+    let mut places: Vec<Place> = held.map(|held| lives::held_place(Role::Held, held)).collect();
+    let life = state.lives.as_ref().and_then(|lives| lives.of(block));
+    let allocated = life.and_then(|life| life.allocated.as_ref());
+    places.extend(allocated.into_iter().flat_map(|event| lives::places(Role::Allocated, event)));
+    places
+}
+
 /// Ends the execution: the failure is told with the locks that the running thread holds, and the life of the block.
 fn end(mut failure: Failure, block: Option<Block>) -> ! {
     let state = state();

@@ -2,6 +2,7 @@
 
 use crate::detect::{self, AccessInfo, AccessKind, By, Detector, Race, StackId};
 use crate::failure::{Failure, place};
+use crate::heap::Reuse;
 use crate::operation::{Atomic, AtomicOperation};
 use crate::record::Recorder;
 use crate::state::{Mode, State, installed, state};
@@ -186,6 +187,11 @@ pub fn looks(operation: &AtomicOperation) {
 /// A block was allocated.
 pub fn allocated(address: usize, size: usize) {
     let state = state();
+    if state.reuse == Reuse::AtOnce {
+        // Who allocates it has freed it. That is not forgotten, so that somebody's access through an old pointer is one to freed memory,
+        // for the search by transactions and for its replay alike.
+        return;
+    }
     if let (true, Some(detector)) = (watching(), &mut state.detector) {
         detector.allocated(address, size);
     }
@@ -213,8 +219,11 @@ fn report(state: &mut State, race: &Race) {
     if state.step.failures.iter().any(|known| known.key == failure.key) {
         return;
     }
-    let failure =
+    let mut failure =
         failure.at(access_place(state, &race.earlier)).at(access_place(state, &race.later));
+    if race.later.kind == AccessKind::Free {
+        failure.places.extend(crate::misuse::places_of_free(race.later.addr));
+    }
     state.step.failures.push(failure);
 }
 

@@ -115,13 +115,18 @@ fn read(words: Words, index: usize, offset: usize, size: usize) {
 fn reading_before_another_frees_is_a_race() {
     fn program(words: Words) -> i32 {
         words.store(1, __lr_libc_malloc(24) as u64);
-        let thread = words.spawn(|words| __lr_libc_free(words.load(1) as *mut u8));
+        let thread = words.spawn(|words| {
+            words.lock(2);
+            __lr_libc_free(words.load(1) as *mut u8);
+            words.unlock(2);
+        });
         read(words, 1, 0, 8);
         words.join(thread);
         0
     }
     let bug = wrong(program, BugKind::DataRace).bug.unwrap();
-    assert!(roles(&bug).contains(&(Role::Frees, 1)), "{bug:?}");
+    let expected = [(Role::Read, 0), (Role::Frees, 1), (Role::Held, 1), (Role::Allocated, 0)];
+    assert_eq!(roles(&bug), expected);
 }
 
 #[test]
