@@ -63,7 +63,7 @@ fn may_access_long(address: usize, size: usize) -> bool {
     // SAFETY: as above.
     let rest = unsafe { *end };
     whole.iter().all(|&state| state == GRANULE as i8)
-        && (last % GRANULE) as isize < rest as isize
+        && isize::from(rest) > (last % GRANULE) as isize
 }
 
 /// A block of `size` bytes is given out, in a place of `capacity` bytes (a multiple of sixteen). O(capacity / 16).
