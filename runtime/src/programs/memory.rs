@@ -1,7 +1,7 @@
 //! Programs and their memory: what a restore puts back, where blocks lie, and what is freed wrongly.
 
 use super::hooks::Words;
-use super::{complete, explore, explore_in, right, search, wrong, wrong_in};
+use super::{Program, complete, explore, explore_in, right, search, wrong, wrong_in};
 use crate::memory::{__lr_libc_free, __lr_libc_malloc, __lr_libc_realloc};
 use lockred_trace::codes::{BugKind, WarningKind};
 use lockred_trace::message::{Bug, Role, Stop};
@@ -234,7 +234,7 @@ fn accesses_beside_a_block_are_described() {
         words.join(words.spawn(|words| read(words, 1, 0, 8)));
         0
     }
-    let programs: [(fn(Words) -> i32, &str); 4] = [
+    let programs: [(Program, &str); 4] = [
         (behind, "reads 8 bytes, right behind a block of 24 bytes"),
         (farther, "reads 1 byte, 9 bytes behind a block of 24 bytes"),
         (across, "reads 97 bytes, across the end of a block of 100 bytes"),
