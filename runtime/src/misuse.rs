@@ -47,7 +47,12 @@ fn check_stack(kind: AccessKind, address: usize, size: usize, site: SiteId) {
         // What main's end means to others is what the end of the process means: nothing.
         true if owner == 0 => return,
         true => format!("of the stack of thread {owner}, which has ended"),
-        false if address >= thread.stack_pointer => return,
+        false if address >= thread.stack_pointer => {
+            if owner != 0 {
+                crate::plain::uses_stack(thread.region, site);
+            }
+            return;
+        }
         false => format!("of a function of thread {owner} that has returned"),
     };
     let message = format!("thread {number} {} {what}", accesses(kind, size));

@@ -1,5 +1,6 @@
 //! Plain memory accesses, and what the race detector is told in general.
 
+use crate::arena::Region;
 use crate::detect::{self, AccessInfo, AccessKind, By, Detector, Race, StackId};
 use crate::failure::{Failure, place};
 use crate::heap::Reuse;
@@ -107,9 +108,20 @@ fn check(address: usize, size: usize, site: u32, writes: bool, check: Check) {
     }
     let kind = if writes { AccessKind::Write } else { AccessKind::Read };
     crate::misuse::check(kind, address, size, SiteId(site));
-    if !watching() {
-        return;
+    if watching() {
+        accessed(state, thread, (address, size), site, writes, check);
     }
+}
+
+/// Memory that is there is accessed.
+fn accessed(
+    state: &mut State,
+    thread: u32,
+    (address, size): (usize, usize),
+    site: u32,
+    writes: bool,
+    check: Check,
+) {
     if writes && !state.execution.threads[thread as usize].region.is_stack(address) {
         state.thread().rounds.plain_write(address, size);
         crate::rounds::progress();
@@ -210,6 +222,24 @@ pub fn freed(address: usize, size: usize) {
     if let Some(race) = detector.freed(By { thread, site: SiteId(0), stack }, address, size) {
         report(state, &race);
     }
+}
+
+/// What stands for a thread's stack, which its end frees: a word of its region that is no memory of the program.
+const fn whole_stack(region: Region) -> usize {
+    region.base()
+}
+
+/// The running thread uses the stack of another one, which must not end meanwhile.
+pub fn uses_stack(region: Region, site: SiteId) {
+    let state = state();
+    if let (true, Some(thread)) = (watching(), state.running) {
+        accessed(state, thread, (whole_stack(region), 8), site.0, false, Detector::read);
+    }
+}
+
+/// The running thread's stack is gone.
+pub fn leaves_stack(region: Region) {
+    freed(whole_stack(region), 8);
 }
 
 /// A race is a failure of the step under way.

@@ -101,6 +101,9 @@ pub unsafe fn take(block: usize, size: usize) {
 /// # Safety
 /// The region is mapped, and no block is in use there.
 pub unsafe fn forget(from: usize, to: usize) {
+    if from >= to {
+        return;
+    }
     let states = states(from, to);
     // SAFETY: the states of a part of a heap are in its region.
     unsafe { std::ptr::write_bytes(states.start as *mut u8, 0, states.len()) };

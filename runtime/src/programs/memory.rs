@@ -263,6 +263,37 @@ fn the_stack_of_an_ended_thread_is_gone() {
 }
 
 #[test]
+fn an_end_that_nothing_orders_with_a_use_of_the_stack_is_a_race() {
+    fn publishes(words: Words) {
+        let local = 0_u64;
+        words.store(1, (&raw const local) as u64);
+        // Where nobody has to see it before the use.
+        words.add(2, 1);
+    }
+    fn program(words: Words) -> i32 {
+        let thread = words.spawn(publishes);
+        if words.load(1) != 0 {
+            read(words, 1, 0, 8);
+        }
+        words.join(thread);
+        0
+    }
+    let found = explore(program);
+    assert!(matches!(found.findings[0].kind, BugKind::DataRace | BugKind::UseAfterFree));
+
+    fn waits(words: Words) -> i32 {
+        let thread = words.spawn(|words| {
+            let local = 0_u64;
+            words.store(1, (&raw const local) as u64);
+            words.join(words.spawn(|words| read(words, 1, 0, 8)));
+        });
+        words.join(thread);
+        0
+    }
+    complete(&explore(waits));
+}
+
+#[test]
 fn the_stack_of_a_waiting_thread_is_there_but_for_what_it_has_left() {
     #[inline(never)]
     fn left() -> u64 {
