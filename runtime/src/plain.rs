@@ -232,9 +232,11 @@ const fn whole_stack(region: Region) -> usize {
 /// The running thread uses the stack of another one, which must not end meanwhile.
 pub fn uses_stack(region: Region, site: SiteId) {
     let state = state();
-    if let (true, Some(thread)) = (watching(), state.running) {
-        accessed(state, thread, (whole_stack(region), 8), site.0, false, Detector::read);
-    }
+    // What is part of an act on a channel is told to nobody, and ordered by what the channel promises.
+    let (true, Some(thread)) = (watching() && !crate::channels::is_muted(), state.running) else {
+        return;
+    };
+    accessed(state, thread, (whole_stack(region), 8), site.0, false, Detector::read);
 }
 
 /// The running thread's stack is gone.
