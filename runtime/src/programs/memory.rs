@@ -1,9 +1,10 @@
 //! Programs and their memory: what a restore puts back, where blocks lie, and what is freed wrongly.
 
 use super::hooks::Words;
-use super::{Program, complete, explore, explore_in, right, search, wrong, wrong_in};
+use super::{Program, by_hand, complete, explore, explore_in, right, search, wrong, wrong_in};
 use crate::memory::{__lr_libc_free, __lr_libc_malloc, __lr_libc_realloc};
 use lockred_trace::codes::{BugKind, WarningKind};
+use lockred_trace::hooks::Order;
 use lockred_trace::message::{Bug, Role, Stop};
 use lockred_trace::session::{Environment, Strategy};
 
@@ -248,6 +249,26 @@ fn accesses_beside_a_block_are_described() {
 }
 
 #[test]
+fn what_an_execution_allocated_is_unknown_to_the_next_one() {
+    fn program(words: Words) -> i32 {
+        let old = __lr_libc_malloc(24) as usize;
+        let thread = words.spawn(|words| {
+            words.add(2, 1);
+        });
+        // Behind this block and the one that `spawn` made, each with its header and padding.
+        let next = old + 112;
+        if words.load(2) == 0 {
+            assert_eq!(__lr_libc_malloc(24) as usize, next);
+        } else {
+            crate::host::read(next, 8);
+        }
+        words.join(thread);
+        0
+    }
+    wrong(program, BugKind::OutOfBounds);
+}
+
+#[test]
 fn the_stack_of_an_ended_thread_is_gone() {
     fn program(words: Words) -> i32 {
         let thread = words.spawn(|words| {
@@ -267,7 +288,6 @@ fn an_end_that_nothing_orders_with_a_use_of_the_stack_is_a_race() {
     fn publishes(words: Words) {
         let local = 0_u64;
         words.store(1, (&raw const local) as u64);
-        // Where nobody has to see it before the use.
         words.add(2, 1);
     }
     fn program(words: Words) -> i32 {
@@ -280,6 +300,11 @@ fn an_end_that_nothing_orders_with_a_use_of_the_stack_is_a_race() {
     }
     let found = explore(program);
     assert!(matches!(found.findings[0].kind, BugKind::DataRace | BugKind::UseAfterFree));
+    // Also where it is used first, so that both orders are explored.
+    let steps = by_hand(program, &[0, 1, 1, 0, 0, 1]);
+    let failures: Vec<BugKind> =
+        steps.iter().flat_map(|step| &step.failures).map(|failure| failure.kind).collect();
+    assert_eq!(failures, [BugKind::DataRace]);
 
     fn waits(words: Words) -> i32 {
         let thread = words.spawn(|words| {
@@ -337,6 +362,26 @@ fn with_reuse_an_address_comes_back_to_the_thread_that_freed_it() {
     let in_order = |reuse| Environment { reuse, ..Environment::USUAL };
     complete(&explore_in(program, in_order(false)));
     wrong_in(program, in_order(true), BugKind::Exit);
+}
+
+#[test]
+fn with_reuse_an_old_pointer_to_a_new_block_races_with_the_free() {
+    fn program(words: Words) -> i32 {
+        words.store(1, __lr_libc_malloc(24) as u64);
+        let thread = words.spawn(|words| {
+            __lr_libc_free(words.load(1) as *mut u8);
+            words.store_with(2, __lr_libc_malloc(24) as u64, Order::Relaxed);
+        });
+        if words.load_with(2, Order::Relaxed) != 0 {
+            read(words, 1, 0, 8);
+        }
+        words.join(thread);
+        0
+    }
+    let reuse = Environment { reuse: true, ..Environment::USUAL };
+    let bug = wrong_in(program, reuse, BugKind::DataRace).bug.unwrap();
+    assert_eq!(roles(&bug)[..2], [(Role::Frees, 1), (Role::Read, 0)]);
+    wrong(program, BugKind::UseAfterFree);
 }
 
 /// What the search warns of, where leaks are looked for.
