@@ -183,6 +183,28 @@ fn a_local_of_a_thread_that_has_ended() {
     assert_eq!(unsafe { **shared.ptr() }, 7); //~ bug
 }
 
+thread_local! {
+    static OWN: Shared<u64> = const { Shared::new(7) };
+}
+
+//@ failed use-after-free
+#[test]
+fn a_thread_local_of_a_thread_that_has_ended() {
+    let shared = Arc::new(Shared::new(ptr::null_mut()));
+    let other = Arc::clone(&shared);
+    let thread = spawn(move || OWN.with(|own| unsafe { *other.ptr() = own.ptr() }));
+    thread.join().unwrap();
+    assert_eq!(unsafe { **shared.ptr() }, 7); //~ bug
+}
+
+//@ verified
+#[test]
+fn a_thread_local_of_a_thread_that_waits() {
+    let theirs = OWN.with(|own| own.ptr() as usize);
+    let read = move || unsafe { *(theirs as *const u64) };
+    assert_eq!(spawn(read).join().unwrap(), 7);
+}
+
 //@ verified
 #[test]
 fn a_local_of_a_thread_that_waits() {
