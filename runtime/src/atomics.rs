@@ -7,7 +7,7 @@ use crate::operation::{Atomic, AtomicOperation, Await, Pending, store};
 use crate::rounds;
 use crate::spin::Advice;
 use crate::spurious;
-use crate::state::{Mode, State, installed, state, stop};
+use crate::state::{Mode, installed, state, stop};
 use lockred_trace::hooks::{Class, How, Order, RmwOp, Test};
 use lockred_trace::sites::SiteId;
 
@@ -67,10 +67,9 @@ fn only_executed(address: usize, how: u32) -> bool {
 
 /// The memory of an atomic operation, which is executed now, must be there.
 fn check(address: usize, size: u32, kind: AccessKind, site: SiteId) {
-    let checks =
-        |state: &mut State| state.below_root && state.running.is_some() && state.mode != Mode::Free;
-    if installed().is_some_and(checks) {
-        crate::misuse::check(kind, address, size as usize, site);
+    let Some(state) = installed() else { return };
+    if state.below_root && state.running.is_some() && state.mode != Mode::Free {
+        crate::misuse::check(state, kind, address, size as usize, site);
     }
 }
 

@@ -9,7 +9,7 @@ use crate::detect::{AccessKind, By, StackId};
 use crate::failure::{Failure, place};
 use crate::heap::{self, BadFree, Block};
 use crate::lives;
-use crate::state::{end_execution, state};
+use crate::state::{State, end_execution, state};
 use crate::validity;
 use lockred_search::machine::Flow;
 use lockred_trace::codes::BugKind;
@@ -18,7 +18,7 @@ use lockred_trace::sites::SiteId;
 
 /// The running thread is about to access memory. Constant time for up to sixteen bytes, then O(bytes / 16).
 #[inline]
-pub fn check(kind: AccessKind, address: usize, size: usize, site: SiteId) {
+pub fn check(state: &State, kind: AccessKind, address: usize, size: usize, site: SiteId) {
     if !arena::range().contains(&address) {
         return;
     }
@@ -29,7 +29,13 @@ pub fn check(kind: AccessKind, address: usize, size: usize, site: SiteId) {
         return;
     }
     let here = 0_u8;
-    if address / REGION_BYTES != (&raw const here) as usize / REGION_BYTES {
+    let own = address / REGION_BYTES == (&raw const here) as usize / REGION_BYTES;
+    // What threads of a scope use most.
+    let of_main = || {
+        let main = &state.execution.threads[0];
+        (main.stack_pointer..Region::MAIN.end()).contains(&address)
+    };
+    if !own && !of_main() {
         check_stack(kind, address, size, site);
     }
 }
@@ -49,7 +55,9 @@ fn check_stack(kind: AccessKind, address: usize, size: usize, site: SiteId) {
         true => format!("of the stack of thread {owner}, which has ended"),
         false if address >= thread.stack_pointer => {
             if owner != 0 {
-                crate::plain::uses_stack(thread.region, site);
+                let region = thread.region;
+                state.execution.threads[owner].stack_used = true;
+                crate::plain::uses_stack(region, site);
             }
             return;
         }

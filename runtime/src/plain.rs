@@ -107,7 +107,7 @@ fn check(address: usize, size: usize, site: u32, writes: bool, check: Check) {
         return;
     }
     let kind = if writes { AccessKind::Write } else { AccessKind::Read };
-    crate::misuse::check(kind, address, size, SiteId(site));
+    crate::misuse::check(state, kind, address, size, SiteId(site));
     if watching() {
         accessed(state, thread, (address, size), site, writes, check);
     }

@@ -104,8 +104,10 @@ pub fn end() -> ! {
     let state = state::state();
     if number != 0 && state.below_root {
         let thread = state.thread();
-        let (region, tls) = (thread.region, thread.tls as usize);
-        crate::plain::leaves_stack(region);
+        let (region, tls, used) = (thread.region, thread.tls as usize, thread.stack_used);
+        if used {
+            crate::plain::leaves_stack(region);
+        }
         // Its own block, which is alive until now.
         let _ = heap::free(region, tls, heap::Reuse::Late);
     }
