@@ -4,6 +4,7 @@ use lockred_tests::compare::{differences, summary, table};
 use lockred_tests::outcome::{Line, tests};
 use lockred_tests::program::{self, Program};
 use lockred_tests::tool;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 fn programs() -> Vec<Program> {
@@ -17,7 +18,7 @@ fn temporary(name: &str) -> PathBuf {
 #[test]
 fn every_directive_is_well_formed_and_half_of_the_programs_are_right() {
     let programs = programs();
-    let right = programs.iter().filter(|p| p.expectation.is_correct()).count();
+    let right = programs.iter().filter(|p| p.is_correct()).count();
     assert!(programs.len() >= 60, "{} programs", programs.len());
     assert!(2 * right >= programs.len(), "{right} of {} are right", programs.len());
 }
@@ -27,24 +28,28 @@ fn right_programs_pass_under_plain_cargo_test() {
     let mut command = tool::clean(tool::cargo(), &program::corpus());
     command.env("RUSTFLAGS", "-Dwarnings").env("CARGO_TARGET_DIR", temporary("corpus-plain"));
     command.args(["test", "--locked", "--lib", "--", "--exact"]);
-    let right = programs().into_iter().filter(|program| program.expectation.is_correct());
+    let right = programs().into_iter().filter(|program| program.is_correct());
     let output = tool::finish(command.args(right.map(|program| program.name)));
     let _ = output.expect(0);
 }
 
-#[test]
-fn every_program_gets_its_verdict() {
-    let target = temporary("corpus");
+/// Checks the corpus with these arguments.
+fn check(arguments: &[&str]) -> tool::Output {
     let mut command = tool::lockred(&program::corpus(), ["check", "--message-format", "json"]);
     command.args(["--locked", "--max-executions", "20000", "--max-seconds", "20"]);
-    let output = tool::finish(command.arg("--target-dir").arg(target));
+    command.arg("--target-dir").arg(temporary("corpus"));
+    tool::finish(command.args(arguments))
+}
+
+/// Compares what a check of these programs found with what it should.
+fn compare(programs: &[Program], output: &tool::Output) {
     let lines = output.lines();
     let tests = tests(&lines);
     assert!(!tests.is_empty(), "no test was checked\n{output}");
     for test in tests.iter().filter(|test| test.bugs.is_empty() && !test.complete) {
         println!("incomplete: {}: {}", test.name, summary(test));
     }
-    let differences = differences(&programs(), &tests);
+    let differences = differences(programs, &tests);
     assert!(
         differences.is_empty(),
         "{} of {} programs differ (name, expected, got):\n{}",
@@ -53,5 +58,20 @@ fn every_program_gets_its_verdict() {
         table(&differences)
     );
     assert!(matches!(lines.last(), Some(Line::Finished(_))), "the summary is missing");
+}
+
+#[test]
+fn every_program_gets_its_verdict() {
+    let programs = programs();
+    let output = check(&[]);
+    compare(&programs, &output);
     let _ = output.expect(1);
+    let options: BTreeSet<&str> =
+        programs.iter().flat_map(|p| &p.with).map(|(option, _)| option.as_str()).collect();
+    for option in options {
+        let programs: Vec<Program> = programs.iter().filter_map(|p| p.with(option)).collect();
+        let names = programs.iter().map(|program| program.name.as_str());
+        let arguments: Vec<&str> = [option, "--exact"].into_iter().chain(names).collect();
+        compare(&programs, &check(&arguments));
+    }
 }

@@ -5,7 +5,7 @@ use crate::machine::Native;
 use crate::names::Use;
 use crate::state::{State, state};
 use lockred_search::{self as search, Choice, Counts, Covered, Observer, Outcome, Stop};
-use lockred_trace::codes::AssumptionKind;
+use lockred_trace::codes::{AssumptionKind, WarningKind};
 use lockred_trace::message::{
     Assumption, Counts as Told, Drift, Exploration, Finding, Message, Replay, Stop as Reason,
     Thread, Unsupported,
@@ -137,6 +137,10 @@ pub fn explore(strategy: Strategy, limits: Limits, keep_going: bool, rooted: boo
     if state.weak_pair {
         let kind = AssumptionKind::MemoryModelSc;
         state.assumptions.push(Assumption { kind, detail: String::new(), site: SiteId(0) });
+    }
+    if !watch.findings.is_empty() {
+        // A mistake is told first; what it leaves behind says little.
+        state.warnings.retain(|warning| warning.kind != WarningKind::Leak);
     }
     Message::Explored(Exploration {
         stop,

@@ -1,7 +1,7 @@
 //! The arena: the program's heap and stacks at fixed addresses, one region a thread.
 //!
-//! A region is [`REGION_BYTES`] of address space: the heap grows up from its base, the thread's stack down from its end, with a
-//! guard page below it. Which region a thread gets depends on its path in the spawn tree alone (who created it, as its how-many-th
+//! A region is [`REGION_BYTES`] of address space: the heap grows up from its base (behind the states of [`crate::validity`]), the thread's
+//! stack down from its end, with a guard page below it. Which region a thread gets depends on its path in the spawn tree alone (who created it, as its how-many-th
 //! child), so addresses depend neither on the interleaving nor on the process.
 
 use crate::state::fatal;
@@ -22,7 +22,7 @@ const DIRECT: u32 = 512;
 /// Smallest stack; a thread that asks for more gets more.
 pub const STACK_BYTES: usize = 16 << 20;
 /// Largest stack.
-const MAX_STACK_BYTES: usize = 1 << 30;
+pub const MAX_STACK_BYTES: usize = 1 << 30;
 const PAGE: usize = 4096;
 
 impl Region {

@@ -1,5 +1,6 @@
 //! The hooks of atomic operations and fences: stop, execute on the program's memory, tell detector, footprint and record.
 
+use crate::detect::AccessKind;
 use crate::footprints;
 use crate::objects;
 use crate::operation::{Atomic, AtomicOperation, Await, Pending, store};
@@ -65,6 +66,14 @@ fn only_executed(address: usize, how: u32) -> bool {
     state.step.unwatched < UNWATCHED
 }
 
+/// The memory of an atomic operation, which is executed now, must be there.
+fn check(address: usize, size: u32, kind: AccessKind, site: SiteId) {
+    let Some(state) = installed() else { return };
+    if state.below_root && state.running.is_some() && state.mode != Mode::Free {
+        crate::misuse::check(state, kind, address, size as usize, site);
+    }
+}
+
 /// Whether the operation would leave its word as it is now: what a loop that waits does over and over.
 fn is_idle(operation: &AtomicOperation, rmw: Option<(RmwOp, u64)>) -> bool {
     match operation.kind {
@@ -89,8 +98,17 @@ enum Arrival {
     Repeat,
 }
 
-/// Lets the running thread reach its operation: stops where that is a scheduling point, waits where it has to wait.
+/// Lets the running thread reach its operation, whose memory must be there then.
 fn arrive(operation: &mut AtomicOperation, rmw: Option<(RmwOp, u64)>) -> Arrival {
+    let arrival = reach(operation, rmw);
+    let reads = matches!(operation.kind, Atomic::Load | Atomic::Failed);
+    let kind = if reads { AccessKind::AtomicRead } else { AccessKind::AtomicWrite };
+    check(operation.address, operation.size, kind, operation.site);
+    arrival
+}
+
+/// Stops where the operation is a scheduling point, waits where it has to wait.
+fn reach(operation: &mut AtomicOperation, rmw: Option<(RmwOp, u64)>) -> Arrival {
     let state = state();
     // Once the process has exited, the others are bounded by their steps.
     let alone = state.execution.live == 1 && state.execution.exit.is_none();
@@ -243,6 +261,7 @@ pub extern "C" fn __lr_atomic_load(
 ) -> u64 {
     let _leftovers = crate::scrub::Leftovers;
     if only_executed(address, how) {
+        check(address, size, AccessKind::AtomicRead, SiteId(site));
         return crate::operation::load(address, size);
     }
     let mut load = operation(Atomic::Load, address, size, order(code), how, site);
@@ -264,6 +283,7 @@ pub extern "C" fn __lr_atomic_store(
 ) {
     let _leftovers = crate::scrub::Leftovers;
     if only_executed(address, how) {
+        check(address, size, AccessKind::AtomicWrite, SiteId(site));
         return store(address, size, value);
     }
     let mut write = operation(Atomic::Store, address, size, order(code), how, site);
@@ -292,6 +312,7 @@ pub extern "C" fn __lr_atomic_rmw(
     let parks = How(how).class() == Class::Park;
     let waits = parks && crate::channels::parks(address);
     if only_executed(address, how) {
+        check(address, size, AccessKind::AtomicWrite, SiteId(site));
         let old = crate::operation::load(address, size);
         let new = apply(op, old, operand, size);
         store(address, size, new);
@@ -362,6 +383,7 @@ pub extern "C" fn __lr_atomic_cmpxchg(
     let _leftovers = crate::scrub::Leftovers;
     let expected = cut(expected, size);
     if only_executed(address, how) {
+        check(address, size, AccessKind::AtomicWrite, SiteId(site));
         let old = crate::operation::load(address, size);
         if old == expected {
             store(address, size, new);

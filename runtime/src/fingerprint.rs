@@ -29,10 +29,10 @@ use std::rc::Rc;
 fn memory(execution: &Execution) -> impl Iterator<Item = Range<usize>> {
     let of_thread = |thread: &Thread| {
         // SAFETY: the thread's heap was made when it was.
-        let heap = unsafe { heap::used(thread.region) };
+        let [states, heap] = unsafe { heap::used(thread.region) };
         let stack = thread.frame.map_or(thread.stack_pointer, |frame| frame.stack_pointer);
         let stack = if thread.has_ended() { 0..0 } else { stack..thread.region.end() };
-        [heap, stack]
+        [states, heap, stack]
     };
     execution.threads.iter().flat_map(of_thread).chain([crate::root::globals()])
 }
@@ -54,6 +54,7 @@ fn hash_thread(thread: &Thread, others: u64, hasher: &mut impl Hasher) {
         inside,
         counted,
         shares,
+        stack_used,
         answered,
         passed,
         condvar,
@@ -86,7 +87,7 @@ fn hash_thread(thread: &Thread, others: u64, hasher: &mut impl Hasher) {
     let stack_pointer = frame.is_none().then_some(stack_pointer);
     (stack_pointer, frame, region, parent, children, pending, site, last_site).hash(hasher);
     (guard, in_region, region_word, regions, inside, counted, answered, passed).hash(hasher);
-    (condvar, condvar_lock, waits_with, fenced, woken, spurious, shares).hash(hasher);
+    (condvar, condvar_lock, waits_with, fenced, woken, spurious, shares, stack_used).hash(hasher);
     spin.hash(hasher);
     rounds.hash(others, hasher);
     for Destructor { function, argument } in destructors {

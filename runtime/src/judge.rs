@@ -25,6 +25,7 @@ pub fn finish(failures: &mut Vec<Failure>) {
         Some(exit) => {
             failures.extend(judge_exit(exit));
             warn_stuck();
+            crate::leaks::judge();
         }
         None => failures.extend(stuck()),
     }
@@ -168,15 +169,8 @@ fn blocked_places(number: u32) -> Vec<Place> {
         waits.step = Some(recorder.steps.len());
     }
     let mut places = vec![waits];
-    for held in state.execution.held.iter().filter(|held| held.thread == number) {
-        let mut place = place(Role::Holds, number, held.site);
-        if let Some(recorder) = &mut state.recorder {
-            place.object = Some(recorder.object(held.address, "lock", None));
-            place.step = held.step;
-            place.stack.clone_from(&held.stack);
-        }
-        places.push(place);
-    }
+    let held = state.execution.held.iter().filter(|held| held.thread == number);
+    places.extend(held.map(|held| crate::lives::held_place(Role::Holds, held)));
     places
 }
 

@@ -29,8 +29,11 @@ mod harness;
 mod heap;
 mod host;
 mod judge;
+mod leaks;
+mod lives;
 mod machine;
 mod memory;
+mod misuse;
 #[path = "libc/mod.rs"]
 mod models;
 mod names;
@@ -60,4 +63,5 @@ mod thread_locals;
 mod time;
 mod transactional;
 mod unwind;
+mod validity;
 mod waiting;

@@ -1,13 +1,9 @@
 //! The program's heap functions, over [`crate::heap`], and anonymous memory maps.
 
 use crate::arena::Region;
-use crate::failure::{Failure, place};
 use crate::heap::{self, BadFree};
-use crate::state::{end_execution, set_errno, state};
-use lockred_search::machine::Flow;
-use lockred_trace::codes::BugKind;
-use lockred_trace::message::Role;
-use lockred_trace::sites::SiteId;
+use crate::misuse::bad_free;
+use crate::state::{set_errno, state};
 use std::ptr;
 
 const PAGE: usize = 4096;
@@ -20,10 +16,11 @@ fn region() -> Region {
 /// Allocates for the running thread; null and `ENOMEM` when there is no room.
 fn allocate(size: usize, align: usize) -> *mut u8 {
     // SAFETY: the running thread's own region, whose heap was made when the thread was.
-    match unsafe { heap::allocate(region(), size, align) } {
+    match unsafe { heap::allocate(region(), size, align, state().reuse) } {
         Some(block) => {
             clear(block);
             crate::plain::allocated(block, size);
+            crate::lives::allocated(block);
             block as *mut u8
         }
         None => {
@@ -43,26 +40,8 @@ fn clear(block: usize) {
     }
 }
 
-/// Ends the execution with a bug about a block that cannot be freed.
-fn bad_free(block: usize, reason: BadFree) -> ! {
-    let state = state();
-    let thread = state.thread_number();
-    let what = match reason {
-        BadFree::Twice => "memory is freed twice",
-        BadFree::Foreign => "memory is freed that was never allocated",
-    };
-    let mut place = place(Role::Died, thread, SiteId(0));
-    if state.recorder.is_some() {
-        place.stack = crate::unwind::stack();
-        place.object = Some(crate::objects::number(block, "memory"));
-    }
-    let failure = Failure::new(BugKind::DoubleFree, what.into(), what).at(place);
-    state.step.failures.push(failure);
-    end_execution(Flow::Over)
-}
-
 /// Whether a block lies in a region that is mapped.
-fn mapped(block: usize) -> bool {
+pub fn mapped(block: usize) -> bool {
     Region::of_address(block)
         .is_some_and(|region| state().execution.threads.iter().any(|t| t.region == region))
 }
@@ -106,9 +85,7 @@ pub extern "C" fn __lr_libc_realloc(block: *mut u8, size: usize) -> *mut u8 {
         return allocate(size, 16);
     }
     let old = size_of_live(block as usize);
-    if size <= old && size >= old / 2 {
-        return block;
-    }
+    // Always another block: who goes on with the old one makes a mistake, also where an allocator would have left it in its place.
     let new = allocate(size, 16);
     if !new.is_null() {
         crate::host::read(block as usize, old.min(size));
@@ -129,7 +106,8 @@ pub extern "C" fn __lr_libc_free(block: *mut u8) {
     let size = size_of_live(block as usize);
     crate::plain::freed(block as usize, size);
     clear(block as usize);
-    if let Err(reason) = heap::free(region(), block as usize) {
+    crate::lives::freed(block as usize);
+    if let Err(reason) = heap::free(region(), block as usize, state().reuse) {
         bad_free(block as usize, reason);
     }
 }

@@ -1,7 +1,9 @@
 //! Plain memory accesses, and what the race detector is told in general.
 
+use crate::arena::Region;
 use crate::detect::{self, AccessInfo, AccessKind, By, Detector, Race, StackId};
 use crate::failure::{Failure, place};
+use crate::heap::Reuse;
 use crate::operation::{Atomic, AtomicOperation};
 use crate::record::Recorder;
 use crate::state::{Mode, State, installed, state};
@@ -9,12 +11,15 @@ use lockred_search::footprint::Access;
 use lockred_search::transactional::Racer;
 use lockred_trace::codes::BugKind;
 use lockred_trace::hooks::{Class, How};
-use lockred_trace::message::{Place, Role};
+use lockred_trace::message::Place;
 use lockred_trace::sites::SiteId;
 
-/// Plain hooks are called only while this is not 0.
+/// Plain hooks are called only while this is not 0: below the root.
 #[unsafe(no_mangle)]
 pub static mut __lr_watch: u32 = 0;
+
+/// Accesses may race. While they cannot, they are only looked at for whether their memory is there ([`crate::misuse`]).
+static mut MAY_RACE: bool = false;
 
 /// An execution begins: the detector forgets, and watches.
 pub fn begin() {
@@ -23,8 +28,7 @@ pub fn begin() {
         let ranges = [crate::arena::range(), crate::root::globals()];
         state.detector.get_or_insert_with(|| Detector::new(&ranges)).reset();
     }
-    // SAFETY: one OS thread; the program reads it only while a coroutine runs.
-    unsafe { __lr_watch = 1 };
+    wake_up();
 }
 
 /// The running thread may be alone with nothing unordered behind it: then no access can race until it creates a thread.
@@ -42,24 +46,27 @@ pub fn rest_if_alone() {
     }
 }
 
-/// Accesses are not watched until a thread is created.
+/// Accesses are not watched for races until a thread is created.
 pub fn rest() {
-    // SAFETY: as in `begin`.
-    unsafe { __lr_watch = 0 };
+    // SAFETY: one OS thread.
+    unsafe { MAY_RACE = false };
 }
 
 /// A thread was created: accesses may race again.
 pub fn wake_up() {
     if state().mode != Mode::Free {
-        // SAFETY: as in `begin`.
-        unsafe { __lr_watch = 1 };
+        // SAFETY: one OS thread; the program reads the first only while a coroutine runs.
+        unsafe {
+            __lr_watch = 1;
+            MAY_RACE = true;
+        }
     }
 }
 
-/// Whether accesses are watched now.
+/// Whether accesses are watched for races now.
 pub fn watching() -> bool {
     // SAFETY: one OS thread.
-    unsafe { __lr_watch != 0 }
+    unsafe { MAY_RACE }
 }
 
 /// A stack id for the detector: of the running stack while recording, else 0. A thread that goes round and round in a turn of its own
@@ -101,6 +108,22 @@ fn check(address: usize, size: usize, site: u32, writes: bool, check: Check) {
     if size == 0 || !state.below_root || crate::channels::is_muted() {
         return;
     }
+    let kind = if writes { AccessKind::Write } else { AccessKind::Read };
+    crate::misuse::check(state, kind, address, size, SiteId(site));
+    if watching() {
+        accessed(state, thread, (address, size), site, writes, check);
+    }
+}
+
+/// Memory that is there is accessed.
+fn accessed(
+    state: &mut State,
+    thread: u32,
+    (address, size): (usize, usize),
+    site: u32,
+    writes: bool,
+    check: Check,
+) {
     if writes && !state.execution.threads[thread as usize].region.is_stack(address) {
         state.thread().rounds.plain_write(address, size);
         crate::rounds::progress();
@@ -178,6 +201,11 @@ pub fn looks(operation: &AtomicOperation) {
 /// A block was allocated.
 pub fn allocated(address: usize, size: usize) {
     let state = state();
+    if state.reuse == Reuse::AtOnce {
+        // Who allocates it has freed it. That is not forgotten, so that somebody's access through an old pointer is one to freed memory,
+        // for the search by transactions and for its replay alike.
+        return;
+    }
     if let (true, Some(detector)) = (watching(), &mut state.detector) {
         detector.allocated(address, size);
     }
@@ -198,6 +226,26 @@ pub fn freed(address: usize, size: usize) {
     }
 }
 
+/// What stands for a thread's stack, which its end frees: a word of its region that is no memory of the program.
+const fn whole_stack(region: Region) -> usize {
+    region.base()
+}
+
+/// The running thread uses the stack of another one, which must not end meanwhile.
+pub fn uses_stack(region: Region, site: SiteId) {
+    let state = state();
+    // What is part of an act on a channel is told to nobody, and ordered by what the channel promises.
+    let (true, Some(thread)) = (watching() && !crate::channels::is_muted(), state.running) else {
+        return;
+    };
+    accessed(state, thread, (whole_stack(region), 8), site.0, false, Detector::read);
+}
+
+/// The running thread's stack is gone.
+pub fn leaves_stack(region: Region) {
+    freed(whole_stack(region), 8);
+}
+
 /// A race is a failure of the step under way.
 fn report(state: &mut State, race: &Race) {
     let side = |access: &AccessInfo| (kind_name(access.kind), access.thread, access.site);
@@ -205,8 +253,11 @@ fn report(state: &mut State, race: &Race) {
     if state.step.failures.iter().any(|known| known.key == failure.key) {
         return;
     }
-    let failure =
+    let mut failure =
         failure.at(access_place(state, &race.earlier)).at(access_place(state, &race.later));
+    if race.later.kind == AccessKind::Free {
+        failure.places.extend(crate::misuse::places_of_free(race.later.addr));
+    }
     state.step.failures.push(failure);
 }
 
@@ -241,13 +292,7 @@ const fn kind_name(kind: AccessKind) -> &'static str {
 }
 
 fn access_place(state: &mut State, access: &AccessInfo) -> Place {
-    let role = match access.kind {
-        AccessKind::Read => Role::Read,
-        AccessKind::Write | AccessKind::Free => Role::Write,
-        AccessKind::AtomicRead => Role::AtomicRead,
-        AccessKind::AtomicWrite => Role::AtomicWrite,
-    };
-    let mut place = place(role, access.thread, access.site);
+    let mut place = place(access.kind.role(), access.thread, access.site);
     if let Some(recorder) = &mut state.recorder {
         let (stack, step) = recorder.stack_of(access.stack.0);
         place.stack = stack;

@@ -105,6 +105,19 @@ pub fn end() -> ! {
     crate::waiting::leave_loop(SiteId(0));
     crate::rounds::progress();
     let state = state::state();
+    if number != 0 && state.below_root {
+        let thread = state.thread();
+        let (region, tls, used) = (thread.region, thread.tls as usize, thread.stack_used);
+        if used {
+            crate::plain::leaves_stack(region);
+        }
+        // Its own block, which is alive until now.
+        let _ = heap::free(region, tls, heap::Reuse::Late);
+    }
+    let state = state::state();
+    // What is still to be seen on its stack, where it is main's: what called the function that ended the process.
+    let here = 0_u8;
+    state.thread().stack_pointer = (&raw const here) as usize;
     state.thread().pending = Pending::Ended;
     state.execution.live -= 1;
     crate::objects::ended(number);

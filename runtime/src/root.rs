@@ -37,6 +37,8 @@ impl Piece {
 /// What a restore puts back.
 pub struct Root {
     pieces: Vec<Piece>,
+    /// Where main's heap ended.
+    heap_end: usize,
     execution: Execution,
 }
 
@@ -68,10 +70,11 @@ pub fn reached() {
     }
     let main = &state.execution.threads[0];
     // SAFETY: main's heap was made at start.
-    let heap = unsafe { heap::used(Region::MAIN) };
+    let [states, heap] = unsafe { heap::used(Region::MAIN) };
+    let heap_end = heap.end;
     let stack = main.stack_pointer..Region::MAIN.end();
-    let pieces = [heap, stack, globals()].into_iter().map(Piece::save).collect();
-    state.root = Some(Root { pieces, execution: state.execution.clone() });
+    let pieces = [states, heap, stack, globals()].into_iter().map(Piece::save).collect();
+    state.root = Some(Root { pieces, heap_end, execution: state.execution.clone() });
     crate::plain::begin();
 }
 
@@ -87,12 +90,17 @@ pub fn scrub(execution: &Execution) {
 pub fn restore() {
     let state = state();
     let Some(root) = &state.root else { return };
+    // SAFETY: main's heap was made at start, and what was allocated since the root is nobody's any more.
+    unsafe { heap::forget_behind(Region::MAIN, root.heap_end) };
     for piece in &root.pieces {
         piece.restore();
     }
     state.execution.clone_from(&root.execution);
     scrub(&state.execution);
     state.step.failures.clear();
+    if let Some(lives) = &mut state.lives {
+        lives.begin();
+    }
     crate::channels::restored(state);
     crate::models::restore_root();
     crate::plain::begin();

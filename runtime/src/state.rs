@@ -10,6 +10,8 @@ use crate::execution::Execution;
 use crate::failure::Failure;
 use crate::gate::Lent;
 use crate::harness::Harness;
+use crate::heap::Reuse;
+use crate::lives::Lives;
 use crate::names::Names;
 use crate::operation::{AtomicOperation, Pending};
 use crate::record::Recorder;
@@ -121,6 +123,10 @@ pub struct State {
     pub step: StepUnderWay,
     /// The record, in [`Mode::Replay`].
     pub recorder: Option<Recorder>,
+    /// Where blocks come from, in [`Mode::Replay`] and where leaks are looked for.
+    pub lives: Option<Lives>,
+    /// When freed memory is handed out again.
+    pub reuse: Reuse,
     /// What the outcome rests on so far.
     pub assumptions: Vec<Assumption>,
     /// Findings that fail nothing.
@@ -170,6 +176,8 @@ impl State {
             Some(Task::Replay { schedule }) => schedule.is_written_out(),
             None => true,
         };
+        let environment = order.as_ref().map(|order| order.environment).unwrap_or_default();
+        let lives = mode == Mode::Replay || environment.leaks;
         Self {
             mode,
             refuse_thread: order.as_ref().is_some_and(|order| order.libtest),
@@ -184,6 +192,8 @@ impl State {
             mapped: Mapped::default(),
             detector: None,
             step: StepUnderWay::default(),
+            lives: lives.then(Lives::default),
+            reuse: if environment.reuse { Reuse::AtOnce } else { Reuse::Late },
             recorder: (mode == Mode::Replay).then(Recorder::default),
             assumptions: Vec::new(),
             warnings: Vec::new(),

@@ -98,6 +98,8 @@ pub struct Thread {
     pub name: Option<String>,
     /// What its start routine returned.
     pub result: *mut u8,
+    /// Other threads have used its stack, which must be before it ends. (Who uses it behind that makes a mistake that shows by itself.)
+    pub stack_used: bool,
     /// Nobody will join it, or somebody has.
     pub detached: bool,
     /// Somebody has joined it.
@@ -153,6 +155,7 @@ impl Thread {
             keys: Vec::new(),
             name: None,
             result: std::ptr::null_mut(),
+            stack_used: false,
             detached: false,
             joined: false,
             looked: false,

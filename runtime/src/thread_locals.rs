@@ -1,7 +1,7 @@
 //! Thread-local variables of the program: a block a thread, made from the image that the shim emits.
 
 use crate::arena::Region;
-use crate::heap;
+use crate::heap::{self, Reuse};
 use std::ptr;
 
 /// Block of the running thread; the program adds constant offsets to it.
@@ -32,7 +32,7 @@ fn image() -> (*const u8, usize, usize) {
 pub fn create(region: Region) -> *mut u8 {
     let (image, size, align) = image();
     // SAFETY: the caller has just made the region's heap; nobody else uses it yet.
-    let block = unsafe { heap::allocate(region, size.max(1), align.max(1)) };
+    let block = unsafe { heap::allocate(region, size.max(1), align.max(1), Reuse::Late) };
     let block = block.unwrap_or_else(|| crate::state::fatal("no room for thread-local variables"))
         as *mut u8;
     if size > 0 {
@@ -45,7 +45,7 @@ pub fn create(region: Region) -> *mut u8 {
 /// Makes a thread's `errno`, in its own heap.
 pub fn create_errno(region: Region) -> *mut i32 {
     // SAFETY: as in `create`.
-    let word = unsafe { heap::allocate(region, size_of::<i32>(), 16) };
+    let word = unsafe { heap::allocate(region, size_of::<i32>(), 16, Reuse::Late) };
     let word = word.unwrap_or_else(|| crate::state::fatal("no room for errno")) as *mut i32;
     // SAFETY: a fresh block of at least four bytes.
     unsafe { *word = 0 };

@@ -72,6 +72,38 @@ fn a_replay_shows_what_was_chosen() {
 }
 
 #[test]
+fn freed_memory_comes_back_if_that_is_asked_for_and_in_the_replay() {
+    let name = "memory::an_address_that_comes_back";
+    for strategy in ["transactions", "dpor"] {
+        let search = [name, "--strategy", strategy];
+        assert_eq!(check(0, &search)[0].verdict, Verdict::Verified);
+        let tests = check(1, &[&search[..], &["--reuse"]].concat());
+        let bug = &tests[0].bugs[0];
+        assert_eq!(bug.kind, BugKind::Panic);
+        let _ = run(choices(), &["replay", &bug.id]).expect(1).says(&["what looks the same"]);
+    }
+}
+
+#[test]
+fn lost_memory_is_warned_of_if_that_is_asked_for() {
+    let name = "memory::a_block_that_is_lost";
+    assert_eq!(check(0, &[name])[0].warnings, [serde_json::Value::Null; 0]);
+    for strategy in ["transactions", "dpor", "naive", "random"] {
+        let search = ["--leaks", "--max-executions", "20", "--strategy", strategy];
+        let test = &check(0, &[&[name], &search[..]].concat())[0];
+        let [warning] = &test.warnings[..] else { panic!("{strategy}: {test:?}") };
+        assert_eq!(warning["code"], "LR0104");
+        let expected =
+            "leak: a block of 72 bytes is still allocated at the end, and nothing points to it";
+        assert_eq!(warning["message"], expected);
+        assert_eq!(warning["sites"][0]["file"], "src/lib.rs");
+    }
+    let _ = run(choices(), &["check", name, "--leaks"])
+        .expect(0)
+        .says(&["warning[LR0104]", "allocated here"]);
+}
+
+#[test]
 fn every_value_is_explored() {
     for strategy in ["transactions", "dpor", "naive", "random"] {
         let tests = check(1, &["values::chosen", "--strategy", strategy]);

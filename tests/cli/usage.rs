@@ -34,7 +34,7 @@ fn help_names_commands_and_options() {
     assert!(["check", "replay", "setup"].iter().all(|name| output.stdout.contains(name)));
     let output = run(&fixture, &["check", "--help"]).expect(0);
     let search = ["--max-executions", "--max-seconds", "--keep-going", "--spurious", "--random"];
-    let options = [&search[..], &["--message-format", "--bin"]].concat();
+    let options = [&search[..], &["--reuse", "--leaks", "--message-format", "--bin"]].concat();
     assert!(options.iter().all(|name| output.stdout.contains(name)), "{output}");
 }
 

@@ -3,7 +3,7 @@
 use crate::directive::Expectation;
 use crate::outcome::TestFinished;
 use crate::program::Program;
-use lockred_trace::codes::{AssumptionKind, Verdict};
+use lockred_trace::codes::{AssumptionKind, Verdict, WarningKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -44,12 +44,20 @@ pub fn differences(programs: &[Program], tests: &[&TestFinished]) -> Vec<Differe
 /// What was expected and what came, if they differ.
 fn difference(program: &Program, test: &TestFinished) -> Option<(String, String)> {
     let fits = match &program.expectation {
-        Expectation::Verified => test.verdict == Verdict::Verified && test.complete,
+        Expectation::Verified => {
+            test.verdict == Verdict::Verified && test.complete && !warned(test, WarningKind::Leak)
+        }
         Expectation::Passed(kind) => {
             let rests_on_it = test.assumptions.iter().any(|a| a.code == kind.code());
             test.verdict == Verdict::Passed && test.complete && rests_on_it
         }
-        Expectation::Clean => matches!(test.verdict, Verdict::Verified | Verdict::Passed),
+        Expectation::Clean => {
+            matches!(test.verdict, Verdict::Verified | Verdict::Passed)
+                && !warned(test, WarningKind::Leak)
+        }
+        Expectation::Warned(kind) => {
+            matches!(test.verdict, Verdict::Verified | Verdict::Passed) && warned(test, *kind)
+        }
         Expectation::Failed(kinds) => {
             test.verdict == Verdict::Failed && test.bugs.iter().any(|bug| kinds.contains(&bug.kind))
         }
@@ -84,12 +92,18 @@ fn difference(program: &Program, test: &TestFinished) -> Option<(String, String)
     Some((format!("{range:?} executions"), format!("{} executions", test.executions)))
 }
 
+/// Whether a test has a warning of a kind.
+fn warned(test: &TestFinished, kind: WarningKind) -> bool {
+    test.warnings.iter().any(|warning| warning["code"] == kind.code())
+}
+
 /// An expectation in words.
 fn describe(expectation: &Expectation) -> String {
     match expectation {
         Expectation::Verified => "verified, complete".to_owned(),
         Expectation::Passed(kind) => format!("passed, complete, {}", AssumptionKind::code(*kind)),
         Expectation::Clean => "verified or passed".to_owned(),
+        Expectation::Warned(kind) => format!("verified or passed, warned: {}", kind.code()),
         Expectation::Failed(kinds) => format!("failed {kinds:?}"),
         Expectation::FailedOrPassed(kinds, code) => {
             format!("failed {kinds:?}, or passed, {}", code.code())
@@ -110,6 +124,9 @@ pub fn summary(test: &TestFinished) -> String {
     }
     for assumption in &test.assumptions {
         let _ = write!(text, ", {}", assumption.code);
+    }
+    for warning in &test.warnings {
+        let _ = write!(text, ", {}", warning["message"]);
     }
     if *verdict == Verdict::Unsupported {
         for (name, value) in &test.others {

@@ -1,6 +1,6 @@
 //! The directives beside a corpus program (`//@ verified`, …), parsed; `tests/corpus/src/lib.rs` says what each means.
 
-use lockred_trace::codes::{AssumptionKind, BugKind};
+use lockred_trace::codes::{AssumptionKind, BugKind, WarningKind};
 use std::ops::RangeInclusive;
 
 /// What the verdict on a program must be.
@@ -16,6 +16,8 @@ pub enum Expectation {
     Failed(Vec<BugKind>),
     /// The bug, or `passed` resting on this assumption.
     FailedOrPassed(Vec<BugKind>, AssumptionKind),
+    /// `verified` or `passed`, with a warning of this kind.
+    Warned(WarningKind),
     /// `unsupported`, naming this word.
     Unsupported(String),
 }
@@ -24,7 +26,7 @@ impl Expectation {
     /// Whether the program is right: then it passes under plain `cargo test` too.
     #[must_use]
     pub const fn is_correct(&self) -> bool {
-        matches!(self, Self::Verified | Self::Passed(_) | Self::Clean)
+        matches!(self, Self::Verified | Self::Passed(_) | Self::Clean | Self::Warned(_))
     }
 }
 
@@ -35,6 +37,8 @@ pub enum Directive {
     Verdict(Expectation),
     /// `executions <= N`, `executions = N`.
     Executions(RangeInclusive<u64>),
+    /// `with --OPTION …`: the verdict with an option.
+    With(String, Expectation),
 }
 
 /// Parses what follows `//@`.
@@ -43,6 +47,14 @@ pub enum Directive {
 /// A sentence that says what is wrong with the text.
 pub fn parse(text: &str) -> Result<Directive, String> {
     let words: Vec<&str> = text.split_whitespace().collect();
+    if let ["with", option, verdict @ ..] = &words[..]
+        && option.starts_with("--")
+    {
+        return match parse(&verdict.join(" "))? {
+            Directive::Verdict(expectation) => Ok(Directive::With((*option).into(), expectation)),
+            _ => Err(format!("`{text}` names no verdict")),
+        };
+    }
     let verdict = match words[..] {
         ["executions", relation @ ("<=" | "="), bound] => {
             let bound = bound.parse().map_err(|e| format!("`{bound}` is no count: {e}"))?;
@@ -56,6 +68,7 @@ pub fn parse(text: &str) -> Result<Directive, String> {
         ["failed", kinds, "or", "passed", code] => {
             Expectation::FailedOrPassed(all_named(kinds)?, named(code)?)
         }
+        ["warned", kind] => Expectation::Warned(named(kind)?),
         ["unsupported", word] => Expectation::Unsupported(word.to_owned()),
         _ => return Err(format!("`{text}` is no directive")),
     };
@@ -84,6 +97,11 @@ mod tests {
         assert_eq!(parse(" verified"), verdict(Expectation::Verified));
         assert_eq!(parse("passed memory-model-sc"), verdict(Expectation::Passed(memory_model)));
         assert_eq!(parse("failed use-after-free|data-race"), verdict(Expectation::Failed(two)));
+        assert_eq!(parse("warned leak"), verdict(Expectation::Warned(WarningKind::Leak)));
+        assert_eq!(
+            parse("with --reuse verified"),
+            Ok(Directive::With("--reuse".into(), Expectation::Verified))
+        );
         assert_eq!(parse("unsupported fork"), verdict(Expectation::Unsupported("fork".into())));
         assert_eq!(parse("executions <= 9"), Ok(Directive::Executions(0..=9)));
         assert_eq!(parse("executions = 9"), Ok(Directive::Executions(9..=9)));
@@ -95,8 +113,19 @@ mod tests {
 
     #[test]
     fn what_is_no_directive_is_refused() {
-        for text in ["", "fine", "failed", "failed crash", "passed", "passed luck", "executions 9"]
-        {
+        for text in [
+            "",
+            "fine",
+            "failed",
+            "failed crash",
+            "passed",
+            "passed luck",
+            "executions 9",
+            "with verified",
+            "with --reuse",
+            "with --reuse executions = 1",
+            "warned luck",
+        ] {
             assert!(parse(text).is_err(), "`{text}` was accepted");
         }
     }

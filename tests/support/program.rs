@@ -19,6 +19,23 @@ pub struct Program {
     pub executions: Option<RangeInclusive<u64>>,
     /// The lines that a report must name.
     pub bug_lines: Vec<u32>,
+    /// The verdicts with other options, one at a time.
+    pub with: Vec<(String, Expectation)>,
+}
+
+impl Program {
+    /// Whether the program is right: then it passes under plain `cargo test` too.
+    #[must_use]
+    pub fn is_correct(&self) -> bool {
+        self.expectation.is_correct() && self.with.iter().all(|(_, verdict)| verdict.is_correct())
+    }
+
+    /// The program with the verdict that it must get with an option, if that is said.
+    #[must_use]
+    pub fn with(&self, option: &str) -> Option<Self> {
+        let (_, verdict) = self.with.iter().find(|(known, _)| known == option)?;
+        Some(Self { expectation: verdict.clone(), executions: None, ..self.clone() })
+    }
 }
 
 /// The corpus crate.
@@ -73,6 +90,7 @@ struct Parser {
     /// Directives that wait for their function.
     verdict: Option<Expectation>,
     executions: Option<RangeInclusive<u64>>,
+    with: Vec<(String, Expectation)>,
     /// Whether `#[test]` stands before the next function.
     is_test: bool,
     /// Whether the lines belong to the last program.
@@ -88,6 +106,7 @@ impl Parser {
             errors: Vec::new(),
             verdict: None,
             executions: None,
+            with: Vec::new(),
             is_test: false,
             in_program: false,
         }
@@ -101,6 +120,7 @@ impl Parser {
                 }
                 Ok(Directive::Verdict(_)) => self.error(number, "a second verdict"),
                 Ok(Directive::Executions(bound)) => self.executions = Some(bound),
+                Ok(Directive::With(option, verdict)) => self.with.push((option, verdict)),
                 Err(e) => self.error(number, &e),
             }
         } else if line == "#[test]" {
@@ -124,6 +144,7 @@ impl Parser {
 
     fn function(&mut self, name: &str, number: u32) {
         let (verdict, executions) = (self.verdict.take(), self.executions.take());
+        let with = std::mem::take(&mut self.with);
         match (std::mem::take(&mut self.is_test), verdict) {
             (true, Some(expectation)) => {
                 self.in_program = true;
@@ -134,6 +155,7 @@ impl Parser {
                     expectation,
                     executions,
                     bug_lines: Vec::new(),
+                    with,
                 });
             }
             (true, None) => self.error(number, "a test without a verdict"),
@@ -150,7 +172,7 @@ impl Parser {
         if self.verdict.is_some() {
             self.errors.push(format!("{}: the last directive belongs to no test", self.file));
         }
-        let marked_but_right = |p: &&Program| p.expectation.is_correct() && !p.bug_lines.is_empty();
+        let marked_but_right = |p: &&Program| p.is_correct() && !p.bug_lines.is_empty();
         for program in self.programs.iter().filter(marked_but_right) {
             let Program { file, line, .. } = program;
             self.errors.push(format!("{file}:{line}: a bug line in a program that is right"));
@@ -177,8 +199,11 @@ fn first() {
 }
 
 //@ verified
+//@ with --reuse failed panic
 #[test]
-fn second() {}
+fn second() {
+    three(); //~ bug
+}
 ";
 
     #[test]
@@ -188,6 +213,9 @@ fn second() {}
         assert_eq!((first.name.as_str(), first.line), ("module::first", 8));
         assert_eq!((first.executions.clone(), &first.bug_lines[..]), (Some(0..=3), &[10][..]));
         assert_eq!(second.expectation, Expectation::Verified);
+        assert!(!second.is_correct() && first.with("--reuse").is_none());
+        let panic = Expectation::Failed(vec![lockred_trace::codes::BugKind::Panic]);
+        assert_eq!(second.with("--reuse").unwrap().expectation, panic);
     }
 
     #[test]

@@ -77,6 +77,18 @@ pub struct SearchOptions {
     /// thread, waits or chooses is not part of the search.
     #[arg(long)]
     pub spurious: bool,
+    /// A thread gets the memory that it freed last again at once
+    ///
+    /// So that addresses come back and an ABA problem shows: a compare-exchange that takes a new block for the old one. Without it,
+    /// freed memory stays dead for a while, which finds uses of it. Over-aligned blocks are never handed out again.
+    #[arg(long)]
+    pub reuse: bool,
+    /// Warn of memory that is still allocated at the end, and that nothing points to
+    ///
+    /// Of blocks that the test and its threads have allocated since it first created a thread. What the program's statics, live
+    /// thread-local variables and other live blocks point to is no leak. The search is slower.
+    #[arg(long)]
+    pub leaks: bool,
     /// Randomness from the system: a fixed stream, or explored
     ///
     /// Of what getrandom gives (seeds of HashMap, of the crate rand, …).
@@ -170,7 +182,14 @@ impl SearchOptions {
             RandomName::Fixed => Random::Fixed,
             RandomName::Explore => Random::Explore,
         };
-        Environment { spurious: self.spurious, random, verify_restores: self.verify_restores }
+        Environment {
+            spurious: self.spurious,
+            // Where states recur, so do addresses.
+            reuse: self.reuse || self.strategy == StrategyName::Stateful,
+            leaks: self.leaks,
+            random,
+            verify_restores: self.verify_restores,
+        }
     }
 
     /// The limits of one test.

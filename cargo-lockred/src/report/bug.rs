@@ -72,6 +72,7 @@ pub const fn kind_words(kind: BugKind) -> &'static str {
         BugKind::Abort => "abort",
         BugKind::Signal => "signal",
         BugKind::Exit => "exit",
+        BugKind::OutOfBounds => "out of bounds",
     }
 }
 
@@ -132,6 +133,10 @@ impl Names<'_> {
             Role::Panicked => "panicked here".into(),
             Role::Died => "ended here".into(),
             Role::Spins => "spins here".into(),
+            Role::Frees => "frees the memory here".into(),
+            Role::Freed => "freed the block here".into(),
+            Role::Held => format!("acquired {name} here and held it when it freed the block"),
+            Role::Allocated => "allocated the block here".into(),
         }
     }
 }
@@ -159,7 +164,7 @@ pub fn thread_name(replay: &Replay, thread: u32) -> String {
 fn object_names(replay: &Replay, bug: &Bug) -> Vec<String> {
     // The reader meets main first, and what it holds before what it waits for.
     let mut places: Vec<&message::Place> = bug.places.iter().collect();
-    places.sort_by_key(|place| (place.thread, place.role != Role::Holds));
+    places.sort_by_key(|place| (place.thread, !place.role.is_lock()));
     let mut mentioned: Vec<usize> = Vec::new();
     for index in places.iter().filter_map(|place| Some(place.object? as usize)) {
         if !mentioned.contains(&index) {

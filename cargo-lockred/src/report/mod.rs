@@ -56,7 +56,7 @@ impl Place {
 
     /// Whether the report is mainly about this place, rather than about how it came to it.
     pub fn is_primary(&self) -> bool {
-        self.role != Some(Role::Holds)
+        !self.role.is_some_and(|role| role.is_lock() || role == Role::Allocated)
     }
 }
 

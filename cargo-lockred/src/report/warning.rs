@@ -2,6 +2,7 @@
 
 use super::{Place, Report, Severity};
 use crate::executable::symbols::Symbols;
+use lockred_trace::codes::WarningKind;
 use lockred_trace::message::{Unsupported, Warning};
 use lockred_trace::sites::SiteId;
 
@@ -11,8 +12,16 @@ pub fn warning(warning: &Warning, symbols: &Symbols) -> Report {
         severity: Severity::Warning,
         code: Some(warning.kind.code()),
         title: warning.message.clone(),
-        places: place(warning.site, &warning.stack, "here", symbols),
+        places: place(warning.site, &warning.stack, label(warning.kind), symbols),
         notes: Vec::new(),
+    }
+}
+
+/// What happened at the place of a warning.
+const fn label(kind: WarningKind) -> &'static str {
+    match kind {
+        WarningKind::Leak => "allocated here",
+        _ => "here",
     }
 }
 

@@ -2,6 +2,7 @@
 
 use lockred_search::footprint::Access;
 use lockred_trace::hooks::Order;
+use lockred_trace::message::Role;
 use lockred_trace::sites::SiteId;
 
 /// A call stack that the caller keeps; opaque here. `StackId(0)` means none (while exploring).
@@ -60,6 +61,20 @@ pub enum AccessKind {
     AtomicWrite,
     /// The deallocation of the memory; conflicts like a plain write.
     Free,
+}
+
+impl AccessKind {
+    /// What a place in a report shows with such an access.
+    #[must_use]
+    pub const fn role(self) -> Role {
+        match self {
+            Self::Read => Role::Read,
+            Self::Write => Role::Write,
+            Self::AtomicRead => Role::AtomicRead,
+            Self::AtomicWrite => Role::AtomicWrite,
+            Self::Free => Role::Frees,
+        }
+    }
 }
 
 /// One access of a race.

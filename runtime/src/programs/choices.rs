@@ -8,10 +8,8 @@ use lockred_trace::codes::{AssumptionKind, BugKind};
 use lockred_trace::message::{Message, Stop};
 use lockred_trace::session::{Environment, Limits, Random, Strategy, Task};
 
-const SPURIOUS: Environment =
-    Environment { spurious: true, random: Random::Fixed, verify_restores: false };
-const RANDOM: Environment =
-    Environment { spurious: false, random: Random::Explore, verify_restores: false };
+const SPURIOUS: Environment = Environment { spurious: true, ..Environment::USUAL };
+const RANDOM: Environment = Environment { random: Random::Explore, ..Environment::USUAL };
 
 #[test]
 fn all_combinations_of_choices_are_explored() {

@@ -34,6 +34,7 @@ closed_list! {
         Abort "LR0007" "the process aborts",
         Signal "LR0008" "the process receives a fatal signal",
         Exit "LR0009" "the process exits inside a test, or a binary exits with a non-zero status",
+        OutOfBounds "LR0010" "memory is accessed that belongs to no block: before one, or behind one",
     }
 }
 
@@ -43,7 +44,7 @@ closed_list! {
         LockOrder "LR0101" "locks are acquired in a cyclic order that no schedule confirms as a deadlock",
         LockingDiscipline "LR0102" "a field is not always protected by the same lock",
         Atomicity "LR0103" "a method is not atomic",
-        Leak "LR0104" "memory is still allocated at the end of a verified test",
+        Leak "LR0104" "memory is still allocated when the test has ended, and nothing points to it",
         ThreadPanicked "LR0105" "a thread that nobody joined panicked",
         ThreadStuck "LR0106" "a thread is blocked for ever when the test has ended",
     }

@@ -239,6 +239,22 @@ pub enum Role {
     Died,
     /// A thread spins here.
     Spins,
+    /// A thread frees a block here: that is the mistake, or one side of it.
+    Frees,
+    /// A thread had freed the block here.
+    Freed,
+    /// A thread had acquired `object` here, and held it when it freed the block.
+    Held,
+    /// The block was allocated here.
+    Allocated,
+}
+
+impl Role {
+    /// Whether it shows where a lock was acquired.
+    #[must_use]
+    pub const fn is_lock(self) -> bool {
+        matches!(self, Self::Holds | Self::Held)
+    }
 }
 
 /// One place of a bug.

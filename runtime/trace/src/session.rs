@@ -55,11 +55,28 @@ pub struct Order {
 pub struct Environment {
     /// Waits may return, and weak compare-exchanges fail, for no reason.
     pub spurious: bool,
+    /// A thread gets the memory that it freed last again at once, so that addresses come back.
+    #[serde(default)]
+    pub reuse: bool,
+    /// Blocks that are still allocated at the end, and that nothing points to, are warned of.
+    #[serde(default)]
+    pub leaks: bool,
     /// Where randomness from the system comes from.
     pub random: Random,
     /// Every restore from a copy of the state is compared with running the steps again. (A test of lockred itself.)
     #[serde(default)]
     pub verify_restores: bool,
+}
+
+impl Environment {
+    /// What happens unless more is asked for.
+    pub const USUAL: Self = Self {
+        spurious: false,
+        reuse: false,
+        leaks: false,
+        random: Random::Fixed,
+        verify_restores: false,
+    };
 }
 
 /// Randomness that the program gets from the system.

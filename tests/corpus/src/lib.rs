@@ -9,12 +9,14 @@
 //! | `//@ clean` | verdict `verified` or `passed`: what std or a dependency does inside decides which |
 //! | `//@ failed KIND` | verdict `failed` with a bug of this kind; `A\|B` where two kinds are right |
 //! | `//@ failed KIND or passed CODE` | the bug is found, or what was left out is said: never `verified` |
+//! | `//@ warned KIND` | verdict `verified` or `passed`, with a warning of this kind |
 //! | `//@ unsupported WORD` | verdict `unsupported`, naming WORD, and no error of ours |
 //! | `//@ executions <= N` | besides one of the others: the search needs at most N executions |
 //! | `//@ executions = N` | besides one of the others: it needs exactly N: fewer miss something, more are waste |
+//! | `//@ with --OPTION VERDICT` | besides one of the others: in a run of its own, with this option, the verdict is this one |
 //!
 //! A trailing `//~ bug` marks a line that the report of the bug must name among its sites: both accesses of a race,
-//! each blocked line of a deadlock, the panicking line. Programs declared `verified`, `passed` or `clean` also pass under
+//! each blocked line of a deadlock, the panicking line. Programs declared `verified`, `passed`, `clean` or `warned` (with options, too) also pass under
 //! plain `cargo test`. The others must not be run that way: they hang, abort, or have undefined behaviour.
 
 #[cfg(test)]
@@ -39,6 +41,8 @@ mod locals;
 mod lockfree;
 #[cfg(test)]
 mod memory;
+#[cfg(test)]
+mod memory_errors;
 #[cfg(test)]
 mod mutex;
 #[cfg(test)]

@@ -1,0 +1,209 @@
+//! Leaks: blocks of the test that nothing points to when it has ended.
+//!
+//! As LeakSanitizer has it: whatever looks like the address of a block, or of something inside of one, points to it. Looked through are the
+//! program's globals, the blocks from before the root, the stacks of threads that have not ended, what is kept for threads and for the
+//! process's end, and from there on all blocks that are found. Of what is not found, blocks are told to which no other such block
+//! points; of those that point to each other in a circle, the first.
+
+use crate::execution::{AtExit, Execution};
+use crate::harness::Harness;
+use crate::heap::{self, Block};
+use crate::lives::Lives;
+use crate::state::{Mode, state};
+use lockred_trace::codes::WarningKind;
+use lockred_trace::message::Warning;
+use lockred_trace::sites::SiteId;
+use std::ops::Range;
+
+/// The execution is over: warns of leaks, each place of an allocation once, if that is wanted. O(bytes in use, times the logarithm of the
+/// number of blocks).
+pub fn judge() {
+    let state = state();
+    let order = state.order.as_ref();
+    let wanted = order.is_some_and(|order| {
+        order.environment.leaks && {
+            // What libtest leaves behind is not the test's.
+            !order.libtest || state.harness == Harness::LeftOut
+        }
+    });
+    let execution = &state.execution;
+    let succeeded = execution.exit.is_some_and(|exit| exit.status == 0) && !execution.cut;
+    let Some(lives) = state.lives.as_ref().filter(|_| wanted && succeeded) else { return };
+    if state.mode != Mode::Explore || !state.step.failures.is_empty() {
+        return;
+    }
+    let heap = Heap::of(execution);
+    let mut places: Vec<Place<'_>> = Vec::new();
+    for leak in heap.leaks(execution, lives) {
+        let allocated = lives.allocated_since_root(leak.block.start);
+        let Some(stack) = allocated.map(|event| &event.stack[..]) else { continue };
+        match places.iter_mut().find(|place| place.stack == stack) {
+            Some(place) => place.add(&leak),
+            None => {
+                let mut place = Place { stack, blocks: 0, bytes: 0, others: 0 };
+                place.add(&leak);
+                places.push(place);
+            }
+        }
+    }
+    for place in places {
+        let told = |known: &Warning| known.kind == WarningKind::Leak && known.stack == place.stack;
+        if !state.warnings.iter().any(told) {
+            state.warnings.push(place.warning());
+        }
+    }
+}
+
+/// A block that is lost.
+struct Leak {
+    block: Block,
+    /// Blocks that are lost with it.
+    others: usize,
+}
+
+/// What was lost of what one place allocated.
+struct Place<'a> {
+    stack: &'a [u64],
+    blocks: usize,
+    bytes: usize,
+    others: usize,
+}
+
+impl Place<'_> {
+    fn add(&mut self, leak: &Leak) {
+        self.blocks += 1;
+        self.bytes += leak.block.size;
+        self.others += leak.others;
+    }
+
+    fn warning(&self) -> Warning {
+        let Self { blocks, bytes, others, .. } = *self;
+        let mut message = match blocks {
+            1 => format!(
+                "leak: a block of {bytes} bytes is still allocated at the end, and nothing points to it"
+            ),
+            _ => format!(
+                "leak: {blocks} blocks, {bytes} bytes together, are still allocated at the end, and nothing points to them"
+            ),
+        };
+        match others {
+            0 => {}
+            1 => message.push_str(" (1 more block is lost with it)"),
+            _ => message.push_str(&format!(" ({others} more blocks are lost with it)")),
+        }
+        let stack = self.stack.to_vec();
+        Warning { kind: WarningKind::Leak, message, site: SiteId(0), stack }
+    }
+}
+
+/// All live blocks, by address.
+struct Heap(Vec<Block>);
+
+impl Heap {
+    fn of(execution: &Execution) -> Self {
+        let mut blocks = Vec::new();
+        for thread in &execution.threads {
+            // SAFETY: the heap of a thread's region is made with the thread.
+            unsafe { heap::for_each_live(thread.region, |block| blocks.push(block)) };
+        }
+        blocks.sort_unstable_by_key(|block| block.start);
+        Self(blocks)
+    }
+
+    /// The block that a word points into, by its number.
+    fn pointed_to(&self, word: usize) -> Option<usize> {
+        let behind = self.0.partition_point(|block| block.start <= word);
+        let number = behind.checked_sub(1)?;
+        let block = self.0[number];
+        (word < block.start + block.size.max(1)).then_some(number)
+    }
+
+    /// Calls `visit` with the blocks that words of this memory point to.
+    fn points_to(&self, memory: Range<usize>, mut visit: impl FnMut(usize)) {
+        let mut at = memory.start.next_multiple_of(size_of::<usize>());
+        while at + size_of::<usize>() <= memory.end {
+            // SAFETY: the caller names memory of the program, which is stopped.
+            let word = unsafe { (at as *const usize).read() };
+            if let Some(block) = self.pointed_to(word) {
+                visit(block);
+            }
+            at += size_of::<usize>();
+        }
+    }
+
+    fn contents(&self, number: usize) -> Range<usize> {
+        let block = self.0[number];
+        block.start..block.start + block.size
+    }
+
+    /// Everything that can be reached from some blocks, and is not in `found` yet, comes into it. Gives how many that are.
+    fn flood(&self, mut open: Vec<usize>, found: &mut [bool]) -> usize {
+        let mut count = 0;
+        while let Some(number) = open.pop() {
+            if !std::mem::replace(&mut found[number], true) {
+                count += 1;
+                self.points_to(self.contents(number), |other| open.push(other));
+            }
+        }
+        count
+    }
+
+    /// What is lost.
+    fn leaks(&self, execution: &Execution, lives: &Lives) -> Vec<Leak> {
+        let mut found = vec![false; self.0.len()];
+        self.flood(self.roots(execution, lives), &mut found);
+        let lost: Vec<usize> = (0..self.0.len()).filter(|&number| !found[number]).collect();
+        let mut pointed_to = vec![false; self.0.len()];
+        for &number in &lost {
+            self.points_to(self.contents(number), |other| {
+                pointed_to[other] |= other != number;
+            });
+        }
+        let (inner, first): (Vec<usize>, Vec<usize>) =
+            lost.iter().partition(|&&number| pointed_to[number]);
+        let mut leaks = Vec::new();
+        for number in first.into_iter().chain(inner) {
+            let with = self.flood(vec![number], &mut found);
+            if with > 0 {
+                leaks.push(Leak { block: self.0[number], others: with - 1 });
+            }
+        }
+        leaks
+    }
+
+    /// Blocks that are not lost to begin with.
+    fn roots(&self, execution: &Execution, lives: &Lives) -> Vec<usize> {
+        let mut roots = Vec::new();
+        let ended = |block: &Block| {
+            let mut threads = execution.threads.iter().skip(1).filter(|thread| thread.has_ended());
+            threads
+                .any(|thread| [thread.tls as usize, thread.errno as usize].contains(&block.start))
+        };
+        for (number, block) in self.0.iter().enumerate() {
+            if lives.allocated_since_root(block.start).is_none() && !ended(block) {
+                roots.push(number);
+            }
+        }
+        let mut memory = vec![crate::root::globals()];
+        let mut words = Vec::new();
+        for (number, thread) in execution.threads.iter().enumerate() {
+            // What called the test is still on main's stack.
+            if number == 0 || !thread.has_ended() {
+                memory.push(thread.stack_pointer..thread.region.end());
+                words.extend(thread.keys.iter().map(|&key| key as usize));
+                words.extend(thread.destructors.iter().map(|of| of.argument as usize));
+                words.extend(thread.start.map(|start| start.argument as usize));
+            }
+            words.push(thread.result as usize);
+        }
+        words.extend(execution.at_exit.iter().filter_map(|function| match function {
+            AtExit::Plain(_) => None,
+            AtExit::With(_, argument) => Some(*argument as usize),
+        }));
+        for range in memory {
+            self.points_to(range, |number| roots.push(number));
+        }
+        roots.extend(words.into_iter().filter_map(|word| self.pointed_to(word)));
+        roots
+    }
+}

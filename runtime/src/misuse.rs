@@ -1,0 +1,219 @@
+//! Accesses to memory that is no block's, or no block's any more, and frees of what is no block: found where they happen.
+//!
+//! Below the root every access that has a hook comes by here, also while one thread is alone. What one finds ends the execution, as nothing
+//! that comes after it means anything. It is judged in the interleaving under way: whether an access that nothing orders with a
+//! deallocation is a use after free or a data race with it depends on who comes first, and both are explored.
+
+use crate::arena::{self, REGION_BYTES, Region};
+use crate::detect::{AccessKind, By, StackId};
+use crate::failure::{Failure, place};
+use crate::heap::{self, BadFree, Block};
+use crate::lives;
+use crate::state::{State, end_execution, state};
+use crate::validity;
+use lockred_search::machine::Flow;
+use lockred_trace::codes::BugKind;
+use lockred_trace::message::{Place, Role};
+use lockred_trace::sites::SiteId;
+
+/// The running thread is about to access memory. Constant time for up to sixteen bytes, then O(bytes / 16).
+#[inline]
+pub fn check(state: &State, kind: AccessKind, address: usize, size: usize, site: SiteId) {
+    if !arena::range().contains(&address) {
+        return;
+    }
+    if validity::is_heap(address) {
+        if !validity::may_access(address, size) {
+            bad_access(kind, address, size, site);
+        }
+        return;
+    }
+    let here = 0_u8;
+    let own = address / REGION_BYTES == (&raw const here) as usize / REGION_BYTES;
+    // What threads of a scope use most.
+    let of_main = || {
+        let main = &state.execution.threads[0];
+        (main.stack_pointer..Region::MAIN.end()).contains(&address)
+    };
+    if !own && !of_main() {
+        check_stack(kind, address, size, site);
+    }
+}
+
+/// The same for the stack of another thread: what it has left behind there, when it returned or ended, is gone.
+#[inline(never)]
+fn check_stack(kind: AccessKind, address: usize, size: usize, site: SiteId) {
+    let state = state();
+    let region = Region::of_address(address);
+    let mut threads = state.execution.threads.iter();
+    let Some(owner) = threads.position(|thread| Some(thread.region) == region) else { return };
+    let thread = &state.execution.threads[owner];
+    let number = state.thread_number();
+    let what = match thread.has_ended() {
+        // What main's end means to others is what the end of the process means: nothing.
+        true if owner == 0 => return,
+        true => format!("of the stack of thread {owner}, which has ended"),
+        false if address >= thread.stack_pointer => {
+            if owner != 0 {
+                let region = thread.region;
+                state.execution.threads[owner].stack_used = true;
+                crate::plain::uses_stack(region, site);
+            }
+            return;
+        }
+        false => format!("of a function of thread {owner} that has returned"),
+    };
+    let message = format!("thread {number} {} {what}", accesses(kind, size));
+    let failure = Failure::new(BugKind::UseAfterFree, message, &site.0.to_string());
+    end(failure.at(access_place(kind, address, size, site)), None);
+}
+
+/// What an access does, in words.
+fn accesses(kind: AccessKind, size: usize) -> String {
+    match kind {
+        AccessKind::Read => format!("reads {}", bytes(size)),
+        AccessKind::Write | AccessKind::Free => format!("writes {}", bytes(size)),
+        AccessKind::AtomicRead => format!("atomically reads {}", bytes(size)),
+        AccessKind::AtomicWrite => format!("atomically changes {}", bytes(size)),
+    }
+}
+
+fn bytes(count: usize) -> String {
+    if count == 1 { "1 byte".to_owned() } else { format!("{count} bytes") }
+}
+
+/// Where memory is, as seen from a block.
+fn seen_from(block: Block, address: usize, size: usize) -> String {
+    let (start, end) = (block.start, block.start + block.size);
+    let position = if address < start {
+        format!("{} before", bytes(start - address))
+    } else if address < end && address + size <= end {
+        format!("{} into", bytes(address - start))
+    } else if address < end {
+        "across the end of".to_owned()
+    } else if address == end {
+        "right behind".to_owned()
+    } else {
+        format!("{} behind", bytes(address - end))
+    };
+    let freed = if block.freed { " that was freed" } else { "" };
+    format!("{position} a block of {}{freed}", bytes(block.size))
+}
+
+/// Ends the execution with a bug about an access.
+#[cold]
+#[inline(never)]
+fn bad_access(kind: AccessKind, address: usize, size: usize, site: SiteId) -> ! {
+    let state = state();
+    let number = state.thread_number();
+    let block = heap::near(address);
+    let inside = |block: &Block| address < block.start + block.size && address + size > block.start;
+    let dead = block.is_some_and(|block| block.freed && inside(&block));
+    let what = accesses(kind, size);
+    let (bug, message) = match block {
+        Some(block) if dead => {
+            let block = bytes(block.size);
+            let what = format!("thread {number} {what} of a block of {block} that was freed");
+            (BugKind::UseAfterFree, what)
+        }
+        Some(block) => {
+            let seen = seen_from(block, address, size);
+            (BugKind::OutOfBounds, format!("thread {number} {what}, {seen}"))
+        }
+        None => {
+            let what = format!("thread {number} {what} where nothing was ever allocated");
+            (BugKind::OutOfBounds, what)
+        }
+    };
+    let mut failure = Failure::new(bug, message, &site.0.to_string());
+    failure = failure.at(access_place(kind, address, size, site));
+    if dead && is_unordered(address, size) {
+        failure.notes.push("nothing orders the deallocation and this access".into());
+    }
+    end(failure, block)
+}
+
+/// Whether an earlier deallocation of this memory is not ordered before what the running thread does. Known only while recording, from the race
+/// detector; the execution is over, so that it may be told of an access that is never made.
+fn is_unordered(address: usize, size: usize) -> bool {
+    let state = state();
+    let thread = state.thread_number();
+    let Some(detector) = state.detector.as_mut().filter(|_| state.recorder.is_some()) else {
+        return false;
+    };
+    let by = By { thread, site: SiteId(0), stack: StackId(0) };
+    detector.read(by, address, size).is_some_and(|race| race.earlier.kind == AccessKind::Free)
+}
+
+/// Ends the execution with a bug about a block that cannot be freed.
+pub fn bad_free(address: usize, reason: BadFree) -> ! {
+    let thread = state().thread_number();
+    let what = match reason {
+        BadFree::Twice => "memory is freed twice",
+        BadFree::Foreign => "memory is freed that was never allocated",
+    };
+    let block = match reason {
+        BadFree::Twice => heap::near(address),
+        BadFree::Foreign if !crate::memory::mapped(address) || !validity::is_heap(address) => None,
+        BadFree::Foreign => heap::near(address),
+    };
+    let message = match (reason, block) {
+        (BadFree::Twice, Some(block)) => format!("a block of {} is freed twice", bytes(block.size)),
+        (BadFree::Foreign, Some(block)) => {
+            format!("memory is freed that is no block: {}", seen_from(block, address, 1))
+        }
+        (_, None) => what.to_owned(),
+    };
+    let mut frees = place(Role::Frees, thread, SiteId(0));
+    if let Some(recorder) = &mut state().recorder {
+        frees.stack = crate::unwind::stack();
+        frees.step = Some(recorder.steps.len());
+        frees.object = Some(recorder.object(address, "memory", None));
+    }
+    end(Failure::new(BugKind::DoubleFree, message, what).at(frees), block)
+}
+
+/// The place of the access under way.
+fn access_place(kind: AccessKind, address: usize, size: usize, site: SiteId) -> Place {
+    let state = state();
+    let mut place = place(kind.role(), state.thread_number(), site);
+    if let Some(recorder) = &mut state.recorder {
+        place.stack = crate::unwind::stack();
+        place.step = Some(recorder.steps.len());
+        place.object = Some(recorder.object(address, "memory", Some(size as u64)));
+    }
+    place
+}
+
+/// What a report says besides of a block that the running thread is freeing: the locks that it holds, and where the block comes from.
+pub fn places_of_free(block: usize) -> Vec<Place> {
+    let state = state();
+    if state.recorder.is_none() {
+        return Vec::new();
+    }
+    let number = state.thread_number();
+    let held = state.execution.held.iter().filter(|held| held.thread == number);
+    let mut places: Vec<Place> = held.map(|held| lives::held_place(Role::Held, held)).collect();
+    let life = state.lives.as_ref().and_then(|lives| lives.of(block));
+    let allocated = life.and_then(|life| life.allocated.as_ref());
+    places.extend(allocated.into_iter().flat_map(|event| lives::places(Role::Allocated, event)));
+    places
+}
+
+/// Ends the execution: the failure is told with the locks that the running thread holds, and the life of the block.
+fn end(mut failure: Failure, block: Option<Block>) -> ! {
+    let state = state();
+    let number = state.thread_number();
+    let held = state.execution.held.iter().filter(|held| held.thread == number);
+    failure.places.extend(held.map(|held| lives::held_place(Role::Holds, held)));
+    let life = block.and_then(|block| state.lives.as_ref()?.of(block.start));
+    if let Some(life) = life.filter(|_| state.recorder.is_some()).cloned() {
+        let freed = life.freed.iter().flat_map(|event| lives::places(Role::Freed, event));
+        failure.places.extend(freed);
+        let allocated =
+            life.allocated.iter().flat_map(|event| lives::places(Role::Allocated, event));
+        failure.places.extend(allocated);
+    }
+    state.step.failures.push(failure);
+    end_execution(Flow::Over)
+}
