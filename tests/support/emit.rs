@@ -199,7 +199,11 @@ fn start(threads: Threads, count: usize) -> String {
 fn block(text: &mut String, statements: &[Statement], depth: usize) {
     let indent = "    ".repeat(depth);
     for statement in statements {
-        if let Statement::If(condition, yes, no) = statement {
+        if let Statement::While(condition, body) = statement {
+            let _ = writeln!(text, "{indent}while {} {{", holds(*condition));
+            block(text, body, depth + 1);
+            let _ = writeln!(text, "{indent}}}");
+        } else if let Statement::If(condition, yes, no) = statement {
             let _ = writeln!(text, "{indent}if {} {{", holds(*condition));
             block(text, yes, depth + 1);
             if !no.is_empty() {

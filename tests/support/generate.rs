@@ -22,6 +22,9 @@ pub const CONDVAR: Condvar = Condvar(0);
 /// Registers of each thread.
 pub const REGISTERS: [Register; 2] = [Register(0), Register(1)];
 
+/// No register ever has this value.
+const NEVER: i32 = 77;
+
 /// The program of this seed.
 #[must_use]
 pub fn program(seed: u64) -> Program {
@@ -48,6 +51,18 @@ pub fn program(seed: u64) -> Program {
             body.insert(other.below(body.len() as u64 + 1) as usize, choice);
         }
         program.thread(body);
+    }
+    program
+}
+
+/// The program of this seed, each thread of which begins again when it has come to its end, and goes on for ever.
+#[must_use]
+pub fn endless(seed: u64) -> Program {
+    let mut program = program(seed);
+    for body in &mut program.threads {
+        let always =
+            Condition { register: REGISTERS[0], comparison: Comparison::Unequal, value: NEVER };
+        *body = vec![Statement::While(always, std::mem::take(body))];
     }
     program
 }
