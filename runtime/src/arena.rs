@@ -65,6 +65,24 @@ pub struct Regions {
 }
 
 impl Regions {
+    /// Whose the regions are that do not follow from the ordinal alone: parent, ordinal, region.
+    pub fn hashed(&self) -> Vec<(u32, u32, u32)> {
+        let of = |(&(parent, ordinal), &region): (&(Region, u32), &Region)| {
+            (parent.0, ordinal, region.0)
+        };
+        self.children.iter().map(of).collect()
+    }
+
+    /// As [`Regions::hashed`] told in another process.
+    pub fn of_hashed(hashed: &[(u32, u32, u32)]) -> Self {
+        let children: HashMap<_, _> = hashed
+            .iter()
+            .map(|&(parent, ordinal, region)| ((Region(parent), ordinal), Region(region)))
+            .collect();
+        let used = children.values().copied().collect();
+        Self { children, used }
+    }
+
     /// Region of the `ordinal`th (from 0) child of the thread in region `parent`; `None` when there are no more.
     pub fn of_child(&mut self, parent: Region, ordinal: u32) -> Option<Region> {
         if parent == Region::MAIN && ordinal + 1 < DIRECT {

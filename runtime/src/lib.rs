@@ -11,9 +11,12 @@ mod answer;
 mod arena;
 mod atomics;
 mod channel;
+mod channel_words;
 mod channels;
+mod checkpoint;
 mod choices;
 mod context;
+mod deaths;
 mod detect;
 #[cfg(not(test))]
 mod entry;

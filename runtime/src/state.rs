@@ -4,7 +4,9 @@
 //! obtained from [`state`] may be held across a switch ([`stop`], [`run`], [`leave`]) or a call into the program.
 
 use crate::arena::{Mapped, Regions};
+use crate::channel_words::ChannelWords;
 use crate::context;
+use crate::deaths::Deaths;
 use crate::detect::Detector;
 use crate::execution::Execution;
 use crate::failure::Failure;
@@ -21,8 +23,6 @@ use lockred_search::machine::{Chooser, Flow};
 use lockred_trace::message::{Assumption, Unsupported, Warning};
 use lockred_trace::session::{Order, Strategy, Task};
 use lockred_trace::sites::SiteId;
-use std::cell::Cell;
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// What the process is for.
@@ -138,8 +138,10 @@ pub struct State {
     /// Channels do what they are written to do, step by step: in a search that does not know them as a whole, and once a program has
     /// turned out to do with one what is not known.
     pub channels_written_out: bool,
-    /// A word for each channel, by its address, that changes whenever the channel does.
-    pub channel_words: HashMap<usize, Box<Cell<u64>>>,
+    /// A word for each channel.
+    pub channel_words: ChannelWords,
+    /// Schedules under which the process died before.
+    pub deaths: Deaths,
     /// The search is one by transactions.
     pub by_transactions: bool,
     /// Executions are watched by the race detector.
@@ -159,6 +161,7 @@ impl State {
         let is = |wanted: &Strategy| matches!(task, Some(Task::Explore { strategy, .. }) if strategy == wanted);
         let by_transactions = is(&Strategy::Transactions);
         let footprints = is(&Strategy::Dpor);
+        let deaths = order.as_ref().map_or_else(Deaths::default, |o| Deaths::new(&o.deaths));
         let channels_written_out = match task {
             Some(Task::Explore { .. }) => !by_transactions,
             Some(Task::Replay { schedule }) => schedule.is_written_out(),
@@ -187,7 +190,8 @@ impl State {
             most_threads: 1,
             names: Names::default(),
             channels_written_out,
-            channel_words: HashMap::new(),
+            channel_words: ChannelWords::default(),
+            deaths,
             by_transactions,
             footprints,
             detects: !by_transactions,
