@@ -5,7 +5,7 @@
 //! depends on the thread's own history alone, and freed addresses stay dead for a while. Blocks freed by other threads are not reused
 //! within the execution. All operations are O(1).
 
-use crate::arena::{REGION_BYTES, Region, STACK_BYTES};
+use crate::arena::{MAX_STACK_BYTES, REGION_BYTES, Region};
 
 /// Bytes that are kept dead in a class before its oldest block is handed out again.
 const QUARANTINE_BYTES: usize = 1 << 20;
@@ -112,7 +112,7 @@ pub unsafe fn allocate(region: Region, size: usize, align: usize) -> Option<usiz
         }
         let block = ((*heap).next + HEADER).next_multiple_of(align.max(HEADER));
         let end = block.checked_add(rounded)?;
-        if end > region.end() - 2 * STACK_BYTES {
+        if end > region.end() - 2 * MAX_STACK_BYTES {
             return None;
         }
         (*heap).next = end;

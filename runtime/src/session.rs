@@ -32,18 +32,28 @@ impl StatusPage {
         unsafe { &*self.words.add(index) }
     }
 
-    /// The status file of a process that may have overwritten its own memory; there must be a session.
+    /// The status file of a process that may have overwritten its own memory. There is memory also where there is no session.
     pub const fn of_the_dying() -> Self {
         Self { words: std::ptr::with_exposed_provenance(STATUS_AT) }
     }
 
-    /// A fatal signal that may be the end of the process: what it was about, and the stack.
-    pub fn dies(self, signal: i32, address: usize, thread: Option<u32>) {
+    /// A fatal signal that may be the end of the process: what it was about, and the instruction. Uses no other memory.
+    pub fn dies(self, signal: i32, address: usize, instruction: usize) {
         self.set(StatusWord::DeathAddress, address as u64);
-        self.set(StatusWord::DeathThread, thread.map_or(0, |thread| u64::from(thread) + 1));
-        self.set(StatusWord::DeathFrames, 0);
+        self.set(StatusWord::DeathThread, 0);
+        // Frames are return addresses: behind what was executed.
+        self.word(STATUS_DEATH / 8).store(instruction as u64 + 1, Ordering::Relaxed);
+        self.set(StatusWord::DeathFrames, 1);
         self.set(StatusWord::DeathSignal, signal as u64);
-        let stack = crate::unwind::stack();
+    }
+
+    /// The thread that ran.
+    pub fn dies_in(self, thread: u32) {
+        self.set(StatusWord::DeathThread, u64::from(thread) + 1);
+    }
+
+    /// The whole stack.
+    pub fn dies_below(self, stack: &[u64]) {
         for (index, address) in stack.iter().take(DEATH_FRAMES).enumerate() {
             self.word(STATUS_DEATH / 8 + index).store(*address, Ordering::Relaxed);
         }
@@ -87,7 +97,10 @@ impl StatusPage {
 
 /// Opens the session that the environment names, if it names one.
 pub fn open() -> Option<(Order, StatusPage)> {
-    let directory = PathBuf::from(std::env::var_os(ENV)?);
+    let Some(directory) = std::env::var_os(ENV).map(PathBuf::from) else {
+        map_at_status(libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1);
+        return None;
+    };
     let directory = DIRECTORY.get_or_init(|| directory);
     let text = std::fs::read_to_string(directory.join(ORDER_FILE))
         .unwrap_or_else(|error| internal_error(&format!("cannot read the order: {error}")));
@@ -103,15 +116,20 @@ fn map_status(path: &std::path::Path) -> StatusPage {
     let file = OpenOptions::new().read(true).write(true).open(path);
     let file = file
         .unwrap_or_else(|error| internal_error(&format!("cannot open the status file: {error}")));
+    map_at_status(libc::MAP_SHARED, file.as_raw_fd());
+    StatusPage::of_the_dying()
+}
+
+/// Maps the status file, or memory in its place, where it belongs.
+fn map_at_status(flags: i32, file: i32) {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
-    let flags = libc::MAP_SHARED | libc::MAP_FIXED_NOREPLACE;
+    let flags = flags | libc::MAP_FIXED_NOREPLACE;
     let wanted = std::ptr::with_exposed_provenance_mut(STATUS_AT);
-    // SAFETY: a new mapping of a file that the session made `STATUS_BYTES` long, where nothing else is.
-    let words = unsafe { libc::mmap(wanted, STATUS_BYTES, protection, flags, file.as_raw_fd(), 0) };
+    // SAFETY: a new mapping, of memory or of a file that the session made `STATUS_BYTES` long, where nothing else is.
+    let words = unsafe { libc::mmap(wanted, STATUS_BYTES, protection, flags, file, 0) };
     if words != wanted {
         internal_error("cannot map the status file");
     }
-    StatusPage { words: words.cast() }
 }
 
 /// Appends a message.

@@ -80,40 +80,56 @@ extern "C" fn watchdog(_signal: i32, _info: *mut libc::siginfo_t, context: *mut 
 
 extern "C" fn fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::ucontext_t) {
     // SAFETY: the kernel passes a valid context and a valid siginfo.
-    let (pointer, address) = unsafe {
+    let (pointer, instruction, address) = unsafe {
         let registers = &(*context).uc_mcontext.gregs;
-        (registers[libc::REG_RSP as usize] as usize, (*info).si_addr() as usize)
+        let register = |number: i32| registers[number as usize] as usize;
+        (register(libc::REG_RSP), register(libc::REG_RIP), (*info).si_addr() as usize)
     };
     if (STACK_AT..STACK_AT + STACK).contains(&pointer) {
         // A fault in this handler: the program has overwritten what it needs. The session has been told of the first one.
-        die(signal);
+        die();
     }
+    let status = StatusPage::of_the_dying();
+    status.dies(signal, address, instruction);
+    let Some(state) = installed() else { die() };
+    let Some(number) = state.running else { die() };
+    if signal == libc::SIGTRAP && crate::overflow::stepped(state, context) {
+        return status.survives();
+    }
+    // SAFETY: the kernel passes a valid context.
+    if crate::overflow::goes_on(state, number, address, unsafe { &mut *context }) {
+        return status.survives();
+    }
+    if state.overflow.is_some() {
+        die();
+    }
+    status.dies_in(number);
     return_from_nowhere(address, context);
-    let Some(state) = installed() else {
-        crate::state::fatal("a fault before the runtime was ready")
-    };
-    if let Some(status) = state.status {
-        StatusPage::of_the_dying().dies(signal, address, state.running);
-        let Some(number) = state.running else { die(signal) };
-        let stack = crate::unwind::recorded_stack();
-        record_death(number, signal, Some(address), stack);
-        status.survives();
-        return go_on_in_explorer(context);
-    }
-    let Some(number) = state.running else { die(signal) };
-    record_death(number, signal, Some(address), Vec::new());
+    status.dies_below(&crate::unwind::stack());
+    let stack = crate::unwind::recorded_stack();
+    record_death(number, signal, Some(address), stack);
+    status.survives();
     go_on_in_explorer(context);
 }
 
-/// The process ends by a signal: it was no fault of the program that an execution could end with, or the program has overwritten the
-/// runtime's memory. The session finds in the status file what led here.
-fn die(signal: i32) -> ! {
-    // SAFETY: all-zero bytes are the default action; a process may send signals to itself.
+/// The process ends at once: it was no fault of the program that an execution could end with, or the program has overwritten the
+/// runtime's memory. The session finds in the status file what led here. Nothing but the kernel is asked, as libc's memory may be
+/// overwritten, too.
+fn die() -> ! {
+    // SAFETY: two system calls that take integers; a process may kill itself.
     unsafe {
-        let action: libc::sigaction = std::mem::zeroed();
-        libc::sigaction(signal, &action, std::ptr::null_mut());
-        libc::kill(libc::getpid(), signal);
-        libc::_exit(lockred_trace::session::EXIT_INTERNAL)
+        std::arch::asm!(
+            "syscall",
+            "mov edi, eax",
+            "mov esi, {kill}",
+            "mov eax, {send}",
+            "syscall",
+            "ud2",
+            in("eax") libc::SYS_getpid as i32,
+            kill = const libc::SIGKILL,
+            send = const libc::SYS_kill as i32,
+            options(noreturn),
+        )
     }
 }
 
@@ -132,7 +148,7 @@ fn return_from_nowhere(address: usize, context: *mut libc::ucontext_t) {
 }
 
 /// Makes the interrupted context go on in the explorer once the handler returns.
-fn go_on_in_explorer(context: *mut libc::ucontext_t) {
+pub fn go_on_in_explorer(context: *mut libc::ucontext_t) {
     let explorer = state().explorer as i64;
     // SAFETY: the kernel passes a valid context and uses it when the handler returns. The code at the resume address takes the
     // explorer's stack pointer, saved by `run`, from rdi.
@@ -159,7 +175,7 @@ fn name(signal: i32) -> &'static str {
     }
 }
 
-fn record_death(number: u32, signal: i32, address: Option<usize>, stack: Vec<u64>) {
+pub fn record_death(number: u32, signal: i32, address: Option<usize>, stack: Vec<u64>) {
     let state = state();
     let overflow = address.is_some_and(|address| state.mapped.is_guard(address));
     let message = match address {

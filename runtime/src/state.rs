@@ -14,6 +14,7 @@ use crate::gate::Lent;
 use crate::harness::Harness;
 use crate::names::Names;
 use crate::operation::{AtomicOperation, Pending};
+use crate::overflow::Overflow;
 use crate::record::Recorder;
 use crate::root::Root;
 use crate::session::StatusPage;
@@ -142,6 +143,8 @@ pub struct State {
     pub channel_words: ChannelWords,
     /// Schedules under which the process died before.
     pub deaths: Deaths,
+    /// A stack that has ended inside of the runtime, which is about to return.
+    pub overflow: Option<Overflow>,
     /// The search is one by transactions.
     pub by_transactions: bool,
     /// Executions are watched by the race detector.
@@ -192,6 +195,7 @@ impl State {
             channels_written_out,
             channel_words: ChannelWords::default(),
             deaths,
+            overflow: None,
             by_transactions,
             footprints,
             detects: !by_transactions,

@@ -5,6 +5,7 @@ mod demo;
 mod fixtures;
 mod interruption;
 mod json;
+mod killed;
 mod models;
 mod replay;
 mod selection;

@@ -136,8 +136,7 @@ fn explain(launch: &Launch, order: &Order, death: &Death) -> Result<Option<Repla
             let shows = replay.bug.is_some() && replay.drift.is_none();
             shows.then_some(*replay)
         }
-        // The trail of the replay may be behind that of the search, never before it.
-        Ending::Died(again) if again.last.is_some() => {
+        Ending::Died(again) if again.repeats(death) => {
             Some(Death { trail: death.trail.clone(), ..*again }.into_replay())
         }
         _ => None,

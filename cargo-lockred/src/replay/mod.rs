@@ -109,8 +109,7 @@ fn replayed(file: &ScheduleFile, built: &Built) -> Result<Replay> {
         Ending::Explored(_) => {
             Err(Error::ours("the process answered something else than a replay"))
         }
-        Ending::Died(death) if death.last.is_some() => Ok(death.into_replay()),
-        Ending::Died(death) => Err(Error::ours(format!("the replay failed: {death}"))),
+        Ending::Died(death) => Ok(death.into_replay()),
         Ending::Interrupted { .. } => Err(Error::interrupted()),
         Ending::Failed(failure) => {
             Err(Error::ours(format!("the replay failed: {}", failure.message)))

@@ -3,7 +3,7 @@
 use crate::report::bug::signal_name;
 use lockred_trace::codes::BugKind;
 use lockred_trace::message::{Bug, Counts, Place, Replay, Role};
-use lockred_trace::schedule::Schedule;
+use lockred_trace::schedule::{Choice, Schedule};
 use lockred_trace::sites::SiteId;
 use std::fmt;
 
@@ -25,7 +25,9 @@ pub struct Death {
 /// What a process notes about a fatal signal before it does anything else.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LastWords {
-    /// The address that the signal was about.
+    /// The signal.
+    pub signal: i32,
+    /// The address that it was about.
     pub address: u64,
     /// The thread that ran; none where lockred itself did.
     pub thread: Option<u32>,
@@ -34,9 +36,19 @@ pub struct LastWords {
 }
 
 impl Death {
+    /// The signal that it died of. (A process that notes one kills itself then.)
+    pub fn cause(&self) -> i32 {
+        self.last.as_ref().map_or(self.signal, |last| last.signal)
+    }
+
+    /// Whether it is the death of another process that ran the schedule of that one.
+    pub fn repeats(&self, other: &Self) -> bool {
+        self.cause() == other.cause() && self.trail.0.starts_with(&other.trail.0)
+    }
+
     /// As a replay that ended with it: of one that died too, there is nothing else to show.
     pub fn into_replay(self) -> Replay {
-        let name = signal_name(self.signal);
+        let name = signal_name(self.cause());
         let thread = self.last.as_ref().and_then(|last| last.thread);
         let message = match (&self.last, thread) {
             (Some(last), Some(thread)) => {
@@ -44,6 +56,12 @@ impl Death {
             }
             _ => format!("the process dies by {name}"),
         };
+        // Where it could not say which thread ran, it was the one that was chosen last.
+        let running =
+            self.last.as_ref().and(self.trail.0.iter().rev().find_map(|choice| match choice {
+                Choice::Thread(thread) => Some(*thread),
+                Choice::Value { .. } => None,
+            }));
         let died = |thread| Place {
             role: Role::Died,
             thread,
@@ -52,13 +70,19 @@ impl Death {
             object: None,
             step: None,
         };
-        let note = "the process did not survive it, as the program had overwritten memory that is not its own; \
-                    the steps that led here are not known";
+        let note = match thread {
+            Some(_) => {
+                "the process did not survive it: the program had overwritten memory that is not its own"
+            }
+            None => {
+                "the process is gone before it can tell where; it is so whenever this schedule is run"
+            }
+        };
         let bug = Bug {
             kind: BugKind::Signal,
             message,
             key: format!("{}:death:{name}", BugKind::Signal.code()),
-            places: thread.map(died).into_iter().collect(),
+            places: thread.or(running).map(died).into_iter().collect(),
             notes: vec![note.into()],
         };
         Replay {
@@ -76,12 +100,12 @@ impl Death {
 
 impl fmt::Display for Death {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let hint = match self.signal {
+        let hint = match self.cause() {
             libc::SIGBUS => "; a full disk can be the reason",
             libc::SIGKILL => "; the system may be out of memory",
             _ => "",
         };
-        write!(f, "the process died by {}{hint}", signal_name(self.signal))?;
+        write!(f, "the process died by {}{hint}", signal_name(self.cause()))?;
         match &self.output {
             Some(output) => write!(f, "; it printed:\n{output}"),
             None => Ok(()),

@@ -70,6 +70,7 @@ pub fn last_words(file: &File) -> Option<LastWords> {
     }
     let frames = usize::try_from(word(StatusWord::DeathFrames)).unwrap_or(0).min(DEATH_FRAMES);
     Some(LastWords {
+        signal: i32::try_from(word(StatusWord::DeathSignal)).ok()?,
         address: word(StatusWord::DeathAddress),
         thread: u32::try_from(word(StatusWord::DeathThread)).ok()?.checked_sub(1),
         stack: (0..frames).map(|index| at(STATUS_DEATH + index * 8)).collect(),
@@ -128,7 +129,8 @@ mod tests {
         write(StatusWord::DeathFrames, 2);
         file.write_all_at(&5_u64.to_ne_bytes(), STATUS_DEATH as u64 + 8).unwrap();
         let words = last_words(&file).unwrap();
-        assert_eq!((words.thread, &words.stack[..]), (Some(2), &[0, 5][..]));
+        assert_eq!((words.signal, words.thread), (11, Some(2)));
+        assert_eq!(words.stack, [0, 5]);
         write(StatusWord::TrailLength, 2);
         assert_eq!(trail(&file), schedule);
         write(StatusWord::TrailLength, u64::MAX);

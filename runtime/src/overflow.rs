@@ -1,0 +1,94 @@
+//! Stacks that end inside of the runtime's own functions.
+//!
+//! The program calls them on its own stack, which may end there as well as between two calls. A function of the runtime cannot
+//! be left in the middle, as what it works on is not the program's alone: a part of the guard is lent to it, and it goes on
+//! instruction by instruction, until it returns to the program or switches to the explorer. There the thread dies of its
+//! overflow. (What libc does for the program, as copying memory, is gone through like that, too.)
+
+use crate::signals;
+use crate::state::State;
+use std::ops::Range;
+
+/// The trap flag: the processor stops behind every instruction.
+const STEP: i64 = 1 << 8;
+
+/// A stack that has ended inside of the runtime.
+#[derive(Clone, Copy, Debug)]
+pub struct Overflow {
+    thread: u32,
+    /// In the guard.
+    address: usize,
+}
+
+#[cfg(not(test))]
+unsafe extern "C" {
+    static __start_lockred_text: u8;
+    static __stop_lockred_text: u8;
+}
+
+/// The program's code.
+#[cfg(not(test))]
+fn text() -> Range<usize> {
+    (&raw const __start_lockred_text) as usize..(&raw const __stop_lockred_text) as usize
+}
+
+/// The programs of unit tests are where the runtime is.
+#[cfg(test)]
+const fn text() -> Range<usize> {
+    0..usize::MAX
+}
+
+/// A thread has faulted at an address. Whether it goes on all the same for now.
+pub fn goes_on(
+    state: &mut State,
+    thread: u32,
+    address: usize,
+    context: &mut libc::ucontext_t,
+) -> bool {
+    let registers = &mut context.uc_mcontext.gregs;
+    let instruction = registers[libc::REG_RIP as usize] as usize;
+    let lend = state.overflow.is_none()
+        && state.mapped.is_guard(address)
+        && !text().contains(&instruction);
+    if lend {
+        state.mapped.lend(address);
+        state.overflow = Some(Overflow { thread, address });
+        registers[libc::REG_EFL as usize] |= STEP;
+    }
+    lend
+}
+
+/// Where a thread stands whose stack has ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Place {
+    Runtime,
+    Program,
+    Explorer,
+}
+
+/// The processor has stopped behind an instruction. Whether that was for us.
+pub fn stepped(state: &mut State, context: *mut libc::ucontext_t) -> bool {
+    let Some(Overflow { thread, address }) = state.overflow else { return false };
+    // SAFETY: the kernel passes a valid context and uses it when the handler returns.
+    let registers = unsafe { &mut (*context).uc_mcontext.gregs };
+    let place = match (registers[libc::REG_RIP as usize], registers[libc::REG_RSP as usize]) {
+        (instruction, _) if text().contains(&(instruction as usize)) => Place::Program,
+        (_, stack) if !crate::arena::range().contains(&(stack as usize)) => Place::Explorer,
+        _ => Place::Runtime,
+    };
+    if place == Place::Runtime {
+        return true;
+    }
+    registers[libc::REG_EFL as usize] &= !STEP;
+    state.overflow = None;
+    state.mapped.take_back(address);
+    let stack = match place {
+        Place::Program => crate::unwind::recorded_stack(),
+        _ => state.execution.threads[thread as usize].stopped.clone(),
+    };
+    signals::record_death(thread, libc::SIGSEGV, Some(address), stack);
+    if place == Place::Program {
+        signals::go_on_in_explorer(context);
+    }
+    true
+}
