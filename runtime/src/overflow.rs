@@ -38,6 +38,23 @@ const fn text() -> Range<usize> {
     0..usize::MAX
 }
 
+/// Words of a stack that are looked at for a return address.
+const LOOKED_AT: usize = 512;
+
+/// What looks most like the return address of the program's innermost call, where it is not the program that runs. Asks no
+/// memory but the stack, which begins at `pointer`.
+pub fn caller(instruction: usize, pointer: usize) -> Option<usize> {
+    let text = text();
+    if text.contains(&instruction) {
+        return None;
+    }
+    let region = crate::arena::Region::of_address(pointer)?;
+    let end = region.end().min(pointer + LOOKED_AT * 8);
+    let words = (pointer.next_multiple_of(8)..end).step_by(8);
+    // SAFETY: from its stack pointer to its end a stack is mapped.
+    words.map(|at| unsafe { *(at as *const usize) }).find(|word| text.contains(word))
+}
+
 /// A thread has faulted at an address. Whether it goes on all the same for now.
 pub fn goes_on(
     state: &mut State,

@@ -90,7 +90,7 @@ extern "C" fn fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc:
         die();
     }
     let status = StatusPage::of_the_dying();
-    status.dies(signal, address, instruction);
+    status.dies(signal, address, instruction, crate::overflow::caller(instruction, pointer));
     let Some(state) = installed() else { die() };
     let Some(number) = state.running else { die() };
     if signal == libc::SIGTRAP && crate::overflow::stepped(state, context) {

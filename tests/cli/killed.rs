@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 /// A check with a checkpoint as often as that may be.
 fn check(directory: &Path, arguments: &[&str]) -> Command {
     let mut command = lockred(directory, ["check", "--message-format", "json"]);
-    command.args(["--max-seconds", "600", "--keep-going"]).args(arguments);
+    command.args(["--max-seconds", "100", "--keep-going"]).args(arguments);
     command.env("LOCKRED_CHECKPOINT_SECONDS", "0");
     command
 }

@@ -18,6 +18,9 @@ use serde::{Deserialize, Serialize};
 /// Deaths in a row, without progress between them, that are none of the program's.
 const UNEXPLAINED: u32 = 3;
 
+/// Executions of a test that the process may die in before its search is stopped: each costs two processes.
+const MOST_DEATHS: usize = 16;
+
 /// Seconds between checkpoints, and the variable that names others (for tests of ours).
 const CHECKPOINT_SECONDS: f64 = 1.0;
 const CHECKPOINT_VARIABLE: &str = "LOCKRED_CHECKPOINT_SECONDS";
@@ -96,7 +99,8 @@ pub fn explore(
                 deaths.push(replay);
                 unfinished.keep_deaths(&deaths);
                 // Before the first choice there is no other schedule.
-                if !keep_going || death.trail.0.is_empty() {
+                let is_last = death.trail.0.is_empty() || deaths.len() >= MOST_DEATHS;
+                if !keep_going || is_last {
                     let answer = Answer { exploration: stopped_by(&death), deaths };
                     unfinished.keep_answer(&answer);
                     return Ok(Explored::Answer(Box::new(answer)));

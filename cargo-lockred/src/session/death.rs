@@ -50,18 +50,18 @@ impl Death {
     pub fn into_replay(self) -> Replay {
         let name = signal_name(self.cause());
         let thread = self.last.as_ref().and_then(|last| last.thread);
-        let message = match (&self.last, thread) {
+        // Where it could not say which thread ran, it was the one that was chosen last.
+        let running = self.trail.0.iter().rev().find_map(|choice| match choice {
+            Choice::Thread(thread) => Some(*thread),
+            Choice::Value { .. } => None,
+        });
+        let message = match (&self.last, thread.or(running)) {
             (Some(last), Some(thread)) => {
                 format!("{name} in thread {thread} at address {:#x}", last.address)
             }
             _ => format!("the process dies by {name}"),
         };
-        // Where it could not say which thread ran, it was the one that was chosen last.
-        let running =
-            self.last.as_ref().and(self.trail.0.iter().rev().find_map(|choice| match choice {
-                Choice::Thread(thread) => Some(*thread),
-                Choice::Value { .. } => None,
-            }));
+        let told = self.last.is_some();
         let died = |thread| Place {
             role: Role::Died,
             thread,
@@ -82,7 +82,7 @@ impl Death {
             kind: BugKind::Signal,
             message,
             key: format!("{}:death:{name}", BugKind::Signal.code()),
-            places: thread.or(running).map(died).into_iter().collect(),
+            places: thread.or(running).filter(|_| told).map(died).into_iter().collect(),
             notes: vec![note.into()],
         };
         Replay {
