@@ -54,6 +54,12 @@ fn kill(process: u32) {
     let _ = killed.unwrap();
 }
 
+/// What is kept of an unfinished check.
+fn unfinished(fixture: &Path) -> Vec<String> {
+    let files = fs::read_dir(fixture.join("target/lockred/unfinished")).into_iter().flatten();
+    files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect()
+}
+
 /// Whom to kill.
 #[derive(Clone, Copy, Debug)]
 enum Victim {
@@ -85,40 +91,71 @@ fn kill_behind(child: &mut Child, temporary: &Path, more: u64, victim: Victim) -
     }
 }
 
-/// Kills a check again and again, and lets it go on each time.
-fn killed_again_and_again(fixture: &Path, arguments: &[&str], seed: u64) -> Output {
+/// Kills a check again and again, and lets it go on each time, until it comes to its end before that.
+fn killed_again_and_again(fixture: &Path, seed: u64) -> Output {
     let temporary = fixture.join("temporary");
     let victims = [Victim::Both, Victim::Exploration, Victim::Lockred];
     let mut random = seed;
-    let mut kills = 0;
-    for round in 0..12 {
+    let (mut kills, mut kept) = (0, Vec::new());
+    loop {
         let _ = fs::remove_dir_all(&temporary);
         fs::create_dir_all(&temporary).unwrap();
-        let mut command = check(fixture, arguments);
-        command.arg("--resume").env("TMPDIR", &temporary);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut command = check(fixture, &["--resume"]);
+        command.env("TMPDIR", &temporary).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        let victim = victims[round % victims.len()];
-        kills += u32::from(kill_behind(&mut child, &temporary, 1 + (random >> 33) % 3_000, victim));
+        let more = 1 + (random >> 33) % 50_000;
+        if !kill_behind(&mut child, &temporary, more, victims[kills % victims.len()]) {
+            let output = child.wait_with_output().unwrap();
+            let is_kept = |end: &str| kept.iter().any(|name: &String| name.ends_with(end));
+            assert!(kills >= 4 && is_kept(".answer") && is_kept(".checkpoint"), "{kills} {kept:?}");
+            return Output {
+                status: output.status.code(),
+                stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+                stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+            };
+        }
+        // Who explores alone was killed goes on by itself, and is killed with what it has started then.
         let _ = child.kill();
         let _ = child.wait_with_output().unwrap();
+        kills += 1;
+        kept.extend(unfinished(fixture));
+        assert!(kills < 100, "it comes to no end");
     }
-    assert!(kills >= 8, "{kills} kills");
-    finish(check(fixture, arguments).arg("--resume"))
 }
 
 #[test]
 fn a_check_that_is_killed_again_and_again_comes_to_the_same_end() {
     let whole = finish(&mut check(&shared("killed"), &[])).expect(1);
     let fixture = own("killed", "killed-again");
-    let resumed = killed_again_and_again(&fixture, &[], 1).expect(1);
+    let resumed = killed_again_and_again(&fixture, 1).expect(1);
     let (whole, resumed) = (outcome(&whole), outcome(&resumed));
     assert_eq!(whole.len(), 6);
     for (whole, resumed) in whole.iter().zip(&resumed) {
         assert_eq!(whole, resumed);
     }
-    let left = fs::read_dir(fixture.join("target/lockred/unfinished")).unwrap().count();
-    assert_eq!(left, 0, "what was kept of an unfinished check goes with its end");
+    // What was kept of an unfinished check goes with its end.
+    assert_eq!(unfinished(&fixture), [""; 0]);
+}
+
+#[test]
+fn an_exploration_that_is_killed_from_outside_goes_on_in_another_process() {
+    let name = "tests::a_counts";
+    let whole = finish(&mut check(&shared("killed"), &[name])).expect(0);
+    let fixture = own("killed", "killed-outside");
+    let temporary = fixture.join("temporary");
+    let _ = fs::remove_dir_all(&temporary);
+    fs::create_dir_all(&temporary).unwrap();
+    let mut command = check(&fixture, &[name]);
+    command.env("TMPDIR", &temporary).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    for _ in 0..2 {
+        assert!(kill_behind(&mut child, &temporary, 5_000, Victim::Exploration));
+    }
+    let output = child.wait_with_output().unwrap();
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    let output = Output { status: output.status.code(), stdout, stderr: String::new() };
+    assert_eq!(outcome(&output), outcome(&whole));
 }
 
 #[test]

@@ -193,13 +193,13 @@ fn jobs<'a>(
     resume: bool,
 ) -> Vec<Job<'a>> {
     let directory = subject.project.unfinished();
+    if !resume {
+        unfinished::forget(&directory);
+    }
     let job = |number: usize, test: &'a Test| {
         let examiner = &examiners[number];
         let (launch, order) = (examiner.launch(test), examiner.exploration(test));
         let unfinished = Unfinished::new(&directory, &examiner.hash, &launch, &order);
-        if !resume {
-            unfinished.clear();
-        }
         Job { examiner: number, test, launch, order, unfinished }
     };
     let of_target =

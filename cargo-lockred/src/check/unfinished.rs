@@ -27,8 +27,13 @@ const ANSWER: &str = "answer";
 const DEATHS: &str = "deaths";
 /// Where the search stands.
 const CHECKPOINT: &str = "checkpoint";
-/// What [`CHECKPOINT`] is renamed from.
-const NEW: &str = "checkpoint.new";
+/// All of them, and what they are renamed from.
+const ALL: [&str; 6] = [ANSWER, DEATHS, CHECKPOINT, "answer.new", "deaths.new", "checkpoint.new"];
+
+/// Forgets what other checks have left, of programs that were changed since among them.
+pub fn forget(directory: &Path) {
+    let _ = fs::remove_dir_all(directory);
+}
 
 impl Unfinished {
     /// The files of a test in a directory, which is made. `hash` is that of the executable.
@@ -49,7 +54,7 @@ impl Unfinished {
 
     /// Forgets everything.
     pub fn clear(&self) {
-        for extension in [ANSWER, DEATHS, CHECKPOINT, NEW] {
+        for extension in ALL {
             let _ = fs::remove_file(self.file(extension));
         }
     }
@@ -62,7 +67,7 @@ impl Unfinished {
     /// Keeps the outcome.
     pub fn keep_answer(&self, answer: &Answer) {
         if self.write(ANSWER, answer) {
-            for extension in [CHECKPOINT, NEW, DEATHS] {
+            for extension in ALL.into_iter().filter(|extension| *extension != ANSWER) {
                 let _ = fs::remove_file(self.file(extension));
             }
         }
@@ -93,14 +98,10 @@ impl Unfinished {
     }
 
     fn write(&self, extension: &str, value: &impl Serialize) -> bool {
-        let write = || {
-            let text = sealed::seal(&serde_json::to_string(value).ok()?);
-            let directory = self.stem.parent()?;
-            let file = tempfile::NamedTempFile::new_in(directory).ok()?;
-            fs::write(file.path(), text).ok()?;
-            file.persist(self.file(extension)).ok()
-        };
-        write().is_some()
+        let Ok(text) = serde_json::to_string(value) else { return false };
+        let new = self.file(&format!("{extension}.new"));
+        let written = fs::write(&new, sealed::seal(&text));
+        written.and_then(|()| fs::rename(&new, self.file(extension))).is_ok()
     }
 }
 
