@@ -25,7 +25,7 @@ pub const STACK_BYTES: usize = 16 << 20;
 pub const MAX_STACK_BYTES: usize = 1 << 30;
 const PAGE: usize = 4096;
 /// Bytes below a stack that nobody may touch.
-const GUARD_BYTES: usize = 512 << 10;
+pub const GUARD_BYTES: usize = 512 << 10;
 /// As many of them as are lent to the runtime's own functions, where a stack ends inside of them ([`crate::overflow`]).
 const LENT_BYTES: usize = GUARD_BYTES - (64 << 10);
 

@@ -37,15 +37,13 @@ impl StatusPage {
         Self { words: std::ptr::with_exposed_provenance(STATUS_AT) }
     }
 
-    /// A fatal signal that may be the end of the process: what it was about, the instruction, and where the program had called it. Uses
-    /// no other memory.
-    pub fn dies(self, signal: i32, address: usize, instruction: usize, caller: Option<usize>) {
+    /// A fatal signal that may be the end of the process: what it was about, and the instruction. Uses no other memory.
+    pub fn dies(self, signal: i32, address: usize, instruction: usize) {
         self.set(StatusWord::DeathAddress, address as u64);
         self.set(StatusWord::DeathThread, 0);
         // Frames are return addresses: behind what was executed.
         self.word(STATUS_DEATH / 8).store(instruction as u64 + 1, Ordering::Relaxed);
-        self.word(STATUS_DEATH / 8 + 1).store(caller.unwrap_or(0) as u64, Ordering::Relaxed);
-        self.set(StatusWord::DeathFrames, 1 + u64::from(caller.is_some()));
+        self.set(StatusWord::DeathFrames, 1);
         self.set(StatusWord::DeathSignal, signal as u64);
     }
 
@@ -54,7 +52,7 @@ impl StatusPage {
         self.set(StatusWord::DeathThread, u64::from(thread) + 1);
     }
 
-    /// The whole stack.
+    /// The stack, as far as it is known.
     pub fn dies_below(self, stack: &[u64]) {
         for (index, address) in stack.iter().take(DEATH_FRAMES).enumerate() {
             self.word(STATUS_DEATH / 8 + index).store(*address, Ordering::Relaxed);

@@ -90,7 +90,13 @@ extern "C" fn fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc:
         die();
     }
     let status = StatusPage::of_the_dying();
-    status.dies(signal, address, instruction, crate::overflow::caller(instruction, pointer));
+    status.dies(signal, address, instruction);
+    // Where the stack has ended, there is nothing to be read at its pointer.
+    if address.abs_diff(pointer) >= crate::arena::GUARD_BYTES
+        && let Some(caller) = crate::overflow::caller(instruction, pointer)
+    {
+        status.dies_below(&[instruction as u64 + 1, caller as u64]);
+    }
     let Some(state) = installed() else { die() };
     let Some(number) = state.running else { die() };
     if signal == libc::SIGTRAP && crate::overflow::stepped(state, context) {
@@ -104,7 +110,9 @@ extern "C" fn fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc:
         die();
     }
     status.dies_in(number);
-    return_from_nowhere(address, context);
+    if matches!(signal, libc::SIGSEGV | libc::SIGBUS) {
+        return_from_nowhere(address, context);
+    }
     status.dies_below(&crate::unwind::stack());
     let stack = crate::unwind::recorded_stack();
     record_death(number, signal, Some(address), stack);
