@@ -164,3 +164,7 @@ fn checkpoint_seconds() -> f64 {
     let wanted = std::env::var(CHECKPOINT_VARIABLE).ok().and_then(|text| text.parse().ok());
     wanted.unwrap_or(CHECKPOINT_SECONDS)
 }
+
+#[cfg(test)]
+#[path = "explore_tests.rs"]
+mod tests;
