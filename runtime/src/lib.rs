@@ -36,6 +36,7 @@ mod models;
 mod names;
 mod objects;
 mod operation;
+mod other_allocators;
 mod overflow;
 mod plain;
 mod process;

@@ -1,5 +1,6 @@
 //! The command line: usage, selection, verdicts, JSON, replay, targets, and surroundings that differ.
 
+mod allocators;
 mod choices;
 mod demo;
 mod fixtures;

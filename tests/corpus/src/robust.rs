@@ -113,10 +113,10 @@ fn a_panic_while_panicking() {
 //@ verified
 #[test]
 fn recursion_that_fits() {
-    let thread = spawn(|| deep(8_000));
-    assert!(deep(8_000) > 0);
+    let thread = spawn(|| deep(4_000));
+    assert!(deep(4_000) > 0);
     assert!(thread.join().unwrap() > 0);
-    let large = Builder::new().stack_size(16 << 20).spawn(|| deep(40_000)).unwrap();
+    let large = Builder::new().stack_size(16 << 20).spawn(|| deep(25_000)).unwrap();
     assert!(large.join().unwrap() > 0);
 }
 
