@@ -38,21 +38,29 @@ const fn text() -> Range<usize> {
     0..usize::MAX
 }
 
-/// Words of a stack that are looked at for a return address.
+/// Words of a stack that are looked at for return addresses.
 const LOOKED_AT: usize = 512;
+/// Return addresses that are wanted.
+const CALLERS: usize = 16;
 
-/// What looks most like the return address of the program's innermost call, where it is not the program that runs. Asks no
-/// memory but the stack, which begins at `pointer`.
-pub fn caller(instruction: usize, pointer: usize) -> Option<usize> {
-    let text = text();
-    if text.contains(&instruction) {
-        return None;
-    }
-    let region = crate::arena::Region::of_address(pointer)?;
+/// The instruction, and behind it what looks like return addresses of the program on the stack, which begins at `pointer`; zeros where
+/// there are no more. For a process whose own memory may be overwritten: asks no memory but the stack.
+pub fn callers(instruction: usize, pointer: usize) -> [u64; CALLERS] {
+    let mut callers = [0; CALLERS];
+    // Frames are return addresses: behind what was executed.
+    callers[0] = instruction as u64 + 1;
+    let Some(region) = crate::arena::Region::of_address(pointer) else { return callers };
     let end = region.end().min(pointer + LOOKED_AT * 8);
-    let words = (pointer.next_multiple_of(8)..end).step_by(8);
-    // SAFETY: from its stack pointer to its end a stack is mapped.
-    words.map(|at| unsafe { *(at as *const usize) }).find(|word| text.contains(word))
+    let mut found = 1;
+    for at in (pointer.next_multiple_of(8)..end).step_by(8) {
+        // SAFETY: from its stack pointer to its end a stack is mapped.
+        let word = unsafe { *(at as *const usize) };
+        if text().contains(&word) && found < CALLERS {
+            callers[found] = word as u64;
+            found += 1;
+        }
+    }
+    callers
 }
 
 /// A thread has faulted at an address. Whether it goes on all the same for now.

@@ -92,10 +92,8 @@ extern "C" fn fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc:
     let status = StatusPage::of_the_dying();
     status.dies(signal, address, instruction);
     // Where the stack has ended, there is nothing to be read at its pointer.
-    if address.abs_diff(pointer) >= crate::arena::GUARD_BYTES
-        && let Some(caller) = crate::overflow::caller(instruction, pointer)
-    {
-        status.dies_below(&[instruction as u64 + 1, caller as u64]);
+    if address.abs_diff(pointer) >= crate::arena::GUARD_BYTES {
+        status.dies_below(&crate::overflow::callers(instruction, pointer));
     }
     let Some(state) = installed() else { die() };
     let Some(number) = state.running else { die() };

@@ -204,7 +204,7 @@ fn sentences(tally: &Tally, tests: usize, interrupted: bool) -> Vec<String> {
         } else {
             String::new()
         };
-        sentences.push(format!("interrupted{left}"));
+        sentences.push(format!("interrupted{left} (`cargo lockred check --resume` goes on here)"));
     }
     if tally.complete > 0 {
         let tests = count(tally.complete as u64, "test");

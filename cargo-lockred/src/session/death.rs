@@ -70,11 +70,12 @@ impl Death {
             object: None,
             step: None,
         };
-        let note = match thread {
-            Some(_) => {
-                "the process did not survive it: the program had overwritten memory that is not its own"
+        let note = match told {
+            true => {
+                "the process did not survive it, as the program had overwritten memory that is not its own; \
+                 the stack is what looks like one"
             }
-            None => {
+            false => {
                 "the process is gone before it can tell where; it is so whenever this schedule is run"
             }
         };

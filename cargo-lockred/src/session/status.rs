@@ -73,7 +73,10 @@ pub fn last_words(file: &File) -> Option<LastWords> {
         signal: i32::try_from(word(StatusWord::DeathSignal)).ok()?,
         address: word(StatusWord::DeathAddress),
         thread: u32::try_from(word(StatusWord::DeathThread)).ok()?.checked_sub(1),
-        stack: (0..frames).map(|index| at(STATUS_DEATH + index * 8)).collect(),
+        stack: (0..frames)
+            .map(|index| at(STATUS_DEATH + index * 8))
+            .filter(|address| *address != 0)
+            .collect(),
     })
 }
 
@@ -130,7 +133,7 @@ mod tests {
         file.write_all_at(&5_u64.to_ne_bytes(), STATUS_DEATH as u64 + 8).unwrap();
         let words = last_words(&file).unwrap();
         assert_eq!((words.signal, words.thread), (11, Some(2)));
-        assert_eq!(words.stack, [0, 5]);
+        assert_eq!(words.stack, [5]);
         write(StatusWord::TrailLength, 2);
         assert_eq!(trail(&file), schedule);
         write(StatusWord::TrailLength, u64::MAX);
