@@ -254,7 +254,7 @@ mod tests {
         assert_eq!(
             sentences(&tally, 6, true),
             [
-                "interrupted; 2 tests not checked",
+                "interrupted; 2 tests not checked (`cargo lockred check --resume` goes on here)",
                 "every interleaving of 2 tests was covered",
                 "not every interleaving of 1 test: stopped at --max-seconds",
                 "1 test passed under the assumption memory-model-sc",

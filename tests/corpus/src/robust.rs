@@ -227,3 +227,18 @@ fn an_allocator_that_counts() {
     thread.join().unwrap();
     assert_eq!(COUNTING.0.load(SeqCst), 2);
 }
+
+//@ failed signal
+#[test]
+fn overwrites_the_explorer() {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let thread = in_some_orders(|| {
+        // From the page of a static of the program's up to the end of what is mapped there, lockred's own memory included.
+        let first = COUNT.as_ptr().expose_provenance() & !0xfff;
+        for address in (first..first + (1 << 20)).step_by(8) {
+            let word = std::ptr::with_exposed_provenance_mut::<u64>(address);
+            unsafe { word.write_volatile(0x4141_4141_4141_4141) }; //~ bug
+        }
+    });
+    let _ = thread.join();
+}
