@@ -169,6 +169,8 @@ mod tests {
                 random_seed: 0,
                 writable: Vec::new(),
                 environment: Environment::default(),
+                checkpoint: None,
+                deaths: Vec::new(),
             },
             build: KeptBuild {
                 directory: "/x y/ä".into(),

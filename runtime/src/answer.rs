@@ -1,9 +1,11 @@
 //! Carrying out an order: the search or the replay, and the answer made of what it found.
 
+use crate::checkpoint;
 use crate::failure::Failure;
 use crate::machine::Native;
 use crate::names::Use;
 use crate::state::{State, state};
+use lockred_search::transactions::Frontier;
 use lockred_search::{self as search, Choice, Counts, Covered, Observer, Outcome, Stop};
 use lockred_trace::codes::{AssumptionKind, WarningKind};
 use lockred_trace::message::{
@@ -11,7 +13,7 @@ use lockred_trace::message::{
     Thread, Unsupported,
 };
 use lockred_trace::schedule::{self, Schedule};
-use lockred_trace::session::{Limits, StatusWord, Strategy};
+use lockred_trace::session::{Checkpoint, Limits, StatusWord, Strategy, TRAIL_CAPACITY};
 use lockred_trace::sites::SiteId;
 use std::time::{Duration, Instant};
 
@@ -19,7 +21,11 @@ use std::time::{Duration, Instant};
 const LOOK_EVERY: u32 = 64;
 
 /// Watches a search on behalf of the session.
-struct Watch {
+pub struct Watch {
+    start: Instant,
+    /// Seconds that other processes have taken for the same search.
+    before: f64,
+    seconds: Option<f64>,
     deadline: Option<Instant>,
     keep_going: bool,
     findings: Vec<Finding>,
@@ -27,22 +33,58 @@ struct Watch {
     failures: Vec<(Failure, usize)>,
     until_look: u32,
     out_of_time: bool,
+    /// How checkpoints are kept, when the last one was, and how long that took.
+    checkpoint: Option<Checkpoint>,
+    kept: Instant,
+    keeping: Duration,
 }
 
 impl Watch {
     fn new(seconds: Option<f64>, keep_going: bool) -> Self {
-        let deadline = seconds
-            .map(|seconds| Instant::now() + Duration::from_secs_f64(seconds.clamp(0.0, 1e9)));
-        Self {
-            deadline,
+        let start = Instant::now();
+        let mut watch = Self {
+            start,
+            before: 0.0,
+            seconds,
+            deadline: None,
             keep_going,
             findings: Vec::new(),
             failures: Vec::new(),
             until_look: 0,
             out_of_time: false,
-        }
+            checkpoint: state().order.as_ref().and_then(|order| order.checkpoint.clone()),
+            kept: start,
+            keeping: Duration::ZERO,
+        };
+        watch.set_deadline();
+        watch
+    }
+
+    fn set_deadline(&mut self) {
+        let left = |seconds: f64| Duration::from_secs_f64((seconds - self.before).clamp(0.0, 1e9));
+        self.deadline = self.seconds.map(|seconds| self.start + left(seconds));
+    }
+
+    /// Seconds that the search has taken.
+    pub fn seconds(&self) -> f64 {
+        self.before + self.start.elapsed().as_secs_f64()
+    }
+
+    /// What was found so far.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// Another process has searched so long, and found this.
+    pub fn go_on_from(&mut self, seconds: f64, findings: Vec<Finding>) {
+        self.before = seconds;
+        self.findings = findings;
+        self.set_deadline();
     }
 }
+
+/// A checkpoint may take this share of the time.
+const SHARE: u32 = 50;
 
 /// A choice as the formats have it.
 fn told(choice: Choice) -> schedule::Choice {
@@ -66,6 +108,9 @@ pub fn trail(depth: usize, choice: Choice) {
             depth += 1;
         }
         status.trail(depth, crate::session::trail_word(told(choice)));
+        if depth < TRAIL_CAPACITY {
+            state().deaths.on_choice(depth + 1, |index| status.trail_word(index));
+        }
     }
 }
 
@@ -99,6 +144,21 @@ impl Observer<Failure> for Watch {
         !self.out_of_time && !crate::signals::stop_requested()
     }
 
+    fn wants_frontier(&mut self) -> bool {
+        let Some(checkpoint) = &self.checkpoint else { return false };
+        let pause = Duration::from_secs_f64(checkpoint.seconds.clamp(0.0, 1e9));
+        self.kept.elapsed() >= pause.max(self.keeping * SHARE)
+    }
+
+    fn on_frontier(&mut self, frontier: &Frontier) {
+        let begun = Instant::now();
+        if let Some(checkpoint) = &self.checkpoint {
+            checkpoint::keep(checkpoint, self, frontier);
+        }
+        self.kept = Instant::now();
+        self.keeping = self.kept - begun;
+    }
+
     fn on_failure(&mut self, failure: Failure, schedule: &[Choice]) -> bool {
         let schedule = Schedule(beginning().chain(schedule.iter().copied().map(told)).collect());
         // What shows under the schedule of another finding follows from that: usually the same mistake.
@@ -122,7 +182,6 @@ impl Observer<Failure> for Watch {
 
 /// Searches below the root, or judges the one execution if there is no root.
 pub fn explore(strategy: Strategy, limits: Limits, keep_going: bool, rooted: bool) -> Message {
-    let start = Instant::now();
     let mut watch = Watch::new(limits.seconds, keep_going);
     let outcome = if rooted {
         crate::harness::learn();
@@ -145,7 +204,7 @@ pub fn explore(strategy: Strategy, limits: Limits, keep_going: bool, rooted: boo
     Message::Explored(Exploration {
         stop,
         counts: counts(&outcome.counts),
-        seconds: start.elapsed().as_secs_f64(),
+        seconds: watch.seconds(),
         threads: state.most_threads,
         findings: watch.findings,
         warnings: std::mem::take(&mut state.warnings),
@@ -167,8 +226,16 @@ fn explore_all(strategy: Strategy, limits: search::Limits, watch: &mut Watch) ->
     }
     let strategy = match strategy {
         Strategy::Transactions => {
+            let order = watch.checkpoint.clone();
+            let frontier = order.and_then(|order| checkpoint::take_up(&order, watch));
             let mut discipline = search::discipline::Discipline::default();
-            return search::transactions::explore(&mut machine, &mut discipline, limits, watch);
+            return search::transactions::explore_from(
+                frontier,
+                &mut machine,
+                &mut discipline,
+                limits,
+                watch,
+            );
         }
         Strategy::Stateful => {
             let mut discipline = search::discipline::Discipline::by_locks();

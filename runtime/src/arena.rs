@@ -1,7 +1,7 @@
 //! The arena: the program's heap and stacks at fixed addresses, one region a thread.
 //!
 //! A region is [`REGION_BYTES`] of address space: the heap grows up from its base (behind the states of [`crate::validity`]), the thread's
-//! stack down from its end, with a guard page below it. Which region a thread gets depends on its path in the spawn tree alone (who created it, as its how-many-th
+//! stack down from its end, with a guard below it. Which region a thread gets depends on its path in the spawn tree alone (who created it, as its how-many-th
 //! child), so addresses depend neither on the interleaving nor on the process.
 
 use crate::state::fatal;
@@ -21,9 +21,13 @@ const REGIONS: u32 = 1024;
 const DIRECT: u32 = 512;
 /// Smallest stack; a thread that asks for more gets more.
 pub const STACK_BYTES: usize = 16 << 20;
-/// Largest stack.
+/// Largest stack. Heaps end above where it could.
 pub const MAX_STACK_BYTES: usize = 1 << 30;
 const PAGE: usize = 4096;
+/// Bytes below a stack that nobody may touch.
+pub const GUARD_BYTES: usize = 512 << 10;
+/// As many of them as are lent to the runtime's own functions, where a stack ends inside of them ([`crate::overflow`]).
+const LENT_BYTES: usize = GUARD_BYTES - (64 << 10);
 
 impl Region {
     /// Main's region.
@@ -65,6 +69,24 @@ pub struct Regions {
 }
 
 impl Regions {
+    /// Whose the regions are that do not follow from the ordinal alone: parent, ordinal, region.
+    pub fn hashed(&self) -> Vec<(u32, u32, u32)> {
+        let of = |(&(parent, ordinal), &region): (&(Region, u32), &Region)| {
+            (parent.0, ordinal, region.0)
+        };
+        self.children.iter().map(of).collect()
+    }
+
+    /// As [`Regions::hashed`] told in another process.
+    pub fn of_hashed(hashed: &[(u32, u32, u32)]) -> Self {
+        let children: HashMap<_, _> = hashed
+            .iter()
+            .map(|&(parent, ordinal, region)| ((Region(parent), ordinal), Region(region)))
+            .collect();
+        let used = children.values().copied().collect();
+        Self { children, used }
+    }
+
     /// Region of the `ordinal`th (from 0) child of the thread in region `parent`; `None` when there are no more.
     pub fn of_child(&mut self, parent: Region, ordinal: u32) -> Option<Region> {
         if parent == Region::MAIN && ordinal + 1 < DIRECT {
@@ -105,22 +127,87 @@ impl Mapped {
         }
         if self.stacks[index] < wanted {
             if self.stacks[index] != 0 {
-                protect(
-                    region.end() - self.stacks[index] - PAGE,
-                    libc::PROT_READ | libc::PROT_WRITE,
-                );
+                let end = region.end() - self.stacks[index];
+                protect(end - GUARD_BYTES, GUARD_BYTES, libc::PROT_READ | libc::PROT_WRITE);
             }
-            protect(region.end() - wanted - PAGE, libc::PROT_NONE);
+            protect(region.end() - wanted - GUARD_BYTES, GUARD_BYTES, libc::PROT_NONE);
             self.stacks[index] = wanted;
         }
         region.end() - self.stacks[index]
     }
 
-    /// Whether an address lies in a guard page (or the page just below the stack) of a mapped region.
+    /// Whether an address lies in the guard of a stack.
     pub fn is_guard(&self, address: usize) -> bool {
-        let Some(region) = Region::of_address(address) else { return false };
-        let Some(&stack) = self.stacks.get(region.0 as usize) else { return false };
-        stack != 0 && (region.end() - stack - PAGE..region.end() - stack).contains(&address)
+        self.guard(address).is_some()
+    }
+
+    /// Where the stack ends in whose guard the address lies.
+    fn guard(&self, address: usize) -> Option<usize> {
+        let region = Region::of_address(address)?;
+        let stack = self.stacks.get(region.0 as usize).filter(|stack| **stack != 0)?;
+        let end = region.end() - stack;
+        (end - GUARD_BYTES..end).contains(&address).then_some(end)
+    }
+
+    /// Lends the upper part of the guard in which an address lies.
+    pub fn lend(&self, address: usize) {
+        if let Some(end) = self.guard(address) {
+            protect(end - LENT_BYTES, LENT_BYTES, libc::PROT_READ | libc::PROT_WRITE);
+        }
+    }
+
+    /// Takes it back.
+    pub fn take_back(&self, address: usize) {
+        if let Some(end) = self.guard(address) {
+            protect(end - LENT_BYTES, LENT_BYTES, libc::PROT_NONE);
+        }
+    }
+}
+
+/// Blocks of this size and more are not gone through byte by byte where their pages were never touched.
+pub const LARGE: usize = 1 << 20;
+
+/// Clears memory of the arena.
+pub fn clear(address: usize, length: usize) {
+    let (first, end) = (address.next_multiple_of(PAGE), (address + length) / PAGE * PAGE);
+    let fill = |from: usize, to: usize| {
+        // SAFETY: the caller gives up what is in its own, mapped memory.
+        unsafe { std::ptr::write_bytes(from as *mut u8, 0, to - from) };
+    };
+    if length < LARGE {
+        return fill(address, address + length);
+    }
+    fill(address, first);
+    fill(end, address + length);
+    // SAFETY: whole pages of private memory inside of that: they are dropped, and read as zeros from then on.
+    if unsafe { libc::madvise(first as *mut _, end - first, libc::MADV_DONTNEED) } != 0 {
+        fill(first, end);
+    }
+}
+
+/// Calls `visit` with the parts of a piece of the arena that may have been touched in this process.
+pub fn touched(address: usize, length: usize, mut visit: impl FnMut(usize, usize)) {
+    if length < LARGE {
+        return visit(address, length);
+    }
+    let first = address / PAGE * PAGE;
+    let mut resident = vec![0_u8; (address + length - first).div_ceil(PAGE)];
+    let pages = resident.len() * PAGE;
+    // SAFETY: the pages are mapped, and there is a byte for each.
+    let told = unsafe { libc::mincore(first as *mut _, pages, resident.as_mut_ptr()) } == 0;
+    if !told {
+        return visit(address, length);
+    }
+    let is_there = |page: &u8| page & 1 != 0;
+    let mut page = 0;
+    while page < resident.len() {
+        let run = resident[page..].iter().take_while(|p| is_there(p)).count();
+        if run > 0 {
+            let from = (first + page * PAGE).max(address);
+            let to = (first + (page + run) * PAGE).min(address + length);
+            visit(from, to - from);
+        }
+        page += run.max(1);
     }
 }
 
@@ -143,11 +230,11 @@ fn map(region: Region) {
     }
 }
 
-fn protect(page: usize, protection: i32) {
-    // SAFETY: the page lies inside a region that this module mapped, between heap and stack, where nothing lives.
-    let result = unsafe { libc::mprotect(page as *mut _, PAGE, protection) };
+fn protect(address: usize, length: usize, protection: i32) {
+    // SAFETY: the pages lie inside a region that this module mapped, between heap and stack, where nothing lives.
+    let result = unsafe { libc::mprotect(address as *mut _, length, protection) };
     if result != 0 {
-        fatal("cannot protect a stack's guard page");
+        fatal("cannot protect a stack's guard");
     }
 }
 
@@ -172,6 +259,33 @@ mod tests {
         let mut seen = HashSet::new();
         let given = (0..).map_while(|ordinal| regions.of_child(Region(7), ordinal));
         assert!(given.inspect(|region| assert!(seen.insert(*region))).count() >= 256);
+    }
+
+    #[test]
+    fn of_large_pieces_only_touched_pages_are_gone_through_and_cleared_ones_are_zero() {
+        let region = Region(990);
+        Mapped::default().ensure(region, 0);
+        let (address, length) = (region.base() + 100, 64 << 20);
+        let at = |offset: usize| (address + offset) as *mut u8;
+        let parts = || {
+            let mut parts = Vec::new();
+            touched(address, length, |from, bytes| parts.push((from - region.base(), bytes)));
+            parts
+        };
+        assert_eq!(parts(), []);
+        // SAFETY: mapped, and this test's.
+        unsafe {
+            at(0).write(1);
+            at(9 * PAGE).write(2);
+            at(length - 1).write(3);
+        }
+        let last = (64 << 20, 100);
+        assert_eq!(parts(), [(100, PAGE - 100), (9 * PAGE, PAGE), last]);
+        clear(address, length);
+        assert_eq!(parts(), [(100, PAGE - 100), last]);
+        // SAFETY: as above.
+        let read = unsafe { [at(0).read(), at(9 * PAGE).read(), at(length - 1).read()] };
+        assert_eq!(read, [0, 0, 0]);
     }
 
     #[test]

@@ -53,19 +53,19 @@ pub enum Inside {
 
 /// The object of the search that stands for a channel.
 pub fn object(state: &State, channel: usize) -> ObjectId {
-    let word = state.channel_words.get(&channel).map_or(channel, |word| word.as_ptr() as usize);
+    let word = state.channel_words.get(channel).map_or(channel, |word| word.as_ptr() as usize);
     names::first_block(word, 8)
 }
 
 /// The word that changes with a channel.
 fn word(state: &mut State, channel: usize) -> usize {
-    state.channel_words.entry(channel).or_default().as_ptr() as usize
+    state.channel_words.make(channel).as_ptr() as usize
 }
 
 /// The machine is back at the root: words are what they were.
 pub fn restored(state: &State) {
     for (address, channel) in &state.execution.channels {
-        if let Some(word) = state.channel_words.get(address) {
+        if let Some(word) = state.channel_words.get(*address) {
             word.set(channel.changes());
         }
     }
@@ -267,7 +267,7 @@ pub fn freed(state: &mut State, address: usize) -> bool {
 /// A channel has changed.
 fn changed(state: &State, channel: usize) {
     if let (Some(word), Some(known)) =
-        (state.channel_words.get(&channel), state.execution.channels.get(&channel))
+        (state.channel_words.get(channel), state.execution.channels.get(&channel))
     {
         word.set(known.changes());
     }

@@ -11,10 +11,13 @@ mod answer;
 mod arena;
 mod atomics;
 mod channel;
+mod channel_words;
 mod channels;
+mod checkpoint;
 mod choices;
 mod chunks;
 mod context;
+mod deaths;
 mod detect;
 #[cfg(not(test))]
 mod entry;
@@ -39,6 +42,8 @@ mod models;
 mod names;
 mod objects;
 mod operation;
+mod other_allocators;
+mod overflow;
 mod plain;
 mod process;
 #[cfg(test)]

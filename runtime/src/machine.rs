@@ -12,7 +12,7 @@ use crate::state::{Mode, State, run, state};
 use crate::thread::Thread;
 use crate::transactional::Log;
 use lockred_search::footprint::{Footprint, ObjectId};
-use lockred_search::machine::{Chooser, Machine, Status, Step, ThreadId};
+use lockred_search::machine::{Chooser, Flow, Machine, Status, Step, ThreadId};
 use lockred_trace::sites::SiteId;
 use std::cell::RefCell;
 
@@ -161,7 +161,11 @@ pub fn execute(
         std::mem::swap(&mut state.step.footprint, &mut step.footprint);
         std::mem::swap(&mut state.step.failures, &mut step.failures);
     }
-    run(thread.0);
+    if state().deaths.take_reached() {
+        state().step.flow = Flow::Over;
+    } else {
+        run(thread.0);
+    }
     let state = state();
     state.step.chooser = None;
     state.step.gate = None;
@@ -221,8 +225,12 @@ pub fn choose(of: usize) -> usize {
         return 0;
     }
     match state().step.chooser {
-        // SAFETY: set by `step`, whose caller lends the chooser until the step ends, and this runs inside a step.
-        Some(chooser) => unsafe { (*chooser).choose(of as u32) as usize },
+        Some(chooser) => {
+            // SAFETY: set by `step`, whose caller lends the chooser until the step ends, and this runs inside a step.
+            let value = unsafe { (*chooser).choose(of as u32) as usize };
+            crate::deaths::after_value();
+            value
+        }
         None => 0,
     }
 }

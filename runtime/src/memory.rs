@@ -71,8 +71,7 @@ pub extern "C" fn __lr_libc_calloc(count: usize, size: usize) -> *mut u8 {
     };
     let block = allocate(bytes, 16);
     if !block.is_null() {
-        // SAFETY: a fresh block of at least `bytes` bytes.
-        unsafe { ptr::write_bytes(block, 0, bytes) };
+        crate::arena::clear(block as usize, bytes);
     }
     block
 }
@@ -173,8 +172,7 @@ pub extern "C" fn __lr_libc_mmap(
     if block.is_null() {
         return libc::MAP_FAILED.cast();
     }
-    // SAFETY: a fresh block of that size.
-    unsafe { ptr::write_bytes(block, 0, length.next_multiple_of(PAGE)) };
+    crate::arena::clear(block as usize, length.next_multiple_of(PAGE));
     block
 }
 
@@ -222,8 +220,7 @@ pub extern "C" fn __lr_libc_mprotect(address: *mut u8, length: usize, protection
 pub extern "C" fn __lr_libc_madvise(address: *mut u8, length: usize, advice: i32) -> i32 {
     if crate::arena::range().contains(&(address as usize)) {
         if advice == libc::MADV_DONTNEED {
-            // SAFETY: the program gives up the contents of its own memory.
-            unsafe { ptr::write_bytes(address, 0, length) };
+            crate::arena::clear(address as usize, length);
         }
         return 0;
     }

@@ -9,6 +9,7 @@
 //! [`Access::to_whole`]: lockred_search::footprint::Access::to_whole
 
 use lockred_search::footprint::ObjectId;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// Bytes of the largest block.
@@ -37,7 +38,7 @@ pub enum Use {
 }
 
 /// Ways of use, as a set.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 struct Uses(u8);
 
 impl Uses {
@@ -62,7 +63,7 @@ impl Uses {
 }
 
 /// See the module.
-#[derive(Default, Debug)]
+#[derive(Default, Debug, Serialize, Deserialize)]
 pub struct Names {
     /// Per word, by its address.
     words: HashMap<usize, Uses>,

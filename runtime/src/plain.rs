@@ -207,7 +207,7 @@ pub fn allocated(address: usize, size: usize) {
         return;
     }
     if let (true, Some(detector)) = (watching(), &mut state.detector) {
-        detector.allocated(address, size);
+        crate::arena::touched(address, size, |address, size| detector.allocated(address, size));
     }
 }
 
@@ -218,12 +218,15 @@ pub fn freed(address: usize, size: usize) {
         return;
     }
     let (true, Some(thread)) = (watching(), state.running) else { return };
-    crate::gate::plain(state, address, size, true, 0);
     let stack = stack_id(state);
-    let Some(detector) = &mut state.detector else { return };
-    if let Some(race) = detector.freed(By { thread, site: SiteId(0), stack }, address, size) {
-        report(state, &race);
-    }
+    // Nobody has accessed what was never touched.
+    crate::arena::touched(address, size, |address, size| {
+        crate::gate::plain(state, address, size, true, 0);
+        let Some(detector) = &mut state.detector else { return };
+        if let Some(race) = detector.freed(By { thread, site: SiteId(0), stack }, address, size) {
+            report(state, &race);
+        }
+    });
 }
 
 /// What stands for a thread's stack, which its end frees: a word of its region that is no memory of the program.

@@ -14,6 +14,8 @@ use std::ffi::CStr;
 
 /// Rounds of key destructors, as POSIX asks for at least.
 const KEY_ROUNDS: usize = 4;
+/// How much more stack a thread gets than it asks for: instrumented code is optimised little, and its frames are larger.
+const STACK_FACTOR: usize = 4;
 /// Stack size of a thread whose attributes name none.
 const DEFAULT_STACK: usize = 2 << 20;
 
@@ -49,7 +51,7 @@ pub extern "C" fn __lr_libc_pthread_create(
     let region = state.regions.of_child(own, ordinal);
     let region = region.unwrap_or_else(|| crate::host::unsupported("more than 512 nested threads"));
     let child = state.execution.threads.len() as u32;
-    state.mapped.ensure(region, stack);
+    state.mapped.ensure(region, stack.saturating_mul(STACK_FACTOR));
     // SAFETY: the region belongs to the new thread, which has not run.
     unsafe { heap::reset(region) };
     let mut thread = Thread::new(region, Some(parent), Some(Start { routine, argument }));

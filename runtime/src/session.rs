@@ -2,8 +2,8 @@
 
 use lockred_trace::message::Message;
 use lockred_trace::session::{
-    self, ENV, EXIT_ANSWERED, EXIT_INTERNAL, MESSAGE_FILE, ORDER_FILE, Order, Phase, STATUS_BYTES,
-    STATUS_FILE, STATUS_TRAIL, StatusWord, TRAIL_CAPACITY,
+    self, DEATH_FRAMES, ENV, EXIT_ANSWERED, EXIT_INTERNAL, MESSAGE_FILE, ORDER_FILE, Order, Phase,
+    STATUS_BYTES, STATUS_DEATH, STATUS_FILE, STATUS_TRAIL, StatusWord, TRAIL_CAPACITY,
 };
 use lockred_trace::sites::Sidecar;
 use std::fs::OpenOptions;
@@ -16,6 +16,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Directory of the session, if the process has one.
 static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
 
+/// Where the status file is mapped: below the arena, far from everything else, so that neither a wild store comes by it nor
+/// what is left of the process has to be asked for it.
+const STATUS_AT: usize = 0x0f20_0000_0000;
+
 /// The mapped status file.
 #[derive(Clone, Copy, Debug)]
 pub struct StatusPage {
@@ -26,6 +30,39 @@ impl StatusPage {
     fn word(self, index: usize) -> &'static AtomicU64 {
         // SAFETY: the mapping is `STATUS_BYTES` long and lives as long as the process; indices come from the format's constants.
         unsafe { &*self.words.add(index) }
+    }
+
+    /// The status file of a process that may have overwritten its own memory. There is memory also where there is no session.
+    pub const fn of_the_dying() -> Self {
+        Self { words: std::ptr::with_exposed_provenance(STATUS_AT) }
+    }
+
+    /// A fatal signal that may be the end of the process: what it was about, and the instruction. Uses no other memory.
+    pub fn dies(self, signal: i32, address: usize, instruction: usize) {
+        self.set(StatusWord::DeathAddress, address as u64);
+        self.set(StatusWord::DeathThread, 0);
+        // Frames are return addresses: behind what was executed.
+        self.word(STATUS_DEATH / 8).store(instruction as u64 + 1, Ordering::Relaxed);
+        self.set(StatusWord::DeathFrames, 1);
+        self.set(StatusWord::DeathSignal, signal as u64);
+    }
+
+    /// The thread that ran.
+    pub fn dies_in(self, thread: u32) {
+        self.set(StatusWord::DeathThread, u64::from(thread) + 1);
+    }
+
+    /// The stack, as far as it is known.
+    pub fn dies_below(self, stack: &[u64]) {
+        for (index, address) in stack.iter().take(DEATH_FRAMES).enumerate() {
+            self.word(STATUS_DEATH / 8 + index).store(*address, Ordering::Relaxed);
+        }
+        self.set(StatusWord::DeathFrames, stack.len().min(DEATH_FRAMES) as u64);
+    }
+
+    /// It was not the end.
+    pub fn survives(self) {
+        self.set(StatusWord::DeathSignal, 0);
     }
 
     /// Sets a counter.
@@ -44,6 +81,11 @@ impl StatusPage {
         self.set(StatusWord::Phase, phase as u64);
     }
 
+    /// One word of the trail.
+    pub fn trail_word(self, index: usize) -> u64 {
+        self.word(STATUS_TRAIL / 8 + index).load(Ordering::Relaxed)
+    }
+
     /// Writes one word of the trail, and cuts the trail behind it.
     pub fn trail(self, index: usize, word: u64) {
         if index < TRAIL_CAPACITY {
@@ -55,7 +97,10 @@ impl StatusPage {
 
 /// Opens the session that the environment names, if it names one.
 pub fn open() -> Option<(Order, StatusPage)> {
-    let directory = PathBuf::from(std::env::var_os(ENV)?);
+    let Some(directory) = std::env::var_os(ENV).map(PathBuf::from) else {
+        map_at_status(libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1);
+        return None;
+    };
     let directory = DIRECTORY.get_or_init(|| directory);
     let text = std::fs::read_to_string(directory.join(ORDER_FILE))
         .unwrap_or_else(|error| internal_error(&format!("cannot read the order: {error}")));
@@ -71,22 +116,20 @@ fn map_status(path: &std::path::Path) -> StatusPage {
     let file = OpenOptions::new().read(true).write(true).open(path);
     let file = file
         .unwrap_or_else(|error| internal_error(&format!("cannot open the status file: {error}")));
+    map_at_status(libc::MAP_SHARED, file.as_raw_fd());
+    StatusPage::of_the_dying()
+}
+
+/// Maps the status file, or memory in its place, where it belongs.
+fn map_at_status(flags: i32, file: i32) {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
-    // SAFETY: a new mapping of a file that the session made `STATUS_BYTES` long.
-    let words = unsafe {
-        libc::mmap(
-            std::ptr::null_mut(),
-            STATUS_BYTES,
-            protection,
-            libc::MAP_SHARED,
-            file.as_raw_fd(),
-            0,
-        )
-    };
-    if words == libc::MAP_FAILED {
+    let flags = flags | libc::MAP_FIXED_NOREPLACE;
+    let wanted = std::ptr::with_exposed_provenance_mut(STATUS_AT);
+    // SAFETY: a new mapping, of memory or of a file that the session made `STATUS_BYTES` long, where nothing else is.
+    let words = unsafe { libc::mmap(wanted, STATUS_BYTES, protection, flags, file, 0) };
+    if words != wanted {
         internal_error("cannot map the status file");
     }
-    StatusPage { words: words.cast() }
 }
 
 /// Appends a message.

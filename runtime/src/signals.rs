@@ -4,6 +4,7 @@
 //! interrupted context to go on in the explorer.
 
 use crate::failure::{Failure, place};
+use crate::session::StatusPage;
 use crate::state::{end_execution, installed, state};
 use lockred_search::machine::Flow;
 use lockred_trace::codes::BugKind;
@@ -15,6 +16,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const FAULTS: [i32; 6] =
     [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT, libc::SIGTRAP];
 const STACK: usize = 256 << 10;
+/// Where the handlers' stack is: below the arena, far from everything else.
+const STACK_AT: usize = 0x0f10_0000_0000;
 
 /// The session asked to stop.
 static STOP: AtomicBool = AtomicBool::new(false);
@@ -26,8 +29,15 @@ pub fn stop_requested() -> bool {
 
 /// Installs the handlers.
 pub fn install() {
-    let stack = Box::leak(vec![0_u8; STACK].into_boxed_slice());
-    let alternate = libc::stack_t { ss_sp: stack.as_mut_ptr().cast(), ss_flags: 0, ss_size: STACK };
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
+    let wanted = std::ptr::with_exposed_provenance_mut(STACK_AT);
+    // SAFETY: MAP_FIXED_NOREPLACE never replaces an existing mapping.
+    let stack = unsafe { libc::mmap(wanted, STACK, protection, flags, -1, 0) };
+    if stack != wanted {
+        crate::state::fatal("the address range of the signal stack is occupied");
+    }
+    let alternate = libc::stack_t { ss_sp: stack, ss_flags: 0, ss_size: STACK };
     // SAFETY: the stack lives for ever.
     unsafe { libc::sigaltstack(&alternate, std::ptr::null_mut()) };
     for signal in FAULTS {
@@ -69,21 +79,82 @@ extern "C" fn watchdog(_signal: i32, _info: *mut libc::siginfo_t, context: *mut 
 }
 
 extern "C" fn fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::ucontext_t) {
-    let Some(state) = installed() else {
-        crate::state::fatal("a fault before the runtime was ready")
+    // SAFETY: the kernel passes a valid context and a valid siginfo.
+    let (pointer, instruction, address) = unsafe {
+        let registers = &(*context).uc_mcontext.gregs;
+        let register = |number: i32| registers[number as usize] as usize;
+        (register(libc::REG_RSP), register(libc::REG_RIP), (*info).si_addr() as usize)
     };
-    let Some(number) = state.running else {
-        crate::state::fatal(&format!("the runtime got signal {signal}"));
-    };
-    // SAFETY: the kernel passes a valid siginfo.
-    let address = unsafe { (*info).si_addr() } as usize;
+    if (STACK_AT..STACK_AT + STACK).contains(&pointer) {
+        // A fault in this handler: the program has overwritten what it needs. The session has been told of the first one.
+        die();
+    }
+    let status = StatusPage::of_the_dying();
+    status.dies(signal, address, instruction);
+    // Where the stack has ended, there is nothing to be read at its pointer.
+    if address.abs_diff(pointer) >= crate::arena::GUARD_BYTES {
+        status.dies_below(&crate::overflow::callers(instruction, pointer));
+    }
+    let Some(state) = installed() else { die() };
+    let Some(number) = state.running else { die() };
+    if signal == libc::SIGTRAP && crate::overflow::stepped(state, context) {
+        return status.survives();
+    }
+    // SAFETY: the kernel passes a valid context.
+    if crate::overflow::goes_on(state, number, address, unsafe { &mut *context }) {
+        return status.survives();
+    }
+    if state.overflow.is_some() {
+        die();
+    }
+    status.dies_in(number);
+    if matches!(signal, libc::SIGSEGV | libc::SIGBUS) {
+        return_from_nowhere(address, context);
+    }
+    status.dies_below(&crate::unwind::stack());
     let stack = crate::unwind::recorded_stack();
     record_death(number, signal, Some(address), stack);
+    status.survives();
     go_on_in_explorer(context);
 }
 
+/// The process ends at once: it was no fault of the program that an execution could end with, or the program has overwritten the
+/// runtime's memory. The session finds in the status file what led here. Nothing but the kernel is asked, as libc's memory may be
+/// overwritten, too.
+fn die() -> ! {
+    // SAFETY: two system calls that take integers; a process may kill itself.
+    unsafe {
+        std::arch::asm!(
+            "syscall",
+            "mov edi, eax",
+            "mov esi, {kill}",
+            "mov eax, {send}",
+            "syscall",
+            "ud2",
+            in("eax") libc::SYS_getpid as i32,
+            kill = const libc::SIGKILL,
+            send = const libc::SYS_kill as i32,
+            options(noreturn),
+        )
+    }
+}
+
+/// A call of what is no code: the context becomes that of the caller, whom the unwinder knows.
+fn return_from_nowhere(address: usize, context: *mut libc::ucontext_t) {
+    // SAFETY: the kernel passes a valid context. The stack pointer is one into a stack of the arena, which is mapped above it.
+    unsafe {
+        let registers = &mut (*context).uc_mcontext.gregs;
+        let pointer = registers[libc::REG_RSP as usize] as usize;
+        let called = registers[libc::REG_RIP as usize] as usize == address;
+        if called && crate::arena::range().contains(&pointer) && pointer.is_multiple_of(8) {
+            registers[libc::REG_RIP as usize] = *(pointer as *const i64);
+            registers[libc::REG_RSP as usize] += 8;
+        }
+    }
+}
+
 /// Makes the interrupted context go on in the explorer once the handler returns.
-fn go_on_in_explorer(context: *mut libc::ucontext_t) {
+pub fn go_on_in_explorer(context: *mut libc::ucontext_t) {
     let explorer = state().explorer as i64;
     // SAFETY: the kernel passes a valid context and uses it when the handler returns. The code at the resume address takes the
     // explorer's stack pointer, saved by `run`, from rdi.
@@ -110,7 +181,7 @@ fn name(signal: i32) -> &'static str {
     }
 }
 
-fn record_death(number: u32, signal: i32, address: Option<usize>, stack: Vec<u64>) {
+pub fn record_death(number: u32, signal: i32, address: Option<usize>, stack: Vec<u64>) {
     let state = state();
     let overflow = address.is_some_and(|address| state.mapped.is_guard(address));
     let message = match address {

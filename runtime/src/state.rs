@@ -4,7 +4,9 @@
 //! obtained from [`state`] may be held across a switch ([`stop`], [`run`], [`leave`]) or a call into the program.
 
 use crate::arena::{Mapped, Regions};
+use crate::channel_words::ChannelWords;
 use crate::context;
+use crate::deaths::Deaths;
 use crate::detect::Detector;
 use crate::execution::Execution;
 use crate::failure::Failure;
@@ -14,6 +16,7 @@ use crate::heap::Reuse;
 use crate::lives::Lives;
 use crate::names::Names;
 use crate::operation::{AtomicOperation, Pending};
+use crate::overflow::Overflow;
 use crate::record::Recorder;
 use crate::root::Root;
 use crate::session::StatusPage;
@@ -23,8 +26,6 @@ use lockred_search::machine::{Chooser, Flow};
 use lockred_trace::message::{Assumption, Unsupported, Warning};
 use lockred_trace::session::{Order, Strategy, Task};
 use lockred_trace::sites::SiteId;
-use std::cell::Cell;
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// What the process is for.
@@ -144,8 +145,12 @@ pub struct State {
     /// Channels do what they are written to do, step by step: in a search that does not know them as a whole, and once a program has
     /// turned out to do with one what is not known.
     pub channels_written_out: bool,
-    /// A word for each channel, by its address, that changes whenever the channel does.
-    pub channel_words: HashMap<usize, Box<Cell<u64>>>,
+    /// A word for each channel.
+    pub channel_words: ChannelWords,
+    /// Schedules under which the process died before.
+    pub deaths: Deaths,
+    /// A stack that has ended inside of the runtime, which is about to return.
+    pub overflow: Option<Overflow>,
     /// The search is one by transactions.
     pub by_transactions: bool,
     /// The search is one over states.
@@ -171,6 +176,7 @@ impl State {
         let verifies = order.as_ref().is_some_and(|order| order.environment.verify_restores);
         let by_transactions = by_states || is(&Strategy::Transactions);
         let footprints = is(&Strategy::Dpor);
+        let deaths = order.as_ref().map_or_else(Deaths::default, |o| Deaths::new(&o.deaths));
         let channels_written_out = match task {
             Some(Task::Explore { .. }) => !by_transactions,
             Some(Task::Replay { schedule }) => schedule.is_written_out(),
@@ -203,7 +209,9 @@ impl State {
             most_threads: 1,
             names: Names::default(),
             channels_written_out,
-            channel_words: HashMap::new(),
+            channel_words: ChannelWords::default(),
+            deaths,
+            overflow: None,
             by_transactions,
             by_states,
             hooks: (by_states || verifies).then(crate::symbols::hooks),

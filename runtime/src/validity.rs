@@ -17,7 +17,7 @@ pub const GRANULE: usize = 16;
 /// State of the sixteen bytes before a block.
 const HEADER: i8 = i8::MIN;
 /// Bytes of a region that may be its heap; its stack is behind them.
-pub const HEAP_BYTES: usize = REGION_BYTES - arena::MAX_STACK_BYTES;
+pub const HEAP_BYTES: usize = REGION_BYTES - arena::MAX_STACK_BYTES - arena::GUARD_BYTES;
 /// Bytes at the beginning of a region that hold the states.
 pub const STATE_BYTES: usize = HEAP_BYTES / GRANULE;
 

@@ -1,10 +1,12 @@
 //! The command line: usage, selection, verdicts, JSON, replay, targets, and surroundings that differ.
 
+mod allocators;
 mod choices;
 mod demo;
 mod fixtures;
 mod interruption;
 mod json;
+mod killed;
 mod models;
 mod replay;
 mod selection;

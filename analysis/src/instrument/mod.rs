@@ -28,6 +28,7 @@ use crate::recognise::{Models, Rule, demangle, path_of};
 use crate::waits::{self, Calls, Wait};
 use externals::Externals;
 use hooks::Hooks;
+use lockred_trace::hooks::TEXT_SECTION;
 use sites::Sites;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -123,6 +124,10 @@ pub fn instrument(
     instrumenter.models.fit(&paths);
     let naked = Attribute::named("naked");
     for function in functions {
+        if !function.is_declaration() {
+            // The runtime tells the program's code from its own by that.
+            function.set_section(TEXT_SECTION);
+        }
         if !function.is_declaration() && !naked.is_some_and(|n| function.has(n)) {
             let symbol = function.name();
             instrumenter.trusted = !program.user_functions.contains(&symbol) && {

@@ -80,6 +80,13 @@ macro_rules! global_value {
                 Linkage::of(self.0)
             }
 
+            /// Puts it into a section.
+            pub fn set_section(self, name: &str) {
+                let text = CString::new(name).expect("section names have no nul");
+                // SAFETY: valid handle; LLVM copies the name.
+                unsafe { LLVMSetSection(self.0, text.as_ptr()) };
+            }
+
             /// Makes it private to its module, outside any comdat.
             pub fn internalise(self) {
                 // SAFETY: valid handle; a null comdat means none.
@@ -244,13 +251,6 @@ impl Global {
             let text = CStr::from_ptr(raw).to_string_lossy().into_owned();
             (!text.is_empty()).then_some(text)
         }
-    }
-
-    /// Puts it into a section.
-    pub fn set_section(self, name: &str) {
-        let text = CString::new(name).expect("section names have no nul");
-        // SAFETY: valid handle; LLVM copies the name.
-        unsafe { LLVMSetSection(self.0, text.as_ptr()) };
     }
 
     /// Removes it from its module. Nothing may use it any more, nor this handle.

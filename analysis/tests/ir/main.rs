@@ -345,6 +345,16 @@ fn thread_locals_are_places_in_the_block_of_the_running_thread() {
 }
 
 #[test]
+fn code_is_in_one_section() {
+    let text = whole("define void @f() { ret void }");
+    let defined: Vec<&str> = text.lines().filter(|line| line.starts_with("define ")).collect();
+    assert!(defined.len() > 1, "{text}");
+    for line in defined {
+        assert!(line.contains("section \"lockred_text\""), "{line}");
+    }
+}
+
+#[test]
 fn writable_globals_are_in_one_section() {
     let text = whole("define void @f() { store i64 1, ptr @shared\n ret void }");
     assert!(text.contains("@shared = internal global i64 0, section \"lockred_data\""), "{text}");

@@ -89,6 +89,11 @@ impl Project {
         self.lockred_directory().join("schedules")
     }
 
+    /// Where what is known of unfinished checks is kept.
+    pub fn unfinished(&self) -> PathBuf {
+        self.lockred_directory().join("unfinished")
+    }
+
     /// A member by its id.
     pub fn package(&self, id: &PackageId) -> Option<&Package> {
         self.packages.iter().find(|package| package.id == *id)

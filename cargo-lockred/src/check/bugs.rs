@@ -5,7 +5,7 @@ use super::outcome::FoundBug;
 use crate::build::Purpose;
 use crate::error::Result;
 use crate::executable::list::Test;
-use crate::fingerprint::{self, Fingerprint};
+use crate::fingerprint::Fingerprint;
 use crate::report::bug;
 use crate::report::render::Stacks;
 use crate::schedule_file::{self, KeptBuild, KeptTest, ScheduleFile};
@@ -25,7 +25,7 @@ pub const REPLAY_SECONDS: f64 = 60.0;
 /// # Errors
 /// When no session can be made, or the schedule cannot be written.
 pub fn reproduce(
-    examiner: &mut Examiner<'_>,
+    examiner: &Examiner<'_>,
     test: &Test,
     finding: &Finding,
 ) -> Result<std::result::Result<FoundBug, String>> {
@@ -40,15 +40,8 @@ pub fn reproduce(
         Ending::Interrupted { .. } => {
             return Ok(Err(format!("a {kind} was found, but its replay was interrupted")));
         }
-        Ending::Failed(failure) => {
-            let message = failure.message;
-            let (id, _) = keep_error(examiner, test, &message, schedule)?;
-            return Ok(Err(format!(
-                "a {kind} was found ({}), but its replay failed: {message}\n\
-                 its schedule: cargo lockred replay {id}",
-                finding.message
-            )));
-        }
+        Ending::Died(death) => return failed(examiner, test, finding, &death.to_string()),
+        Ending::Failed(failure) => return failed(examiner, test, finding, &failure.message),
     };
     // Several accesses may race at once: any of these races is the bug, and the one that the replay tells is reported.
     let same = |bug: &&Bug| {
@@ -59,15 +52,45 @@ pub fn reproduce(
         let (id, _) = keep_error(examiner, test, &reason, schedule)?;
         return Ok(Err(format!("{reason}\nits schedule: cargo lockred replay {id}")));
     };
-    let report = bug::report(&replay, found, &examiner.symbols);
     // The whole schedule as executed, so that the file stands by itself.
     let whole = if replay.schedule.0.is_empty() { schedule } else { replay.schedule.clone() };
-    let fingerprint = fingerprint_of(examiner, test, &found.key);
-    let (id, schedule) =
-        keep(examiner, test, Some(finding.kind), &report.title, &found.key, &fingerprint, whole)?;
+    found_bug(examiner, test, &replay, found, whole).map(Ok)
+}
+
+/// The bug that a replay shows.
+///
+/// # Errors
+/// When the schedule cannot be written.
+pub fn found_bug(
+    examiner: &Examiner<'_>,
+    test: &Test,
+    replay: &Replay,
+    found: &Bug,
+    whole: Schedule,
+) -> Result<FoundBug> {
+    let report = bug::report(replay, found, &examiner.symbols);
+    let (kind, key) = (found.kind, &found.key);
+    let fingerprint = fingerprint_of(examiner, test, key);
+    let (id, schedule) = keep(examiner, test, Some(kind), &report.title, key, &fingerprint, whole)?;
     let mut rendered = examiner.rendered(report, Stacks::User);
     rendered.text.push_str(&format!("\n\nreplay: cargo lockred replay {id}"));
-    Ok(Ok(FoundBug { id, fingerprint, kind: finding.kind, schedule, rendered }))
+    Ok(FoundBug { id, fingerprint, kind, schedule, rendered })
+}
+
+/// The replay of a finding failed.
+fn failed(
+    examiner: &Examiner<'_>,
+    test: &Test,
+    finding: &Finding,
+    message: &str,
+) -> Result<std::result::Result<FoundBug, String>> {
+    let kind = bug::kind_words(finding.kind);
+    let (id, _) = keep_error(examiner, test, message, finding.schedule.clone())?;
+    Ok(Err(format!(
+        "a {kind} was found ({}), but its replay failed: {message}\n\
+         its schedule: cargo lockred replay {id}",
+        finding.message
+    )))
 }
 
 /// Why a replay is no reproduction.
@@ -92,7 +115,7 @@ fn lost(replay: &Replay, finding: &Finding) -> String {
 /// # Errors
 /// When it cannot be written.
 pub fn keep_error(
-    examiner: &mut Examiner<'_>,
+    examiner: &Examiner<'_>,
     test: &Test,
     message: &str,
     schedule: Schedule,
@@ -114,7 +137,7 @@ fn fingerprint_of(examiner: &Examiner<'_>, test: &Test, key: &str) -> String {
 }
 
 fn keep(
-    examiner: &mut Examiner<'_>,
+    examiner: &Examiner<'_>,
     test: &Test,
     kind: Option<BugKind>,
     message: &str,
@@ -123,14 +146,6 @@ fn keep(
     schedule: Schedule,
 ) -> Result<(String, PathBuf)> {
     let built = examiner.built;
-    let hash = match &examiner.hash {
-        Some(hash) => hash.clone(),
-        None => {
-            let hash = fingerprint::of_file(&built.executable)
-                .map_err(|e| crate::error::Error::file("read", &built.executable, &e))?;
-            examiner.hash.insert(hash).clone()
-        }
-    };
     let mut file = ScheduleFile {
         version: FORMAT_VERSION,
         id: String::new(),
@@ -152,7 +167,7 @@ fn keep(
             directory: examiner.directory.to_owned(),
             selection: examiner.options.selection.clone(),
             executable: built.executable.clone(),
-            hash,
+            hash: examiner.hash.clone(),
         },
     };
     let path = schedule_file::write(&examiner.subject.project.schedules(), &mut file)?;

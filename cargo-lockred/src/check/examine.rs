@@ -1,6 +1,7 @@
-//! Checking one test: explore it, replay what was found, judge.
+//! From the exploration of a test to its outcome: what was found is replayed, and judged.
 
 use super::bugs;
+use super::explore::{Answer, Explored};
 use super::outcome::{Ended, FoundWarning, Outcome, Rendered, Told, verdict_without_bugs};
 use crate::build::artifact::Built;
 use crate::cli::check::CheckOptions;
@@ -9,11 +10,11 @@ use crate::executable::list::Test;
 use crate::executable::symbols::Symbols;
 use crate::report::render::{self, Stacks};
 use crate::report::{Report, warning};
-use crate::session::{self, Ending, Failure, Launch, Patience, Progress};
+use crate::session::{Failure, Launch};
 use crate::subject::Subject;
 use lockred_trace::FORMAT_VERSION;
 use lockred_trace::codes::{AssumptionKind, Verdict};
-use lockred_trace::message::{Assumption, Counts, Exploration, Stop};
+use lockred_trace::message::{Assumption, Counts, Stop};
 use lockred_trace::session::{Order, Task};
 use lockred_trace::sites::SiteId;
 use std::path::Path;
@@ -32,47 +33,42 @@ pub struct Examiner<'a> {
     pub(super) symbols: Symbols,
     /// Where cargo was called.
     pub(super) directory: &'a Path,
-    /// Hash of the executable, made when it is first needed.
-    pub(super) hash: Option<String>,
+    /// Hash of the executable.
+    pub(super) hash: String,
 }
 
 impl Examiner<'_> {
-    /// Explores a test and replays what was found; `None` when it was interrupted before it had done anything.
+    /// Judges what the exploration of a test came to, and replays what was found; `None` when it was interrupted before it
+    /// had done anything.
     ///
     /// # Errors
     /// When no session can be made, or no schedule written: nothing else could be checked either.
-    pub fn examine(
-        &mut self,
-        test: &Test,
-        progress: &mut dyn FnMut(&Progress),
-    ) -> Result<Option<Outcome>> {
+    pub fn examine(&self, test: &Test, explored: Explored) -> Result<Option<Outcome>> {
+        match explored {
+            Explored::Answer(mut answer) => {
+                let assumptions = self.believed.iter().map(|library| believed(library));
+                answer.exploration.assumptions.extend(assumptions);
+                self.judge(test, &answer).map(Some)
+            }
+            Explored::Interrupted { counts } if counts == Counts::default() => Ok(None),
+            Explored::Interrupted { counts } => {
+                let mut outcome = self.outcome(test, Verdict::Passed, Ended::Interrupted);
+                outcome.counts = counts;
+                Ok(Some(outcome))
+            }
+            Explored::Failed(failure) => self.failed(test, failure).map(Some),
+        }
+    }
+
+    /// The order to explore a test.
+    pub(super) fn exploration(&self, test: &Test) -> Order {
         let search = &self.options.search;
         let task = Task::Explore {
             strategy: search.strategy(),
             limits: search.limits(),
             keep_going: search.keep_going,
         };
-        let order = self.order(task, test);
-        let patience = Patience::of_budget(Some(search.max_seconds));
-        match session::run(&self.launch(test), &order, patience, progress)? {
-            Ending::Explored(mut answer) => {
-                answer.assumptions.extend(self.believed.iter().map(|library| believed(library)));
-                self.judge(test, &answer).map(Some)
-            }
-            Ending::Interrupted { counts } if counts == Counts::default() => Ok(None),
-            Ending::Interrupted { counts } => {
-                let mut outcome = self.outcome(test, Verdict::Passed, Ended::Interrupted);
-                outcome.counts = counts;
-                Ok(Some(outcome))
-            }
-            Ending::Failed(failure) => self.failed(test, failure).map(Some),
-            Ending::Replayed(_) => {
-                let message = "the process answered another question than it was asked".into();
-                let failure =
-                    Failure { message, counts: Counts::default(), trail: Default::default() };
-                self.failed(test, failure).map(Some)
-            }
-        }
+        self.order(task, test)
     }
 
     /// How a test is started.
@@ -95,11 +91,14 @@ impl Examiner<'_> {
             random_seed: self.options.search.seed,
             writable: writable.iter().map(|path| path.to_string_lossy().into_owned()).collect(),
             environment: self.options.search.environment(),
+            checkpoint: None,
+            deaths: Vec::new(),
         }
     }
 
     /// The verdict on an exploration.
-    fn judge(&mut self, test: &Test, exploration: &Exploration) -> Result<Outcome> {
+    fn judge(&self, test: &Test, answer: &Answer) -> Result<Outcome> {
+        let exploration = &answer.exploration;
         let mut outcome =
             self.outcome(test, verdict_without_bugs(exploration), Ended::of(&exploration.stop));
         outcome.counts = exploration.counts;
@@ -114,17 +113,20 @@ impl Examiner<'_> {
             let rendered = self.rendered(report, Stacks::User);
             outcome.warnings.push(FoundWarning { kind: warning.kind, rendered });
         }
+        for replay in &answer.deaths {
+            let Some(bug) = &replay.bug else { continue };
+            let bug = bugs::found_bug(self, test, replay, bug, replay.schedule.clone())?;
+            outcome.add(bug);
+        }
         let mut lost = Vec::new();
         for finding in &exploration.findings {
             match bugs::reproduce(self, test, finding)? {
-                // Findings that turn out to be the same are one.
-                Ok(bug)
-                    if outcome.bugs.iter().any(|known| known.fingerprint == bug.fingerprint) => {}
-                Ok(bug) => outcome.bugs.push(bug),
+                Ok(bug) => outcome.add(bug),
                 Err(reason) => lost.push(reason),
             }
         }
-        if exploration.stop == Stop::Bug && exploration.findings.is_empty() {
+        let told = !exploration.findings.is_empty() || !answer.deaths.is_empty();
+        if exploration.stop == Stop::Bug && !told {
             lost.push("the search stopped at a bug, but told none".into());
         }
         if !outcome.bugs.is_empty() {
@@ -137,7 +139,7 @@ impl Examiner<'_> {
     }
 
     /// The outcome of a test that an error of ours ended; its schedule is kept.
-    fn failed(&mut self, test: &Test, failure: Failure) -> Result<Outcome> {
+    fn failed(&self, test: &Test, failure: Failure) -> Result<Outcome> {
         let mut outcome = self.outcome(test, Verdict::Unsupported, Ended::Error);
         outcome.counts = failure.counts;
         let mut message = failure.message;

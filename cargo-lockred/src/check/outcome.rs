@@ -36,6 +36,15 @@ pub struct Outcome {
     pub error: Option<String>,
 }
 
+impl Outcome {
+    /// Adds a bug. Bugs that turn out to be the same are one.
+    pub fn add(&mut self, bug: FoundBug) {
+        if !self.bugs.iter().any(|known| known.fingerprint == bug.fingerprint) {
+            self.bugs.push(bug);
+        }
+    }
+}
+
 /// Why a search ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ended {

@@ -14,12 +14,19 @@ Examples:
   cargo lockred check --bin server             the program `server` itself, as one test
   cargo lockred check --max-seconds 5          at most five seconds a test
   cargo lockred check --strategy random        random walks instead of the systematic search
+  cargo lockred check --resume                 go on where an interrupted or killed check stopped
   cargo lockred check --require verified       fail unless every interleaving of every test was covered")]
 pub struct CheckOptions {
     #[command(flatten)]
     pub filter: FilterOptions,
     #[command(flatten)]
     pub search: SearchOptions,
+    /// Go on where an interrupted or killed check with the same options stopped
+    ///
+    /// Verdicts of tests that it had finished are taken over, and the test under way goes on. After a change of the program or of
+    /// options everything is checked again.
+    #[arg(long, help_heading = "Search")]
+    pub resume: bool,
     #[command(flatten)]
     pub output: ReportOptions,
     #[command(flatten)]

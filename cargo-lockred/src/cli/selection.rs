@@ -94,12 +94,27 @@ pub struct Compilation {
     /// Build with this profile
     #[arg(long, value_name = "PROFILE")]
     pub profile: Option<String>,
-    /// Number of parallel jobs of the build
+    /// Number of parallel jobs of the build, and of tests that are explored at a time (one, unless this is given)
     #[arg(short, long, value_name = "N", allow_hyphen_values = true)]
     pub jobs: Option<String>,
     /// Directory of everything generated; lockred works in `lockred` inside it
     #[arg(long, value_name = "DIRECTORY")]
     pub target_dir: Option<PathBuf>,
+}
+
+impl Compilation {
+    /// How many tests are explored at a time. Numbers are as cargo takes them: negative ones are counted from that of the
+    /// processors, which `default` stands for; what is wrong with others cargo has told.
+    pub fn side_by_side(&self) -> usize {
+        let Some(jobs) = &self.jobs else { return 1 };
+        let all = std::thread::available_parallelism().map_or(1, |number| number.get() as i64);
+        let wanted = match jobs.parse::<i64>() {
+            Ok(jobs) if jobs > 0 => jobs,
+            Ok(jobs) => all + jobs,
+            Err(_) => all,
+        };
+        usize::try_from(wanted.max(1)).unwrap_or(1)
+    }
 }
 
 /// Which sync models are used.

@@ -204,7 +204,7 @@ fn sentences(tally: &Tally, tests: usize, interrupted: bool) -> Vec<String> {
         } else {
             String::new()
         };
-        sentences.push(format!("interrupted{left}"));
+        sentences.push(format!("interrupted{left} (`cargo lockred check --resume` goes on here)"));
     }
     if tally.complete > 0 {
         let tests = count(tally.complete as u64, "test");
@@ -254,7 +254,7 @@ mod tests {
         assert_eq!(
             sentences(&tally, 6, true),
             [
-                "interrupted; 2 tests not checked",
+                "interrupted; 2 tests not checked (`cargo lockred check --resume` goes on here)",
                 "every interleaving of 2 tests was covered",
                 "not every interleaving of 1 test: stopped at --max-seconds",
                 "1 test passed under the assumption memory-model-sc",

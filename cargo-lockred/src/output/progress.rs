@@ -17,15 +17,10 @@ impl<'a> Progress<'a> {
     }
 
     /// Draws it.
-    pub fn show(&mut self, seen: &Seen) {
+    pub fn show(&self, seen: &Seen) {
         if self.console.is_terminal() {
             self.console.transient(&text(&self.name, seen));
         }
-    }
-
-    /// Removes it.
-    pub fn clear(&mut self) {
-        self.console.clear();
     }
 }
 

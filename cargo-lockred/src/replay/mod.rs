@@ -109,6 +109,7 @@ fn replayed(file: &ScheduleFile, built: &Built) -> Result<Replay> {
         Ending::Explored(_) => {
             Err(Error::ours("the process answered something else than a replay"))
         }
+        Ending::Died(death) => Ok(death.into_replay()),
         Ending::Interrupted { .. } => Err(Error::interrupted()),
         Ending::Failed(failure) => {
             Err(Error::ours(format!("the replay failed: {}", failure.message)))

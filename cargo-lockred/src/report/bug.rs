@@ -76,6 +76,19 @@ pub const fn kind_words(kind: BugKind) -> &'static str {
     }
 }
 
+/// The name of a signal.
+pub fn signal_name(signal: i32) -> String {
+    match signal {
+        libc::SIGSEGV => "SIGSEGV".into(),
+        libc::SIGBUS => "SIGBUS".into(),
+        libc::SIGABRT => "SIGABRT".into(),
+        libc::SIGKILL => "SIGKILL".into(),
+        libc::SIGILL => "SIGILL".into(),
+        libc::SIGFPE => "SIGFPE".into(),
+        other => format!("signal {other}"),
+    }
+}
+
 /// What would make two racing accesses well ordered.
 fn order_note(bug: &Bug) -> Option<String> {
     if bug.kind != BugKind::DataRace {

@@ -1,5 +1,6 @@
 //! The session directory: the order, the status, the messages, and what the process printed.
 
+use super::death::LastWords;
 use super::status::{self, Progress};
 use crate::error::{Error, Result};
 use lockred_trace::message::Message;
@@ -70,6 +71,11 @@ impl Directory {
     /// The counters of the status file.
     pub fn progress(&self, elapsed: Duration) -> Progress {
         status::progress(&self.status, elapsed)
+    }
+
+    /// What the process noted about a fatal signal.
+    pub fn last_words(&self) -> Option<LastWords> {
+        status::last_words(&self.status)
     }
 
     /// The schedule under way.

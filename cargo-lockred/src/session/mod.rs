@@ -1,5 +1,6 @@
 //! One exploration process from start to answer: its session directory, how it is started, watched and ended.
 
+mod death;
 mod directory;
 mod process;
 mod status;
@@ -7,6 +8,7 @@ mod watchdog;
 
 use crate::error::{Error, Result};
 use crate::interrupt;
+pub use death::Death;
 use directory::Directory;
 use lockred_trace::message::{Counts, Exploration, Message, Replay};
 use lockred_trace::schedule::Schedule;
@@ -54,6 +56,8 @@ pub enum Ending {
         /// What it had done.
         counts: Counts,
     },
+    /// By a signal, before it had answered.
+    Died(Box<Death>),
     /// By an error of ours.
     Failed(Failure),
 }
@@ -139,7 +143,15 @@ fn ending(
                 (None, Some(code)) => {
                     format!("the process ended with status {code} without an answer")
                 }
-                (None, None) => died(status),
+                (None, None) => {
+                    return Ending::Died(Box::new(Death {
+                        signal: status.signal().unwrap_or_default(),
+                        last: directory.last_words(),
+                        counts: progress.counts,
+                        trail: directory.trail(),
+                        output: directory.last_output(),
+                    }));
+                }
             };
             failed(match directory.last_output() {
                 Some(output) => format!("{how}; it printed:\n{output}"),
@@ -147,21 +159,6 @@ fn ending(
             })
         }
     }
-}
-
-/// A death by a signal, in words.
-fn died(status: ExitStatus) -> String {
-    let signal = status.signal().unwrap_or_default();
-    let name = match signal {
-        libc::SIGSEGV => " (SIGSEGV)",
-        libc::SIGBUS => " (SIGBUS; a full disk can be the reason)",
-        libc::SIGABRT => " (SIGABRT)",
-        libc::SIGKILL => " (SIGKILL; the system may be out of memory)",
-        libc::SIGILL => " (SIGILL)",
-        libc::SIGFPE => " (SIGFPE)",
-        _ => "",
-    };
-    format!("the process died by signal {signal}{name}")
 }
 
 /// Runs an executable outside of a session, at most for [`PLAIN_LIMIT`], and gives its standard output.

@@ -1,8 +1,11 @@
 //! The status file as the session reads it. The process maps it shared; reading the file sees the same pages.
 
+use super::death::LastWords;
 use lockred_trace::message::Counts;
 use lockred_trace::schedule::Schedule;
-use lockred_trace::session::{Phase, STATUS_TRAIL, StatusWord, TRAIL_CAPACITY, decode_choice};
+use lockred_trace::session::{
+    DEATH_FRAMES, Phase, STATUS_DEATH, STATUS_TRAIL, StatusWord, TRAIL_CAPACITY, decode_choice,
+};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
@@ -54,6 +57,29 @@ pub fn progress(file: &File, elapsed: Duration) -> Progress {
     }
 }
 
+/// Reads what a process noted about a fatal signal; `None` if there was none.
+pub fn last_words(file: &File) -> Option<LastWords> {
+    let mut bytes = vec![0; STATUS_TRAIL];
+    file.read_exact_at(&mut bytes, 0).ok()?;
+    let at = |offset: usize| {
+        u64::from_ne_bytes(bytes[offset..offset + 8].try_into().expect("eight bytes"))
+    };
+    let word = |word: StatusWord| at(word as usize * 8);
+    if word(StatusWord::DeathSignal) == 0 {
+        return None;
+    }
+    let frames = usize::try_from(word(StatusWord::DeathFrames)).unwrap_or(0).min(DEATH_FRAMES);
+    Some(LastWords {
+        signal: i32::try_from(word(StatusWord::DeathSignal)).ok()?,
+        address: word(StatusWord::DeathAddress),
+        thread: u32::try_from(word(StatusWord::DeathThread)).ok()?.checked_sub(1),
+        stack: (0..frames)
+            .map(|index| at(STATUS_DEATH + index * 8))
+            .filter(|address| *address != 0)
+            .collect(),
+    })
+}
+
 /// Reads the schedule of the execution under way, as far as it was written.
 pub fn trail(file: &File) -> Schedule {
     let mut word = [0; 8];
@@ -100,6 +126,14 @@ mod tests {
             let at = (STATUS_TRAIL + index * 8) as u64;
             file.write_all_at(&encode_choice(*choice).to_ne_bytes(), at).unwrap();
         }
+        assert_eq!(last_words(&file), None);
+        write(StatusWord::DeathSignal, 11);
+        write(StatusWord::DeathThread, 3);
+        write(StatusWord::DeathFrames, 2);
+        file.write_all_at(&5_u64.to_ne_bytes(), STATUS_DEATH as u64 + 8).unwrap();
+        let words = last_words(&file).unwrap();
+        assert_eq!((words.signal, words.thread), (11, Some(2)));
+        assert_eq!(words.stack, [5]);
         write(StatusWord::TrailLength, 2);
         assert_eq!(trail(&file), schedule);
         write(StatusWord::TrailLength, u64::MAX);

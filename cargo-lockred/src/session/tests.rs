@@ -14,6 +14,8 @@ fn order() -> Order {
         random_seed: 0,
         writable: Vec::new(),
         environment: Environment::default(),
+        checkpoint: None,
+        deaths: Vec::new(),
     }
 }
 
@@ -75,10 +77,11 @@ fn a_death_leaves_its_trail() {
         printf '\006\000\000\000\000\000\000\000' | dd of=$LOCKRED_SESSION/status bs=1 seek=4096 conv=notrunc 2>/dev/null
         printf '\002' | dd of=$LOCKRED_SESSION/status bs=1 seek=56 conv=notrunc 2>/dev/null
         kill -SEGV $$";
-    let failure = failure(script);
-    assert_eq!(failure.message, "the process died by signal 11 (SIGSEGV)");
+    let Ending::Died(death) = run_script(script) else { panic!() };
+    assert_eq!(death.to_string(), "the process died by SIGSEGV");
+    assert_eq!(death.last, None, "it could note nothing");
     let choice = lockred_trace::schedule::Choice::Thread;
-    assert_eq!(failure.trail.0, [choice(3), choice(0)]);
+    assert_eq!(death.trail.0, [choice(3), choice(0)]);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use crate::footprint::ObjectId;
 use crate::machine::{Chooser, Flow, Machine, Status, Step, ThreadId};
 use crate::picks::Picks;
 use crate::transactional::{End, Transactional};
+use crate::transactions::Frontier;
 
 /// Whether a run is made for the first time or repeats a prefix (whose failures and choices are known).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,6 +66,31 @@ impl<'a, M: Machine> Drive<'a, M> {
             cut: false,
             wasted: 0,
         }
+    }
+
+    /// How much was done: counts, executions that a refuted assumption threw away, and whether one was cut.
+    pub(crate) fn progress(&self) -> (Counts, u64, bool) {
+        (self.counts, self.wasted, self.cut)
+    }
+
+    /// As much was done as [`Drive::progress`] told.
+    pub(crate) fn reopen(&mut self, (counts, wasted, cut): (Counts, u64, bool)) {
+        self.counts = counts;
+        self.wasted = wasted;
+        self.cut = cut;
+    }
+
+    /// Tells the observer where the search stands, if it wants to know.
+    pub(crate) fn tell(
+        &mut self,
+        frontier: impl FnOnce((Counts, u64, bool)) -> Frontier,
+    ) -> Option<Frontier> {
+        if !self.observer.wants_frontier() {
+            return None;
+        }
+        let frontier = frontier(self.progress());
+        self.observer.on_frontier(&frontier);
+        Some(frontier)
     }
 
     /// Goes back to the root for the next execution, unless the limit of executions is reached.

@@ -2,7 +2,9 @@
 
 use crate::machine::{Machine, ThreadId};
 use crate::priorities::{self, Policy};
+use crate::transactions::Frontier;
 use crate::{dpor, naive, random};
+use serde::{Deserialize, Serialize};
 
 /// One choice of a schedule. A schedule lists, in order, the thread of every run and, right behind it, the values that
 /// this run chose.
@@ -34,12 +36,22 @@ pub trait Observer<F> {
         true
     }
 
+    /// The search stands between two executions. Whether it is to tell where ([`Observer::on_frontier`]).
+    fn wants_frontier(&mut self) -> bool {
+        false
+    }
+
+    /// What it takes to go on from here, perhaps in another process.
+    fn on_frontier(&mut self, frontier: &Frontier) {
+        let _ = frontier;
+    }
+
     /// A failure showed; `schedule` leads to it, its last run included. Returns whether to go on.
     fn on_failure(&mut self, failure: F, schedule: &[Choice]) -> bool;
 }
 
 /// How much was done.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Counts {
     /// Executions that ran to an end, or were cut at the limit of operations.
     pub executions: u64,

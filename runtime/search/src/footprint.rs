@@ -4,13 +4,14 @@
 use std::collections::HashSet;
 
 use crate::machine::ThreadId;
+use serde::{Deserialize, Serialize};
 
 /// An object that operations act on. Stable within one execution; the machine chooses the numbering (an address, say).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct ObjectId(pub u64);
 
 /// How an operation acts on an object. Dependency is per kind, not only read against write.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum Access {
     /// Reads a value.
     Read,

@@ -9,9 +9,12 @@
 //! thread would not be possible now. (4) A run ends: endless invisible runs are the machine's to cut.
 
 use crate::footprint::{Footprint, ObjectId};
+use serde::{Deserialize, Serialize};
 
 /// A thread, numbered in creation order within the execution; the root's only or first thread is 0.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default, Serialize, Deserialize,
+)]
 pub struct ThreadId(pub u32);
 
 impl ThreadId {

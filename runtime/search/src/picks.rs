@@ -1,7 +1,7 @@
 //! The values that a run chooses, as an odometer over all their combinations.
 
 /// The values of one run.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Picks {
     /// Picked, and out of how many.
     values: Vec<(u32, u32)>,

@@ -9,9 +9,10 @@ use std::collections::HashSet;
 use crate::footprint::{Access, ObjectId};
 use crate::machine::ThreadId;
 use crate::thread_set::ThreadSet;
+use serde::{Deserialize, Serialize};
 
 /// Where the footprint of a sleeper is kept: the node (by depth), and a number there.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Sleeper {
     pub(crate) thread: ThreadId,
     pub(crate) depth: u32,
@@ -19,7 +20,7 @@ pub(crate) struct Sleeper {
 }
 
 /// The sleeping threads of a node and the ghosts of threads that were woken on the way to it.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Sleep {
     pub(crate) asleep: ThreadSet,
     sleepers: Vec<Sleeper>,
@@ -35,6 +36,11 @@ impl Sleep {
         self.sleepers.clear();
         self.ghosts.clear();
         self.used = 0;
+    }
+
+    /// Gives up memory that is kept for later.
+    pub(crate) fn shrink(&mut self) {
+        self.footprints.truncate(self.used);
     }
 
     /// Puts `thread` to sleep; this is the node at `depth`.

@@ -1,9 +1,10 @@
 //! Sets of threads, as bits.
 
 use crate::machine::ThreadId;
+use serde::{Deserialize, Serialize};
 
 /// A set of threads. Keeps its memory when it is cleared.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ThreadSet {
     /// The threads below 64. Most programs have no others.
     near: u64,

@@ -61,7 +61,16 @@ fn prepare(
     };
     let version = lockred_trace::FORMAT_VERSION;
     let writable = Vec::new();
-    let order = Order { version, task, libtest: false, random_seed: 0, writable, environment };
+    let order = Order {
+        version,
+        task,
+        libtest: false,
+        random_seed: 0,
+        writable,
+        environment,
+        checkpoint: None,
+        deaths: Vec::new(),
+    };
     let mut fresh = State::new(mode, Some(order), None);
     if let Some(old) = state::installed() {
         // Address space that would else be lost with every test.

@@ -34,6 +34,7 @@
 //! __lr_tls_image: [u8]  __lr_tls_size: u64  __lr_tls_align: u64   emitted by the shim: initial thread-local block
 //! __lr_sidecar_len: u64                emitted by the shim
 //! section lockred_data                 all writable globals of the program (__start_lockred_data, __stop_lockred_data)
+//! section lockred_text                 all code of the program (__start_lockred_text, __stop_lockred_text)
 //! ```
 
 /// Prefix of everything that the two sides share.
@@ -42,6 +43,8 @@ pub const PREFIX: &str = "__lr_";
 pub const LIBC_PREFIX: &str = "__lr_libc_";
 /// Section of the program's writable globals.
 pub const DATA_SECTION: &str = "lockred_data";
+/// Section of the program's code.
+pub const TEXT_SECTION: &str = "lockred_text";
 /// See the module's table.
 pub const NATIVE_CALL: &str = "__lr_native_call";
 /// See the module's table.
@@ -340,6 +343,16 @@ pub const MODELLED_LIBC: &[&str] = &[
     "aligned_alloc",
     "memalign",
     "malloc_usable_size",
+    // mimalloc
+    "mi_malloc",
+    "mi_zalloc",
+    "mi_calloc",
+    "mi_malloc_aligned",
+    "mi_zalloc_aligned",
+    "mi_realloc",
+    "mi_realloc_aligned",
+    "mi_free",
+    "mi_usable_size",
     "mmap",
     "mmap64",
     "munmap",

@@ -7,6 +7,7 @@
 //! | [`session`] | cargo-lockred (the order), runtime (progress) | the other side |
 //! | [`schedule`] | runtime | runtime (replay), cargo-lockred (files) |
 //! | [`message`] | runtime (outcome of an exploration or a replay) | cargo-lockred |
+//! | [`sealed`] | runtime (checkpoints), cargo-lockred (finished tests) | both |
 //! | [`models`] | cargo-lockred (variables of the environment) | the shim |
 //! | [`codes`] | everyone | everyone |
 
@@ -15,6 +16,7 @@ pub mod hooks;
 pub mod message;
 pub mod models;
 pub mod schedule;
+pub mod sealed;
 pub mod session;
 pub mod sites;
 

@@ -47,6 +47,21 @@ pub struct Order {
     /// What the environment of the program chooses, beyond what it always does.
     #[serde(default)]
     pub environment: Environment,
+    /// Where a search keeps what it takes to go on, and goes on from if there is something.
+    #[serde(default)]
+    pub checkpoint: Option<Checkpoint>,
+    /// Schedules under which the process has died: executions end where they are about to go beyond one of these.
+    #[serde(default)]
+    pub deaths: Vec<Schedule>,
+}
+
+/// How a search keeps what it takes to go on.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Checkpoint {
+    /// The file ([`crate::sealed`]). What is in it is the runtime's business.
+    pub file: String,
+    /// Seconds from one to the next.
+    pub seconds: f64,
 }
 
 /// What is explored of the environment although it need not happen in any execution.
@@ -142,6 +157,10 @@ pub struct Limits {
 
 /// Size of the status file: one page of counters, then the trail.
 pub const STATUS_BYTES: usize = STATUS_TRAIL + TRAIL_CAPACITY * 8;
+/// Offset of the stack of a death in the status file: return addresses, innermost first.
+pub const STATUS_DEATH: usize = 1024;
+/// Return addresses that are kept of it.
+pub const DEATH_FRAMES: usize = 64;
 /// Offset of the trail in the status file.
 pub const STATUS_TRAIL: usize = 4096;
 /// Choices that the trail holds; a longer schedule is cut there.
@@ -169,6 +188,14 @@ pub enum StatusWord {
     TrailLength = 7,
     /// Bugs found so far.
     Bugs = 8,
+    /// A fatal signal that the process could not survive; 0 for none. Written before anything else is done about it.
+    DeathSignal = 9,
+    /// The address that it was about.
+    DeathAddress = 10,
+    /// The thread that ran, counted from 1; 0 for none.
+    DeathThread = 11,
+    /// Number of return addresses in [`STATUS_DEATH`].
+    DeathFrames = 12,
 }
 
 /// What the process is doing.

@@ -66,6 +66,8 @@ mod races;
 #[cfg(test)]
 mod refcounts;
 #[cfg(test)]
+mod robust;
+#[cfg(test)]
 mod rwlock;
 #[cfg(test)]
 mod shared;

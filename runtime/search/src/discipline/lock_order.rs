@@ -8,10 +8,11 @@ use std::collections::BTreeSet;
 use crate::fault::{Fault, is_on};
 use crate::footprint::ObjectId;
 use crate::machine::ThreadId;
+use serde::{Deserialize, Serialize};
 
 use super::operation::Mode;
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Edge {
     thread: ThreadId,
     held: ObjectId,
@@ -21,7 +22,7 @@ struct Edge {
 }
 
 /// Facts about nested locks; they only grow.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct LockOrder {
     edges: Vec<Edge>,
     cyclic: BTreeSet<(ObjectId, ObjectId)>,

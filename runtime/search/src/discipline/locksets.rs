@@ -3,11 +3,12 @@
 
 use crate::chains::ByObject;
 use crate::footprint::ObjectId;
+use serde::{Deserialize, Serialize};
 
 use super::operation::Mode;
 
 /// What is known of one piece of data.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Candidates {
     /// Locks that were held at every access, exclusively at every write.
     locks: Vec<ObjectId>,
@@ -17,7 +18,7 @@ struct Candidates {
 }
 
 /// The candidate locksets of all data.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Locksets(ByObject<Candidates>);
 
 impl Locksets {

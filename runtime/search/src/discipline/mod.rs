@@ -27,9 +27,10 @@ use crate::fault::{Fault, is_on};
 use crate::footprint::ObjectId;
 use crate::machine::ThreadId;
 use lock_order::LockOrder;
+use serde::{Deserialize, Serialize};
 
 /// The facts that the reduction relies on. They survive restarts of the search.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Discipline {
     /// Data and queues with conflicting operations that nothing orders.
     unprotected: Objects,

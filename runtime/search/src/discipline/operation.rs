@@ -2,9 +2,10 @@
 
 use crate::footprint::{Access, ObjectId};
 use crate::machine::ThreadId;
+use serde::{Deserialize, Serialize};
 
 /// How a lock is held.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum Mode {
     /// By several threads at a time.
     Shared,

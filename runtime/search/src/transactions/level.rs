@@ -7,9 +7,10 @@ use crate::machine::ThreadId;
 use crate::picks::Picks;
 use crate::sleep::Sleep;
 use crate::thread_set::ThreadSet;
+use serde::{Deserialize, Serialize};
 
 /// What a thread did at a node until it waited and was rolled back.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct RolledBack {
     pub(super) thread: ThreadId,
     pub(super) accesses: Vec<(ObjectId, Access)>,
@@ -18,7 +19,7 @@ pub(super) struct RolledBack {
 }
 
 /// A boundary state on the stack.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct Level {
     /// Threads whose first operation can proceed, and which are not known to roll back.
     pub(super) enabled: ThreadSet,
@@ -54,6 +55,12 @@ impl Level {
         self.rolled = 0;
         self.thread = None;
         self.over = false;
+    }
+
+    /// Gives up memory that is kept for later.
+    pub(super) fn shrink(&mut self) {
+        self.rolled_back.truncate(self.rolled);
+        self.sleep.shrink();
     }
 
     /// The threads that were rolled back here.

@@ -28,6 +28,7 @@
 
 mod channels;
 mod fences;
+mod frontier;
 mod judge;
 mod level;
 mod ownership;
@@ -49,6 +50,7 @@ use crate::picks::Picks;
 use crate::sleep::{self, wakes};
 use crate::thread_set::ThreadSet;
 use crate::transactional::{End, Transactional};
+pub use frontier::Frontier;
 use level::Level;
 use reverse::Source;
 use trace::Trace;
@@ -57,6 +59,17 @@ use weak::{Unordered, Weak};
 /// Explores every trace of transactions of the machine's program once. `discipline` is what is known in advance, and holds
 /// what was learned afterwards.
 pub fn explore<M: Transactional>(
+    machine: &mut M,
+    discipline: &mut Discipline,
+    limits: Limits,
+    observer: &mut dyn Observer<M::Failure>,
+) -> Outcome {
+    explore_from(None, machine, discipline, limits, observer)
+}
+
+/// The same, going on from where another search of the same program stood.
+pub fn explore_from<M: Transactional>(
+    frontier: Option<Frontier>,
     machine: &mut M,
     discipline: &mut Discipline,
     limits: Limits,
@@ -80,7 +93,7 @@ pub fn explore<M: Transactional>(
         reported: HashSet::new(),
     };
     search.discipline.take_grown();
-    let result = search.run();
+    let result = search.run(frontier);
     search.drive.outcome(result)
 }
 
@@ -131,9 +144,13 @@ enum Ran {
 }
 
 impl<M: Transactional> Search<'_, '_, M> {
-    fn run(&mut self) -> Result<(), Stop> {
+    fn run(&mut self, mut frontier: Option<Frontier>) -> Result<(), Stop> {
         loop {
-            match self.pass() {
+            let begun = match frontier.take() {
+                Some(frontier) => self.resume(frontier),
+                None => self.begin(),
+            };
+            match begun.and_then(|()| self.pass()) {
                 Ok(()) => return Ok(()),
                 Err(Break::Stop(stop)) => return Err(stop),
                 Err(Break::Refuted) => self.drive.refine(),
@@ -141,23 +158,35 @@ impl<M: Transactional> Search<'_, '_, M> {
         }
     }
 
-    /// One search of everything, under the discipline as it is.
-    fn pass(&mut self) -> Result<(), Break> {
+    /// Forgets everything but what was learned, and goes to the root.
+    fn clear(&mut self) -> Result<(), Break> {
         self.trace.clear();
         self.weak.truncate(0);
         self.held.clear();
         self.depth = 0;
         self.drive.restart()?;
+        Ok(())
+    }
+
+    /// Begins at the root.
+    fn begin(&mut self) -> Result<(), Break> {
+        self.clear()?;
         if self.levels.is_empty() {
             self.levels.push(Level::default());
         }
         self.levels[0].clear();
         self.arrive();
+        Ok(())
+    }
+
+    /// Searches everything that is left, under the discipline as it is.
+    fn pass(&mut self) -> Result<(), Break> {
         loop {
             while self.descend()? {}
             if !self.back_up() {
                 return Ok(());
             }
+            self.tell();
             self.drive.next()?;
             self.return_here();
         }
@@ -264,14 +293,7 @@ impl<M: Transactional> Search<'_, '_, M> {
         let level = &mut self.levels[self.depth];
         level.ran = true;
         level.back.insert(thread);
-        self.collect_ghost(thread);
-        if is_on(Fault::GhostsEnable) {
-            for thread in (0..self.drive.machine.threads()).map(ThreadId) {
-                if self.ghost.contains(&(thread_object(thread), Access::Enqueue)) {
-                    self.run.footprint.enables.push(thread);
-                }
-            }
-        }
+        self.haunt(thread);
         self.reverse_races(thread, Source::Run);
         self.append(thread)?;
         let level = &mut self.levels[self.depth];
@@ -282,6 +304,18 @@ impl<M: Transactional> Search<'_, '_, M> {
             level.union.extend(enabled.map(|&thread| (thread_object(thread), Access::Enqueue)));
         }
         Ok(if end == End::Over { Ran::Over } else { Ran::On })
+    }
+
+    /// The transaction of `thread` carries what it has from having been asleep.
+    fn haunt(&mut self, thread: ThreadId) {
+        self.collect_ghost(thread);
+        if is_on(Fault::GhostsEnable) {
+            for thread in (0..self.drive.machine.threads()).map(ThreadId) {
+                if self.ghost.contains(&(thread_object(thread), Access::Enqueue)) {
+                    self.run.footprint.enables.push(thread);
+                }
+            }
+        }
     }
 
     /// Runs `thread` to a boundary.

@@ -76,8 +76,8 @@ impl<M: Transactional> Search<'_, '_, M> {
         self.reverse_races(thread, Source::Pending);
     }
 
-    /// Adds to the nodes above what reverses the races of `thread`'s transaction.
-    pub(super) fn reverse_races(&mut self, thread: ThreadId, source: Source) {
+    /// Finds out what comes before `thread`'s transaction.
+    pub(super) fn prepare(&mut self, thread: ThreadId, source: Source) {
         let footprint = match source {
             Source::Run => &self.run.footprint,
             Source::Pending => &self.pending,
@@ -85,6 +85,16 @@ impl<M: Transactional> Search<'_, '_, M> {
         self.ghost.retain(|access| !footprint.accesses.contains(access));
         let touched = Touched { real: &footprint.accesses, ghost: &self.ghost };
         self.trace.prepare(thread, touched, &footprint.joins);
+    }
+
+    /// Adds to the nodes above what reverses the races of `thread`'s transaction.
+    pub(super) fn reverse_races(&mut self, thread: ThreadId, source: Source) {
+        self.prepare(thread, source);
+        let footprint = match source {
+            Source::Run => &self.run.footprint,
+            Source::Pending => &self.pending,
+        };
+        let touched = Touched { real: &footprint.accesses, ghost: &self.ghost };
         let awaits = self.run.awaits;
         self.trace.races(thread, touched, &self.run.need, awaits, &mut self.positions);
         for &position in &self.positions {

@@ -1,0 +1,170 @@
+//! Exploring one test in as many processes as it takes: a death ends an execution, never the exploration.
+//!
+//! When a process dies, the schedule under way is run again in a process of its own. If that shows a bug, or dies as well,
+//! the death is the program's: it is a finding, and a search that goes on leaves that schedule out. Else the process was killed
+//! from outside, or had no memory left. Either way the next process goes on from the last checkpoint.
+//!
+//! Nothing here prints or reads symbols, so that tests can be explored side by side.
+
+use super::bugs::REPLAY_SECONDS;
+use super::unfinished::Unfinished;
+use crate::error::Result;
+use crate::interrupt;
+use crate::session::{self, Death, Ending, Failure, Launch, Patience, Progress};
+use lockred_trace::message::{Counts, Exploration, Replay, Stop};
+use lockred_trace::session::{Checkpoint, Order, Task};
+use serde::{Deserialize, Serialize};
+
+/// Deaths in a row, without progress between them, that are none of the program's.
+const UNEXPLAINED: u32 = 3;
+
+/// Executions of a test that the process may die in before its search is stopped: each costs two processes.
+const MOST_DEATHS: usize = 16;
+
+/// Seconds between checkpoints, and the variable that names others (for tests of ours).
+const CHECKPOINT_SECONDS: f64 = 1.0;
+const CHECKPOINT_VARIABLE: &str = "LOCKRED_CHECKPOINT_SECONDS";
+
+/// What came of the exploration of a test.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Explored {
+    /// The outcome of the search.
+    Answer(Box<Answer>),
+    /// It was told to stop by the user, and did not answer.
+    Interrupted {
+        /// What it had done.
+        counts: Counts,
+    },
+    /// An error of ours ended it.
+    Failed(Failure),
+}
+
+/// The outcome of a search.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Answer {
+    /// As the process told it.
+    pub exploration: Exploration,
+    /// Executions in which the process died, as their replays told them; each has a bug.
+    pub deaths: Vec<Replay>,
+}
+
+/// Explores a test to its end.
+///
+/// # Errors
+/// When no session can be made, or no process started.
+pub fn explore(
+    launch: &Launch,
+    order: &Order,
+    unfinished: &Unfinished,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Explored> {
+    let Task::Explore { limits, keep_going, .. } = order.task else {
+        unreachable!("only searches are explored");
+    };
+    if let Some(answer) = unfinished.answer() {
+        return Ok(Explored::Answer(Box::new(answer)));
+    }
+    let mut deaths = unfinished.deaths();
+    let mut unexplained = 0;
+    let mut furthest = 0;
+    loop {
+        let mut order = order.clone();
+        order.checkpoint =
+            unfinished.checkpoint().map(|file| Checkpoint { file, seconds: checkpoint_seconds() });
+        order.deaths = deaths.iter().map(|death| death.schedule.clone()).collect();
+        let patience = Patience::of_budget(limits.seconds);
+        let death = match session::run(launch, &order, patience, progress)? {
+            Ending::Explored(exploration) => {
+                let answer = Answer { exploration: *exploration, deaths };
+                if answer.exploration.stop != Stop::Interrupted {
+                    unfinished.keep_answer(&answer);
+                }
+                return Ok(Explored::Answer(Box::new(answer)));
+            }
+            Ending::Interrupted { counts } => return Ok(Explored::Interrupted { counts }),
+            Ending::Failed(failure) => return Ok(Explored::Failed(failure)),
+            Ending::Replayed(_) => {
+                let message = "the process answered another question than it was asked".into();
+                let failure =
+                    Failure { message, counts: Counts::default(), trail: Default::default() };
+                return Ok(Explored::Failed(failure));
+            }
+            Ending::Died(death) => *death,
+        };
+        if interrupt::requested() {
+            return Ok(Explored::Interrupted { counts: death.counts });
+        }
+        match explain(launch, &order, &death)? {
+            Some(replay) => {
+                deaths.push(replay);
+                unfinished.keep_deaths(&deaths);
+                // Before the first choice there is no other schedule.
+                let is_last = death.trail.0.is_empty() || deaths.len() >= MOST_DEATHS;
+                if !keep_going || is_last {
+                    let answer = Answer { exploration: stopped_by(&death), deaths };
+                    unfinished.keep_answer(&answer);
+                    return Ok(Explored::Answer(Box::new(answer)));
+                }
+            }
+            None => {
+                if death.counts.operations > furthest {
+                    furthest = death.counts.operations;
+                    unexplained = 0;
+                }
+                unexplained += 1;
+                if unexplained == UNEXPLAINED {
+                    let message = format!("{death} ({UNEXPLAINED} times)");
+                    let Death { counts, trail, .. } = death;
+                    return Ok(Explored::Failed(Failure { message, counts, trail }));
+                }
+            }
+        }
+    }
+}
+
+/// Runs the schedule of a death in a process of its own. Gives what that shows if it ends in a bug.
+fn explain(launch: &Launch, order: &Order, death: &Death) -> Result<Option<Replay>> {
+    let order = Order {
+        task: Task::Replay { schedule: death.trail.clone() },
+        checkpoint: None,
+        deaths: Vec::new(),
+        ..order.clone()
+    };
+    let patience = Patience::of_budget(Some(REPLAY_SECONDS));
+    Ok(match session::run(launch, &order, patience, &mut |_| ())? {
+        Ending::Replayed(mut replay) => {
+            // A crash cuts off what it chose last.
+            if replay.schedule.0.len() < death.trail.0.len() {
+                replay.schedule = death.trail.clone();
+            }
+            let shows = replay.bug.is_some() && replay.drift.is_none();
+            shows.then_some(*replay)
+        }
+        Ending::Died(again) if again.repeats(death) => {
+            Some(Death { trail: death.trail.clone(), ..*again }.into_replay())
+        }
+        _ => None,
+    })
+}
+
+/// The outcome of a search that stops at the first bug, which is a death.
+fn stopped_by(death: &Death) -> Exploration {
+    Exploration {
+        stop: Stop::Bug,
+        counts: death.counts,
+        seconds: 0.0,
+        threads: 0,
+        findings: Vec::new(),
+        warnings: Vec::new(),
+        assumptions: Vec::new(),
+    }
+}
+
+fn checkpoint_seconds() -> f64 {
+    let wanted = std::env::var(CHECKPOINT_VARIABLE).ok().and_then(|text| text.parse().ok());
+    wanted.unwrap_or(CHECKPOINT_SECONDS)
+}
+
+#[cfg(test)]
+#[path = "explore_tests.rs"]
+mod tests;

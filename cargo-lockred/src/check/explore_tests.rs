@@ -1,0 +1,110 @@
+//! Explorations with shell scripts in place of instrumented programs.
+
+use super::*;
+use lockred_trace::FORMAT_VERSION;
+use lockred_trace::message::Message;
+use lockred_trace::session::{Environment, Limits, Strategy};
+
+fn order(keep_going: bool) -> Order {
+    let limits = Limits { executions: None, seconds: Some(60.0), operations: 1 };
+    Order {
+        version: FORMAT_VERSION,
+        task: Task::Explore { strategy: Strategy::Transactions, limits, keep_going },
+        libtest: true,
+        random_seed: 0,
+        writable: Vec::new(),
+        environment: Environment::default(),
+        checkpoint: None,
+        deaths: Vec::new(),
+    }
+}
+
+/// Explores with a script that gets `$REPLAYING` if it is to replay, `$ANSWER` to an exploration, and `$LOG` to note in.
+fn explored(script: &str, keep_going: bool) -> (Explored, String) {
+    let directory = tempfile::tempdir().unwrap();
+    let answer = Message::Explored(Exploration {
+        stop: Stop::Complete,
+        counts: Counts { executions: 2, ..Counts::default() },
+        seconds: 0.1,
+        threads: 2,
+        findings: Vec::new(),
+        warnings: Vec::new(),
+        assumptions: Vec::new(),
+    });
+    let log = directory.path().join("log");
+    let script = format!(
+        "grep -q '\"replay\"' $LOCKRED_SESSION/order.json && REPLAYING=yes\n\
+         answer() {{ echo \"$1\" >> $LOCKRED_SESSION/messages.jsonl; exit 0; }}\n\
+         trail() {{ for i in 1 2; do printf \"\\\\$i\\0\\0\\0\\0\\0\\0\\0\"; done |\n\
+             dd of=$LOCKRED_SESSION/status bs=1 seek=4096 conv=notrunc 2>/dev/null\n\
+             printf '\\002' | dd of=$LOCKRED_SESSION/status bs=1 seek=56 conv=notrunc 2>/dev/null; }}\n\
+         {script}"
+    );
+    let launch = Launch {
+        executable: "/bin/sh".into(),
+        arguments: vec!["-c".into(), script],
+        directory: "/".into(),
+        environment: vec![
+            ("ANSWER".into(), serde_json::to_string(&answer).unwrap().into()),
+            ("LOG".into(), log.clone().into()),
+        ],
+    };
+    let order = order(keep_going);
+    let unfinished = Unfinished::new(&directory.path().join("unfinished"), "h", &launch, &order);
+    let explored = explore(&launch, &order, &unfinished, &mut |_| ()).unwrap();
+    (explored, std::fs::read_to_string(log).unwrap_or_default())
+}
+
+fn answer(explored: Explored) -> Answer {
+    match explored {
+        Explored::Answer(answer) => *answer,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_death_that_comes_again_is_a_bug_and_left_out_afterwards() {
+    let script = "grep -q '\"deaths\":\\[\\]' $LOCKRED_SESSION/order.json || answer \"$ANSWER\"\n\
+        echo died >> $LOG; trail; kill -SEGV $$";
+    let (explored, log) = explored(script, true);
+    let answer = answer(explored);
+    assert_eq!(log, "died\n".repeat(2), "once in the search, once in the replay");
+    assert_eq!((answer.exploration.counts.executions, answer.deaths.len()), (2, 1));
+    let bug = answer.deaths[0].bug.as_ref().unwrap();
+    assert!(bug.message.contains("SIGSEGV"), "{}", bug.message);
+    assert_eq!(answer.deaths[0].schedule.0.len(), 2);
+}
+
+#[test]
+fn without_keep_going_the_first_death_ends_the_search() {
+    let (explored, _) = explored("trail; kill -SEGV $$", false);
+    let answer = answer(explored);
+    assert_eq!((answer.exploration.stop, answer.deaths.len()), (Stop::Bug, 1));
+}
+
+#[test]
+fn a_search_with_too_many_deaths_is_stopped() {
+    let (explored, _) = explored("trail; kill -SEGV $$", true);
+    let answer = answer(explored);
+    assert_eq!((answer.exploration.stop, answer.deaths.len()), (Stop::Bug, MOST_DEATHS));
+}
+
+#[test]
+fn a_death_that_does_not_come_again_is_nobody_s_bug() {
+    let script = "[ -n \"$REPLAYING\" ] && exit 9\n\
+        [ -e $LOG ] && answer \"$ANSWER\"\n\
+        echo died >> $LOG; trail; kill -KILL $$";
+    let (explored, log) = explored(script, true);
+    let answer = answer(explored);
+    assert_eq!((log.as_str(), answer.deaths.len()), ("died\n", 0));
+}
+
+#[test]
+fn deaths_without_a_reason_and_without_progress_come_to_an_end() {
+    let script = "[ -n \"$REPLAYING\" ] && exit 9\n\
+        echo died >> $LOG; trail; kill -KILL $$";
+    let (explored, log) = explored(script, true);
+    assert_eq!(log, "died\n".repeat(UNEXPLAINED as usize));
+    let Explored::Failed(failure) = explored else { panic!("{explored:?}") };
+    assert!(failure.message.contains("3 times"), "{}", failure.message);
+}

@@ -1,0 +1,79 @@
+//! Checkpoints: what it takes to go on with a search in another process, kept in a file from time to time.
+//!
+//! Beside the search's own frontier that is what it was told about the program: names, channels, regions. All of it is plain
+//! data; addresses in it are those of the arena, which are the same in every process. The file is replaced as a whole.
+
+use crate::answer::Watch;
+use crate::arena::Regions;
+use crate::names::Names;
+use crate::state::{State, state};
+use lockred_search::transactions::Frontier;
+use lockred_trace::message::{Assumption, Finding, Warning};
+use lockred_trace::sealed;
+use lockred_trace::session::Checkpoint as Order;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::path::Path;
+
+/// See the module. The names and the frontier are lent to be written, and owned once they were read.
+#[derive(Serialize, Deserialize)]
+struct Checkpoint<'a, N, F> {
+    /// Seconds that the search has taken so far.
+    seconds: f64,
+    findings: Cow<'a, [Finding]>,
+    warnings: Cow<'a, [Warning]>,
+    assumptions: Cow<'a, [Assumption]>,
+    weak_pair: bool,
+    most_threads: u32,
+    channels_written_out: bool,
+    channels: Cow<'a, [usize]>,
+    regions: Vec<(u32, u32, u32)>,
+    names: N,
+    frontier: F,
+}
+
+/// Keeps where a search stands. What cannot be written is not kept: the search can do without.
+pub fn keep(order: &Order, watch: &Watch, frontier: &Frontier) {
+    let state = state();
+    let checkpoint = Checkpoint {
+        seconds: watch.seconds(),
+        findings: watch.findings().into(),
+        warnings: (&state.warnings[..]).into(),
+        assumptions: (&state.assumptions[..]).into(),
+        weak_pair: state.weak_pair,
+        most_threads: state.most_threads,
+        channels_written_out: state.channels_written_out,
+        channels: state.channel_words.channels().into(),
+        regions: state.regions.hashed(),
+        names: &state.names,
+        frontier,
+    };
+    if let Ok(text) = serde_json::to_string(&checkpoint) {
+        let new = format!("{}.new", order.file);
+        if std::fs::write(&new, sealed::seal(&text)).is_ok() {
+            let _ = std::fs::rename(&new, &order.file);
+        }
+    }
+}
+
+/// Takes up what another process kept, if it is whole. Gives where that search stood.
+pub fn take_up(order: &Order, watch: &mut Watch) -> Option<Frontier> {
+    let text = std::fs::read_to_string(Path::new(&order.file)).ok()?;
+    let checkpoint: Checkpoint<'_, Names, Frontier> =
+        serde_json::from_str(sealed::open(&text)?).ok()?;
+    let State { names, warnings, assumptions, regions, channel_words, .. } = state();
+    *names = checkpoint.names;
+    *warnings = checkpoint.warnings.into_owned();
+    // Those of the first execution, which was run again, are among them.
+    *assumptions = checkpoint.assumptions.into_owned();
+    *regions = Regions::of_hashed(&checkpoint.regions);
+    for &channel in checkpoint.channels.iter() {
+        channel_words.make(channel);
+    }
+    let state = state();
+    state.weak_pair = checkpoint.weak_pair;
+    state.most_threads = checkpoint.most_threads;
+    state.channels_written_out = checkpoint.channels_written_out;
+    watch.go_on_from(checkpoint.seconds, checkpoint.findings.into_owned());
+    Some(checkpoint.frontier)
+}

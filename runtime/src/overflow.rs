@@ -1,0 +1,119 @@
+//! Stacks that end inside of the runtime's own functions.
+//!
+//! The program calls them on its own stack, which may end there as well as between two calls. A function of the runtime cannot
+//! be left in the middle, as what it works on is not the program's alone: a part of the guard is lent to it, and it goes on
+//! instruction by instruction, until it returns to the program or switches to the explorer. There the thread dies of its
+//! overflow. (What libc does for the program, as copying memory, is gone through like that, too.)
+
+use crate::signals;
+use crate::state::State;
+use std::ops::Range;
+
+/// The trap flag: the processor stops behind every instruction.
+const STEP: i64 = 1 << 8;
+
+/// A stack that has ended inside of the runtime.
+#[derive(Clone, Copy, Debug)]
+pub struct Overflow {
+    thread: u32,
+    /// In the guard.
+    address: usize,
+}
+
+#[cfg(not(test))]
+unsafe extern "C" {
+    static __start_lockred_text: u8;
+    static __stop_lockred_text: u8;
+}
+
+/// The program's code.
+#[cfg(not(test))]
+fn text() -> Range<usize> {
+    (&raw const __start_lockred_text) as usize..(&raw const __stop_lockred_text) as usize
+}
+
+/// The programs of unit tests are where the runtime is.
+#[cfg(test)]
+const fn text() -> Range<usize> {
+    0..usize::MAX
+}
+
+/// Words of a stack that are looked at for return addresses.
+const LOOKED_AT: usize = 512;
+/// Return addresses that are wanted.
+const CALLERS: usize = 16;
+
+/// The instruction, and behind it what looks like return addresses of the program on the stack, which begins at `pointer`; zeros where
+/// there are no more. For a process whose own memory may be overwritten: asks no memory but the stack.
+pub fn callers(instruction: usize, pointer: usize) -> [u64; CALLERS] {
+    let mut callers = [0; CALLERS];
+    // Frames are return addresses: behind what was executed.
+    callers[0] = instruction as u64 + 1;
+    let Some(region) = crate::arena::Region::of_address(pointer) else { return callers };
+    let end = region.end().min(pointer + LOOKED_AT * 8);
+    let mut found = 1;
+    for at in (pointer.next_multiple_of(8)..end).step_by(8) {
+        // SAFETY: from its stack pointer to its end a stack is mapped.
+        let word = unsafe { *(at as *const usize) };
+        if text().contains(&word) && found < CALLERS {
+            callers[found] = word as u64;
+            found += 1;
+        }
+    }
+    callers
+}
+
+/// A thread has faulted at an address. Whether it goes on all the same for now.
+pub fn goes_on(
+    state: &mut State,
+    thread: u32,
+    address: usize,
+    context: &mut libc::ucontext_t,
+) -> bool {
+    let registers = &mut context.uc_mcontext.gregs;
+    let instruction = registers[libc::REG_RIP as usize] as usize;
+    let lend = state.overflow.is_none()
+        && state.mapped.is_guard(address)
+        && !text().contains(&instruction);
+    if lend {
+        state.mapped.lend(address);
+        state.overflow = Some(Overflow { thread, address });
+        registers[libc::REG_EFL as usize] |= STEP;
+    }
+    lend
+}
+
+/// Where a thread stands whose stack has ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Place {
+    Runtime,
+    Program,
+    Explorer,
+}
+
+/// The processor has stopped behind an instruction. Whether that was for us.
+pub fn stepped(state: &mut State, context: *mut libc::ucontext_t) -> bool {
+    let Some(Overflow { thread, address }) = state.overflow else { return false };
+    // SAFETY: the kernel passes a valid context and uses it when the handler returns.
+    let registers = unsafe { &mut (*context).uc_mcontext.gregs };
+    let place = match (registers[libc::REG_RIP as usize], registers[libc::REG_RSP as usize]) {
+        (instruction, _) if text().contains(&(instruction as usize)) => Place::Program,
+        (_, stack) if !crate::arena::range().contains(&(stack as usize)) => Place::Explorer,
+        _ => Place::Runtime,
+    };
+    if place == Place::Runtime {
+        return true;
+    }
+    registers[libc::REG_EFL as usize] &= !STEP;
+    state.overflow = None;
+    state.mapped.take_back(address);
+    let stack = match place {
+        Place::Program => crate::unwind::recorded_stack(),
+        _ => state.execution.threads[thread as usize].stopped.clone(),
+    };
+    signals::record_death(thread, libc::SIGSEGV, Some(address), stack);
+    if place == Place::Program {
+        signals::go_on_in_explorer(context);
+    }
+    true
+}
