@@ -90,11 +90,14 @@ fn what_recurs_or_converges_is_verified() {
     let directory = fixture::copy("cycles", &temporary("states"), "cycles");
     let tests = check(&directory, &["--keep-going", "--verify-restores"]);
     let test = |name: &str| tests.iter().find(|test| test.name == name).unwrap();
-    for name in ["every_request_is_answered", "flags_take_turns", "boxes_are_made_and_dropped"] {
+    for name in ["every_request_is_answered", "flags_take_turns"] {
         let test = test(&format!("endless::{name}"));
         // These tests never end.
         assert_eq!((test.verdict, test.executions), (Verdict::Verified, 0), "{test:?}");
     }
+    // What is in a box was written before the lock was taken under which the box is handed over.
+    let boxes = test("endless::boxes_are_made_and_dropped");
+    assert!(boxes.complete && rests_on(boxes, AssumptionKind::DataRaces), "{boxes:?}");
     let wrongly = test("endless::the_third_request_is_answered_wrongly");
     assert!(found(wrongly, &[BugKind::Panic]), "{wrongly:?}");
     let crossed = test("endless::locks_in_both_orders");
@@ -139,17 +142,20 @@ fn judge(program: Program, endless: bool) -> Option<Judged> {
     (outcome.stop == Stop::Complete).then_some(Judged { program, races, deadlocks })
 }
 
-/// What differs between a native result and the model's.
-fn difference(model: &Judged, native: &TestFinished) -> Option<&'static str> {
+/// What differs between a native result and the model's. Of endless programs some have too many states natively, and where threads go
+/// round in vain for ever the native machine sees a livelock.
+fn difference(model: &Judged, native: &TestFinished, endless: bool) -> Option<&'static str> {
     if model.races {
         // The model stops at plain accesses that race, the native machine does not: what else there is may differ.
         return (native.verdict == Verdict::Verified).then_some("data races are excluded");
     }
-    let others = native.bugs.iter().any(|bug| bug.kind != BugKind::Deadlock);
+    let expected = |kind| kind == BugKind::Deadlock || endless && kind == BugKind::Livelock;
+    let deadlocks = found(native, &[BugKind::Deadlock]);
     match () {
-        () if others => Some("other bugs"),
-        () if found(native, &[BugKind::Deadlock]) != model.deadlocks => Some("deadlocks"),
-        () if !native.complete => Some("the search does not end"),
+        () if native.bugs.iter().any(|bug| !expected(bug.kind)) => Some("other bugs"),
+        () if deadlocks && !model.deadlocks => Some("a deadlock that there is not"),
+        () if deadlocks != model.deadlocks && native.complete => Some("a deadlock is missing"),
+        () if !native.complete && !endless => Some("the search does not end"),
         () => None,
     }
 }
@@ -167,13 +173,15 @@ fn native_and_model_machine_agree_on_states() {
     let root = temporary("states-oracle");
     emit::write_crate(&root, &programs, Threads::Joined, Locks::Std)
         .unwrap_or_else(|e| panic!("cannot write {}: {e}", root.display()));
-    let native = check(&root, &["--keep-going", "--verify-restores"]);
+    let native = check(&root, &["--keep-going", "--verify-restores", "--max-seconds", "3"]);
     assert_eq!(native.len(), judged.len());
-    let differing: Vec<_> = judged
-        .iter()
-        .zip(&native)
-        .filter_map(|(model, native)| {
-            let what = difference(model, native)?;
+    let complete = native[PROGRAMS[0]..].iter().filter(|test| test.complete).count();
+    println!("{complete} of {} endless programs are searched to the end", PROGRAMS[1]);
+    assert!(10 * complete >= 8 * PROGRAMS[1], "{complete} endless programs are complete");
+    let pairs = judged.iter().zip(&native).enumerate();
+    let differing: Vec<_> = pairs
+        .filter_map(|(number, (model, native))| {
+            let what = difference(model, native, number >= PROGRAMS[0])?;
             let text = emit::test(&native.name, &model.program, Threads::Joined);
             Some(format!("== {what}: {}\n{native:?}\n{text}", model.program))
         })

@@ -86,6 +86,9 @@ pub fn learn() {
         && state.harness == Harness::SawOk
         && state.execution.exit == Some(success);
     state.harness = if passed { Harness::LeftOut } else { Harness::Runs };
+    // Whoever looks at the root next finds it: locks that were held where that execution ended are not held there.
+    crate::root::restore();
+    let state = crate::state::state();
     state.recorder = recorder;
     state.by_transactions = by_transactions;
     state.unsupported = None;

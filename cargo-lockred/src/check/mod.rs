@@ -9,7 +9,7 @@ pub mod tally;
 mod unfinished;
 
 use crate::build::artifact::Built;
-use crate::cli::check::CheckOptions;
+use crate::cli::check::{CheckOptions, StrategyName};
 use crate::error::{Error, Result};
 use crate::executable::list::{self, Test};
 use crate::executable::sidecar;
@@ -116,7 +116,8 @@ fn check(
     let names = targets.iter().flat_map(|target| {
         target.tests.iter().map(|test| (target.built.package.as_str(), test.name.as_str()))
     });
-    let human = Human::new(console, packages.len() > 1, names);
+    let by_states = options.search.strategy == StrategyName::Stateful;
+    let human = Human::new(console, packages.len() > 1, by_states, names);
     let json = options.output.message_format == crate::cli::check::MessageFormat::Json;
     let number = targets.iter().map(|target| target.tests.len()).sum();
     human.start(number, targets.len(), options, &subject.toolchain.release);

@@ -21,6 +21,8 @@ pub struct Human<'a> {
     console: &'a Console,
     /// Whether names need the package.
     several_packages: bool,
+    /// The search is one over states.
+    by_states: bool,
     /// Width of the longest name, to align what follows.
     width: usize,
     /// Codes of assumptions that were explained already.
@@ -29,15 +31,17 @@ pub struct Human<'a> {
 }
 
 impl<'a> Human<'a> {
-    /// With `several_packages`, names get the package before them. `names` are those of all tests, with their packages.
+    /// With `several_packages`, names get the package before them; `by_states`: the search is one over states. `names` are those of all tests, with their packages.
     pub fn new<'n>(
         console: &'a Console,
         several_packages: bool,
+        by_states: bool,
         names: impl Iterator<Item = (&'n str, &'n str)>,
     ) -> Self {
         let mut human = Self {
             console,
             several_packages,
+            by_states,
             width: 0,
             explained: RefCell::default(),
             started: Instant::now(),
@@ -83,7 +87,7 @@ impl<'a> Human<'a> {
         };
         let name = self.name(&outcome.package, &outcome.name);
         let width = self.width;
-        let line = format!("{name:width$}  {}", facts(outcome));
+        let line = format!("{name:width$}  {}", facts(outcome, self.by_states));
         let good = matches!(outcome.verdict, Verdict::Verified | Verdict::Passed);
         if good && outcome.warnings.is_empty() {
             self.quietly(word, paint, &line);
@@ -154,8 +158,12 @@ fn count(number: u64, what: &str) -> String {
 }
 
 /// What stands behind a test's name.
-fn facts(outcome: &Outcome) -> String {
-    let mut facts = vec![count(outcome.counts.executions, "execution")];
+fn facts(outcome: &Outcome, by_states: bool) -> String {
+    // Where states are searched, executions are few; where they recur for ever, there are none.
+    let mut facts = vec![match by_states {
+        true => count(outcome.counts.transactions, "transaction"),
+        false => count(outcome.counts.executions, "execution"),
+    }];
     facts.push(format!("{:.2} s", outcome.seconds));
     match outcome.ended {
         Ended::Complete | Ended::Bug | Ended::Unsupported | Ended::Error => {}
