@@ -313,18 +313,46 @@ fn shown(failures: Vec<(Failure, usize)>, length: usize) -> Option<Failure> {
     failures.into_iter().nth(index).map(|(failure, _)| failure)
 }
 
+/// Watches a replay: what comes long behind the bug does not matter, and may be endless.
+struct Follower {
+    watch: Watch,
+    /// Where the bug is to show.
+    length: usize,
+    /// Steps that may still be made once it has.
+    left: usize,
+}
+
+impl Observer<Failure> for Follower {
+    fn on_choice(&mut self, depth: usize, choice: Choice) {
+        self.watch.on_choice(depth, choice);
+    }
+
+    fn on_step(&mut self, counts: &Counts) -> bool {
+        if self.watch.failures.iter().any(|&(_, at)| at >= self.length) {
+            self.left -= 1;
+        }
+        self.left > 0 && self.watch.on_step(counts)
+    }
+
+    fn on_failure(&mut self, failure: Failure, schedule: &[Choice]) -> bool {
+        self.watch.on_failure(failure, schedule)
+    }
+}
+
 /// Follows a schedule and tells everything.
 pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
-    let mut watch = Watch::new(None, true);
+    let length = schedule.0.len() - usize::from(schedule.is_written_out());
+    let left = crate::record::BEHIND;
+    let mut follower = Follower { watch: Watch::new(None, true), length, left };
     let (executed, drift) = if rooted {
         crate::harness::learn();
         let followed = &schedule.0[usize::from(schedule.is_written_out())..];
         let choices: Vec<Choice> = followed.iter().copied().map(meant).collect();
         let limits = search::Limits { executions: Some(1), operations };
-        let replayed = search::replay(&mut Native::default(), &choices, limits, &mut watch);
+        let replayed = search::replay(&mut Native::default(), &choices, limits, &mut follower);
         (replayed.executed, replayed.drift)
     } else {
-        judge_only(&mut watch);
+        judge_only(&mut follower.watch);
         (Vec::new(), None)
     };
     let state = state();
@@ -335,8 +363,7 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
         created: thread.created.clone(),
     });
     Message::Replayed(Replay {
-        bug: shown(watch.failures, schedule.0.len() - usize::from(schedule.is_written_out()))
-            .map(Failure::into_bug),
+        bug: shown(follower.watch.failures, length).map(Failure::into_bug),
         drift: drift.map(|(step, message)| Drift { step, message }),
         schedule: Schedule(beginning().chain(executed.into_iter().map(told)).collect()),
         threads: threads.collect(),

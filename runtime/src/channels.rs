@@ -140,7 +140,9 @@ pub fn mutes(address: usize, how: How) -> bool {
         }
         Some(Inside::Drop { .. }) => class == Class::Channel,
         _ => {
-            let part = matches!(class, Class::Channel | Class::Plain | Class::Unused);
+            // A channel without room has no parts but a lock and what that guards.
+            let part =
+                class.is_lock() || matches!(class, Class::Channel | Class::Plain | Class::Unused);
             if part && !state().channels_written_out && find(state(), address).is_some() {
                 write_out();
             }

@@ -1,12 +1,16 @@
 //! The record of one execution, for replays: steps, objects, stacks, output.
 
 use crate::state::state;
+use lockred_search::machine::Flow;
 use lockred_trace::message::{Object, Output, Step};
 use lockred_trace::sites::SiteId;
 use std::collections::HashMap;
 
 /// Bytes of output that are kept.
 const OUTPUT_BYTES: usize = 1 << 20;
+
+/// Operations that are recorded behind a bug, at most: then the execution ends.
+pub const BEHIND: usize = 2000;
 
 /// See the module. Emptied at every restore.
 #[derive(Debug, Default)]
@@ -20,6 +24,8 @@ pub struct Recorder {
     pub output: Vec<Output>,
     output_bytes: usize,
     stacks: Vec<(Vec<u64>, usize)>,
+    /// Operations in the step under way since something failed in it.
+    behind: usize,
 }
 
 impl Recorder {
@@ -92,8 +98,12 @@ pub fn step(operation: String, object: Option<u32>, site: SiteId) {
     let stack = crate::unwind::stack();
     let state = state();
     let thread = state.thread_number();
-    if let Some(recorder) = &mut state.recorder {
-        recorder.steps.push(Step { thread, operation, object, site, stack });
+    let Some(recorder) = &mut state.recorder else { return };
+    recorder.steps.push(Step { thread, operation, object, site, stack });
+    // A thread that is alone goes on without a stop.
+    recorder.behind = if state.step.failures.is_empty() { 0 } else { recorder.behind + 1 };
+    if recorder.behind > BEHIND {
+        crate::state::end_execution(Flow::Over);
     }
 }
 

@@ -44,7 +44,12 @@ fn build_stub(home: &Path) {
     let forwarded = MODELLED_LIBC
         .iter()
         .filter(|name| !STUB.contains(&format!("{LIBC_PREFIX}{name}(")))
-        .map(|name| format!(".globl {LIBC_PREFIX}{name}\n{LIBC_PREFIX}{name}: jmp {name}\n"));
+        .map(|name| {
+            // Another allocator is there only in programs that bring it.
+            let weak =
+                if name.starts_with("mi_") { format!(".weak {name}\n") } else { String::new() };
+            format!("{weak}.globl {LIBC_PREFIX}{name}\n{LIBC_PREFIX}{name}: jmp {name}\n")
+        });
     let assembly = format!(
         ".text\n{}.section .note.GNU-stack,\"\",@progbits\n",
         forwarded.collect::<String>()

@@ -112,16 +112,17 @@ fn a_bug_that_does_not_show_again_is_an_error_of_ours() {
 }
 
 #[test]
-fn a_process_that_crashes_is_an_error_of_ours_and_the_others_go_on() {
+fn a_process_that_crashes_again_when_it_is_replayed_shows_a_bug_and_the_others_go_on() {
     let world = World::new(&["crashes", "works"]);
     world.answer("works", "explore", &Message::Explored(explored(Stop::Complete)));
     let (status, lines) = world.check(&[]);
-    assert_eq!(status, Some(4));
-    assert_eq!((&lines[0]["name"], &lines[0]["error"]), (&"crashes".into(), &true.into()));
-    let message = lines[0]["message"].as_str().unwrap();
-    assert!(message.contains("signal 11") && message.contains("no answer to explore"), "{message}");
+    assert_eq!(status, Some(1));
+    assert_eq!((&lines[0]["name"], &lines[0]["verdict"]), (&"crashes".into(), &"failed".into()));
+    let bug = &lines[0]["bugs"][0];
+    assert_eq!(bug["kind"], "signal");
+    assert!(bug["message"].as_str().unwrap().contains("SIGSEGV"), "{bug}");
     assert_eq!(lines[1]["verdict"], "verified");
-    assert_eq!(lines[2]["unsupported"], 1);
+    assert_eq!(lines[2]["failed"], 1);
 }
 
 #[test]

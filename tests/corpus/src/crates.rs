@@ -143,6 +143,46 @@ fn crossbeam_select() {
 
 //@ clean
 #[test]
+fn crossbeam_selects_a_receiver_to_send_to() {
+    let (sender, receiver) = crossbeam_channel::bounded(0);
+    let thread = spawn(move || assert!(receiver.recv().is_ok()));
+    crossbeam_channel::select! {
+        send(sender, 1) -> sent => assert!(sent.is_ok()),
+        send(sender, 2) -> sent => assert!(sent.is_ok()),
+    }
+    thread.join().unwrap();
+}
+
+//@ clean
+#[test]
+fn crossbeam_selects_a_sender_to_receive_from() {
+    let (sender, receiver) = crossbeam_channel::bounded(0);
+    let (_other, never) = crossbeam_channel::bounded::<u32>(0);
+    let thread = spawn(move || sender.send(4).unwrap());
+    crossbeam_channel::select! {
+        recv(receiver) -> message => assert_eq!(message, Ok(4)),
+        recv(never) -> _ => unreachable!(),
+    }
+    thread.join().unwrap();
+}
+
+//@ failed deadlock
+#[test]
+fn crossbeam_selects_a_sender_and_forgets_another() {
+    let (sender, receiver) = crossbeam_channel::bounded(0);
+    let (other, second) = crossbeam_channel::bounded(0);
+    let thread = spawn(move || sender.send(4).unwrap());
+    let another = spawn(move || other.send(5).unwrap()); //~ bug
+    crossbeam_channel::select! {
+        recv(receiver) -> message => assert_eq!(message, Ok(4)),
+        recv(second) -> message => assert_eq!(message, Ok(5)),
+    }
+    thread.join().unwrap();
+    another.join().unwrap(); //~ bug
+}
+
+//@ clean
+#[test]
 fn crossbeam_scope() {
     let mut numbers = [1, 2];
     let (left, right) = numbers.split_at_mut(1);
