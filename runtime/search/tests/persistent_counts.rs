@@ -7,7 +7,8 @@ use check::texts::{philosophers, same};
 use check::{all_states, by_persistent_sets, by_states, parse};
 use lockred_search::{Limits, Stop};
 
-/// Transactions that are run without and with persistent sets, in the passes over the program together; compares with all states.
+/// Transactions that are run without and with persistent sets, in the passes over the program together (those that are thrown away when
+/// two accesses to an atomic variable turn out to conflict, too); compares with all states.
 fn counts(text: &str) -> (u64, u64) {
     let program = parse(text);
     let (states, _) = all_states(&program);
@@ -31,7 +32,8 @@ fn what_does_not_conflict_needs_one_execution() {
     let readers = [2, 3, 4].map(|n| counts(&same(VARIABLES, n, "lock a0; r = x0; unlock a0")));
     assert_eq!(readers, [(3, 2), (7, 3), (15, 4)]);
     let additions = [2, 3, 4].map(|number| counts(&same("atomic f;", number, "f += 1; f += 1")));
-    assert_eq!(additions, [(8, 4), (26, 6), (80, 8)]);
+    // Additions commute: nothing refutes that a thread may make both of its own at once.
+    assert_eq!(additions, [(3, 2), (7, 3), (15, 4)]);
 }
 
 #[test]
@@ -63,7 +65,7 @@ fn spawned_and_joined() {
 
 #[test]
 fn philosophers_eat() {
-    assert_eq!([3, 4].map(|n| counts(&philosophers(n, false, ""))), [(36, 37), (112, 92)]);
+    assert_eq!([3, 4].map(|n| counts(&philosophers(n, false, ""))), [(40, 41), (129, 109)]);
     assert_eq!([3, 4].map(|n| counts(&philosophers(n, true, ""))), [(7, 3), (15, 4)]);
     assert_eq!(
         [3, 4].map(|n| counts(&philosophers(n, true, "x< = 1; x> = 1;"))),
@@ -77,7 +79,7 @@ fn publication_by_an_atomic_flag() {
         let writer = "plain x; atomic f; thread W { x = 1; f = 1 }";
         counts(&same(writer, readers, "r = f; if r == 1 { q = x }"))
     });
-    assert_eq!(readers, [(8, 8), (24, 20), (80, 48)]);
+    assert_eq!(readers, [(10, 10), (26, 22), (82, 50)]);
 }
 
 #[test]
@@ -85,12 +87,12 @@ fn who_notifies_once() {
     // What the body of a `once` may do counts.
     let text = "mutex a; condvar c; once o; thread A { lock a; wait c a; unlock a }
         thread B { lock a; unlock a; lock a; unlock a; once o { notify_one c } }";
-    assert_eq!(counts(text), (19, 17));
+    assert_eq!(counts(text), (15, 15));
 }
 
 #[test]
 fn who_waits_for_a_flag_in_a_loop() {
     let text = "atomic f; plain x y; mutex a; thread A { while r == 0 { r = f } }
         thread B { repeat 3 { lock a; x = 1; unlock a } f = 1 } thread C { repeat 3 { y = 1 } }";
-    assert_eq!(counts(text), (31, 10));
+    assert_eq!(counts(text), (40, 17));
 }
