@@ -182,7 +182,7 @@ fn native_and_model_machine_agree_on_states() {
     let (ending, endless) = native.split_at(PROGRAMS[0]);
     let complete = [ending, endless].map(|tests| tests.iter().filter(|test| test.complete).count());
     println!("{complete:?} of {PROGRAMS:?} are searched to the end");
-    assert!(complete[0] >= 80 && complete[1] >= 30, "{complete:?} are complete");
+    assert!(complete[0] >= 60 && complete[1] >= 20, "{complete:?} are complete");
     let pairs = judged.iter().zip(&native).enumerate();
     let differing: Vec<_> = pairs
         .filter_map(|(number, (model, native))| {
