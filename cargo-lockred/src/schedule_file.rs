@@ -143,7 +143,7 @@ mod tests {
     use super::*;
     use crate::exit::Exit;
     use lockred_trace::schedule::{Choice, Schedule};
-    use lockred_trace::session::{Environment, Task};
+    use lockred_trace::session::Task;
 
     fn file(fingerprint: &str) -> ScheduleFile {
         ScheduleFile {
@@ -163,14 +163,8 @@ mod tests {
                 arguments: vec!["t".into(), "--exact".into()],
             },
             order: Order {
-                version: FORMAT_VERSION,
-                task: Task::Replay { schedule: Schedule(vec![Choice::Thread(1)]) },
                 libtest: true,
-                random_seed: 0,
-                writable: Vec::new(),
-                environment: Environment::default(),
-                checkpoint: None,
-                deaths: Vec::new(),
+                ..Order::of(Task::Replay { schedule: Schedule(vec![Choice::Thread(1)]) })
             },
             build: KeptBuild {
                 directory: "/x y/ä".into(),

@@ -15,7 +15,6 @@
 use crate::arena::Region;
 use crate::chunks::{Chunk, Chunks};
 use crate::execution::{AtExit, Execution};
-use crate::heap;
 use crate::machine::Native;
 use crate::state::state;
 use crate::thread::{Destructor, Thread};
@@ -28,11 +27,7 @@ use std::rc::Rc;
 /// The memory by which states are told apart.
 fn memory(execution: &Execution) -> impl Iterator<Item = Range<usize>> {
     let of_thread = |thread: &Thread| {
-        // SAFETY: the thread's heap was made when it was.
-        let [states, heap] = unsafe { heap::used(thread.region) };
-        let stack = thread.frame.map_or(thread.stack_pointer, |frame| frame.stack_pointer);
-        let stack = if thread.has_ended() { 0..0 } else { stack..thread.region.end() };
-        [states, heap, stack]
+        thread.memory(thread.frame.map_or(thread.stack_pointer, |frame| frame.stack_pointer))
     };
     execution.threads.iter().flat_map(of_thread).chain([crate::root::globals()])
 }

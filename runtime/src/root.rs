@@ -69,21 +69,23 @@ pub fn reached() {
         return;
     }
     let main = &state.execution.threads[0];
-    // SAFETY: main's heap was made at start.
-    let [states, heap] = unsafe { heap::used(Region::MAIN) };
-    let heap_end = heap.end;
-    let stack = main.stack_pointer..Region::MAIN.end();
-    let pieces = [states, heap, stack, globals()].into_iter().map(Piece::save).collect();
+    let memory = main.memory(main.stack_pointer);
+    let heap_end = memory[1].end;
+    let pieces = memory.into_iter().chain([globals()]).map(Piece::save).collect();
     state.root = Some(Root { pieces, heap_end, execution: state.execution.clone() });
     crate::plain::begin();
 }
 
-/// Clears what is below the stacks of an execution that was put back.
-pub fn scrub(execution: &Execution) {
-    for thread in execution.threads.iter().filter(|thread| !thread.has_ended()) {
+/// Makes a copy of an execution, whose memory was put back, the one under way.
+pub fn put_back(execution: &Execution) {
+    let state = state();
+    state.execution.clone_from(execution);
+    for thread in state.execution.threads.iter().filter(|thread| !thread.has_ended()) {
         // SAFETY: the thread is suspended there.
         unsafe { crate::scrub::below(thread.stack_pointer) };
     }
+    state.step.failures.clear();
+    crate::channels::restored(state);
 }
 
 /// Goes back to the root.
@@ -95,13 +97,10 @@ pub fn restore() {
     for piece in &root.pieces {
         piece.restore();
     }
-    state.execution.clone_from(&root.execution);
-    scrub(&state.execution);
-    state.step.failures.clear();
-    if let Some(lives) = &mut state.lives {
+    put_back(&root.execution);
+    if let Some(lives) = &mut crate::state::state().lives {
         lives.begin();
     }
-    crate::channels::restored(state);
     crate::models::restore_root();
     crate::plain::begin();
     crate::record::begin();

@@ -32,14 +32,11 @@ impl Snapshot {
         }
         let (mut all, mut ends) = (Vec::new(), Vec::new());
         for thread in &state.execution.threads {
-            let stack =
-                if thread.has_ended() { 0 } else { thread.region.end() - thread.stack_pointer };
-            // SAFETY: the thread's heap was made when it was; its used part and the live part of the stack are mapped.
-            unsafe {
-                let used = heap::used(thread.region);
-                ends.push((thread.region, used[1].end));
-                used.into_iter().for_each(|range| chunks.take(range, &mut all));
-                chunks.take(thread.region.end() - stack..thread.region.end(), &mut all);
+            let memory = thread.memory(thread.stack_pointer);
+            ends.push((thread.region, memory[1].end));
+            for range in memory {
+                // SAFETY: used heaps and live stacks are mapped.
+                unsafe { chunks.take(range, &mut all) };
             }
         }
         // SAFETY: globals are mapped.
@@ -58,11 +55,7 @@ impl Snapshot {
             // SAFETY: heaps, stacks and globals are never unmapped, and the program is stopped.
             unsafe { chunk.restore() };
         }
-        let state = state();
-        state.execution.clone_from(&self.execution);
-        crate::root::scrub(&state.execution);
-        state.step.failures.clear();
-        crate::channels::restored(state);
+        crate::root::put_back(&self.execution);
         if self.watched {
             crate::plain::wake_up();
         } else {

@@ -2,12 +2,14 @@
 
 use crate::arena::Region;
 use crate::channels::Inside;
+use crate::heap;
 use crate::operation::{Await, Pending};
 use crate::rounds::Rounds;
 use crate::spin::Spin;
 use crate::spurious::Spurious;
 use crate::unwind::Caller;
 use lockred_trace::sites::SiteId;
+use std::ops::Range;
 
 /// A destructor registered for the end of a thread.
 #[derive(Clone, Copy, Debug)]
@@ -170,6 +172,14 @@ impl Thread {
     /// Whether an operation on the word at an address may belong to the region that it is in.
     pub fn is_in_region_of(&self, address: usize) -> bool {
         self.in_region && (self.region_word == 0 || self.region_word == address)
+    }
+
+    /// The memory in use of its region: the states of its heap, the heap, and its stack from `bottom` on, if it has one still.
+    pub fn memory(&self, bottom: usize) -> [Range<usize>; 3] {
+        // SAFETY: the thread's heap was made when it was.
+        let [states, heap] = unsafe { heap::used(self.region) };
+        let stack = if self.has_ended() { 0..0 } else { bottom..self.region.end() };
+        [states, heap, stack]
     }
 
     /// Whether it will never run again.

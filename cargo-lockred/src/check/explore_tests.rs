@@ -1,22 +1,13 @@
 //! Explorations with shell scripts in place of instrumented programs.
 
 use super::*;
-use lockred_trace::FORMAT_VERSION;
 use lockred_trace::message::Message;
-use lockred_trace::session::{Environment, Limits, Strategy};
+use lockred_trace::session::{Limits, Strategy};
 
 fn order(keep_going: bool) -> Order {
     let limits = Limits { executions: None, seconds: Some(60.0), operations: 1 };
-    Order {
-        version: FORMAT_VERSION,
-        task: Task::Explore { strategy: Strategy::Transactions, limits, keep_going },
-        libtest: true,
-        random_seed: 0,
-        writable: Vec::new(),
-        environment: Environment::default(),
-        checkpoint: None,
-        deaths: Vec::new(),
-    }
+    let task = Task::Explore { strategy: Strategy::Transactions, limits, keep_going };
+    Order { libtest: true, ..Order::of(task) }
 }
 
 /// Explores with a script that gets `$REPLAYING` if it is to replay, `$ANSWER` to an exploration, and `$LOG` to note in.

@@ -109,20 +109,12 @@ impl Unfinished {
 mod tests {
     use super::*;
     use lockred_trace::message::{Counts, Exploration, Stop};
-    use lockred_trace::session::{Environment, Limits, Strategy, Task};
+    use lockred_trace::session::{Limits, Strategy, Task};
 
     fn unfinished(directory: &Path, hash: &str, seed: u64) -> Unfinished {
         let limits = Limits { executions: None, seconds: Some(1.0), operations: 1 };
-        let order = Order {
-            version: 1,
-            task: Task::Explore { strategy: Strategy::Transactions, limits, keep_going: false },
-            libtest: true,
-            random_seed: seed,
-            writable: Vec::new(),
-            environment: Environment::default(),
-            checkpoint: None,
-            deaths: Vec::new(),
-        };
+        let task = Task::Explore { strategy: Strategy::Transactions, limits, keep_going: false };
+        let order = Order { libtest: true, random_seed: seed, ..Order::of(task) };
         let launch = Launch {
             executable: "/e".into(),
             arguments: vec!["t".into()],

@@ -1,22 +1,13 @@
 //! Sessions with shell scripts in place of instrumented programs.
 
 use super::*;
-use lockred_trace::FORMAT_VERSION;
 use lockred_trace::message::{Exploration, Stop};
-use lockred_trace::session::{Environment, Limits, Strategy, Task};
+use lockred_trace::session::{Limits, Strategy, Task};
 
 fn order() -> Order {
     let limits = Limits { executions: None, seconds: Some(60.0), operations: 1 };
-    Order {
-        version: FORMAT_VERSION,
-        task: Task::Explore { strategy: Strategy::Dpor, limits, keep_going: false },
-        libtest: true,
-        random_seed: 0,
-        writable: Vec::new(),
-        environment: Environment::default(),
-        checkpoint: None,
-        deaths: Vec::new(),
-    }
+    let task = Task::Explore { strategy: Strategy::Dpor, limits, keep_going: false };
+    Order { libtest: true, ..Order::of(task) }
 }
 
 /// Runs a shell script as the process; `$LOCKRED_SESSION` is its session, `$ANSWER` a complete exploration.

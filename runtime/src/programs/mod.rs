@@ -59,18 +59,7 @@ fn prepare(
         Task::Explore { .. } => Mode::Explore,
         Task::Replay { .. } => Mode::Replay,
     };
-    let version = lockred_trace::FORMAT_VERSION;
-    let writable = Vec::new();
-    let order = Order {
-        version,
-        task,
-        libtest: false,
-        random_seed: 0,
-        writable,
-        environment,
-        checkpoint: None,
-        deaths: Vec::new(),
-    };
+    let order = Order { environment, ..Order::of(task) };
     let mut fresh = State::new(mode, Some(order), None);
     if let Some(old) = state::installed() {
         // Address space that would else be lost with every test.

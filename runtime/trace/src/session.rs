@@ -64,6 +64,23 @@ pub struct Checkpoint {
     pub seconds: f64,
 }
 
+impl Order {
+    /// An order to do this to a program of its own, with nothing else said.
+    #[must_use]
+    pub fn of(task: Task) -> Self {
+        Self {
+            version: crate::FORMAT_VERSION,
+            task,
+            libtest: false,
+            random_seed: 0,
+            writable: Vec::new(),
+            environment: Environment::USUAL,
+            checkpoint: None,
+            deaths: Vec::new(),
+        }
+    }
+}
+
 /// What is explored of the environment although it need not happen in any execution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
