@@ -214,7 +214,7 @@ pub fn explore(strategy: Strategy, limits: Limits, keep_going: bool, rooted: boo
 
 fn explore_all(strategy: Strategy, limits: search::Limits, watch: &mut Watch) -> Outcome {
     let mut machine = Native::default();
-    if state().hooks.is_some() {
+    if state().compares {
         crate::scrub::begin();
     }
     if state().by_transactions {

@@ -62,7 +62,6 @@ mod spin;
 mod spurious;
 mod start;
 mod state;
-mod symbols;
 mod thread;
 mod thread_locals;
 mod time;

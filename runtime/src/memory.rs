@@ -32,7 +32,7 @@ fn allocate(size: usize, align: usize) -> *mut u8 {
 
 /// Where states are compared, what was in a block before is nothing that tells them apart.
 fn clear(block: usize) {
-    if state().hooks.is_some()
+    if state().compares
         && let Ok(size) = heap::size(block)
     {
         // SAFETY: a live block that was just handed out, or is being given back.

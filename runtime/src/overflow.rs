@@ -7,7 +7,6 @@
 
 use crate::signals;
 use crate::state::State;
-use std::ops::Range;
 
 /// The trap flag: the processor stops behind every instruction.
 const STEP: i64 = 1 << 8;
@@ -18,24 +17,6 @@ pub struct Overflow {
     thread: u32,
     /// In the guard.
     address: usize,
-}
-
-#[cfg(not(test))]
-unsafe extern "C" {
-    static __start_lockred_text: u8;
-    static __stop_lockred_text: u8;
-}
-
-/// The program's code.
-#[cfg(not(test))]
-fn text() -> Range<usize> {
-    (&raw const __start_lockred_text) as usize..(&raw const __stop_lockred_text) as usize
-}
-
-/// The programs of unit tests are where the runtime is.
-#[cfg(test)]
-const fn text() -> Range<usize> {
-    0..usize::MAX
 }
 
 /// Words of a stack that are looked at for return addresses.
@@ -55,7 +36,7 @@ pub fn callers(instruction: usize, pointer: usize) -> [u64; CALLERS] {
     for at in (pointer.next_multiple_of(8)..end).step_by(8) {
         // SAFETY: from its stack pointer to its end a stack is mapped.
         let word = unsafe { *(at as *const usize) };
-        if text().contains(&word) && found < CALLERS {
+        if crate::root::text().contains(&word) && found < CALLERS {
             callers[found] = word as u64;
             found += 1;
         }
@@ -74,7 +55,7 @@ pub fn goes_on(
     let instruction = registers[libc::REG_RIP as usize] as usize;
     let lend = state.overflow.is_none()
         && state.mapped.is_guard(address)
-        && !text().contains(&instruction);
+        && !crate::root::text().contains(&instruction);
     if lend {
         state.mapped.lend(address);
         state.overflow = Some(Overflow { thread, address });
@@ -97,7 +78,7 @@ pub fn stepped(state: &mut State, context: *mut libc::ucontext_t) -> bool {
     // SAFETY: the kernel passes a valid context and uses it when the handler returns.
     let registers = unsafe { &mut (*context).uc_mcontext.gregs };
     let place = match (registers[libc::REG_RIP as usize], registers[libc::REG_RSP as usize]) {
-        (instruction, _) if text().contains(&(instruction as usize)) => Place::Program,
+        (instruction, _) if crate::root::text().contains(&(instruction as usize)) => Place::Program,
         (_, stack) if !crate::arena::range().contains(&(stack as usize)) => Place::Explorer,
         _ => Place::Runtime,
     };

@@ -46,6 +46,8 @@ pub struct Root {
 unsafe extern "C" {
     static __start_lockred_data: u8;
     static __stop_lockred_data: u8;
+    static __start_lockred_text: u8;
+    static __stop_lockred_text: u8;
 }
 
 /// The program's writable globals.
@@ -58,6 +60,18 @@ pub fn globals() -> Range<usize> {
 #[cfg(test)]
 pub fn globals() -> Range<usize> {
     16..16
+}
+
+/// The program's code.
+#[cfg(not(test))]
+pub fn text() -> Range<usize> {
+    (&raw const __start_lockred_text) as usize..(&raw const __stop_lockred_text) as usize
+}
+
+/// The programs of unit tests are where the runtime is.
+#[cfg(test)]
+pub const fn text() -> Range<usize> {
+    0..usize::MAX
 }
 
 /// Main is stopped at the root: saves it, and begins to check.

@@ -63,7 +63,7 @@ fn local_state(hook: usize) -> Option<u64> {
     if !crate::plain::watching() {
         return None;
     }
-    let caller = crate::unwind::caller_of(&[hook])?;
+    let caller = crate::unwind::caller_of(hook)?;
     let thread = state().thread();
     let stack = caller.stack_pointer..thread.region.end();
     if !thread.region.is_stack(stack.start) || stack.start % 8 != 0 {

@@ -155,8 +155,8 @@ pub struct State {
     pub by_transactions: bool,
     /// The search is one over states.
     pub by_states: bool,
-    /// Where states are compared: the addresses of the hooks, by which a stopped thread's frame is found.
-    pub hooks: Option<Vec<usize>>,
+    /// States are compared: frames of stopped threads are kept, and leftovers cleared.
+    pub compares: bool,
     /// Executions are watched by the race detector.
     pub detects: bool,
     /// The search looks at what steps touch.
@@ -214,7 +214,7 @@ impl State {
             overflow: None,
             by_transactions,
             by_states,
-            hooks: (by_states || verifies).then(crate::symbols::hooks),
+            compares: by_states || verifies,
             footprints,
             detects: !by_transactions,
             harness: Harness::default(),
@@ -268,7 +268,7 @@ pub fn stop(pending: Pending, site: SiteId) {
     keep_errno();
     let stopped = crate::unwind::recorded_stack();
     let state = state();
-    let frame = state.hooks.as_deref().and_then(crate::unwind::caller_of);
+    let frame = if state.compares { crate::unwind::program_frame() } else { None };
     let thread = state.thread();
     thread.frame = frame;
     thread.stopped = stopped;

@@ -66,10 +66,10 @@ pub struct Caller {
 /// DWARF's numbers of rbx, rbp and r12 to r15.
 const KEPT: [i32; 6] = [3, 6, 12, 13, 14, 15];
 
-/// A search for the frame that called a function.
-struct Wanted<'a> {
-    /// One of these, which are sorted.
-    functions: &'a [usize],
+/// A search for a frame of the program.
+struct Wanted {
+    /// The one that called this function; else the innermost.
+    function: Option<usize>,
     /// The frame before was the function's.
     passed: bool,
     caller: Option<Caller>,
@@ -78,13 +78,20 @@ struct Wanted<'a> {
 extern "C" fn find(context: *mut Context, wanted: *mut c_void) -> i32 {
     const GO_ON: i32 = 0;
     const END: i32 = 5;
-    // SAFETY: `caller_of` passes its own live value, which outlives the walk.
-    let wanted = unsafe { &mut *wanted.cast::<Wanted<'_>>() };
-    if wanted.passed {
-        // SAFETY: the unwinder calls back with a valid context. The CFA is that of the frame before, where this one called it.
+    // SAFETY: `caller` passes its own live value.
+    let wanted = unsafe { &mut *wanted.cast::<Wanted>() };
+    // SAFETY: the unwinder calls back with a valid context.
+    let instruction = unsafe { _Unwind_GetIP(context) };
+    let is_wanted = match wanted.function {
+        Some(_) => wanted.passed,
+        // It goes on behind the call, which may be the last instruction of all.
+        None => crate::root::text().contains(&instruction.wrapping_sub(1)),
+    };
+    if is_wanted {
+        // SAFETY: as above. The CFA is that of the frame before, where this one called it.
         wanted.caller = Some(unsafe {
             Caller {
-                instruction: _Unwind_GetIP(context),
+                instruction,
                 stack_pointer: _Unwind_GetCFA(context),
                 registers: KEPT.map(|number| _Unwind_GetGR(context, number) as u64),
             }
@@ -92,17 +99,25 @@ extern "C" fn find(context: *mut Context, wanted: *mut c_void) -> i32 {
         return END;
     }
     // SAFETY: as above.
-    let start = unsafe { _Unwind_GetRegionStart(context) };
-    wanted.passed = wanted.functions.binary_search(&start).is_ok();
+    wanted.passed = Some(unsafe { _Unwind_GetRegionStart(context) }) == wanted.function;
     GO_ON
 }
 
-/// The innermost frame on the running stack that called one of these functions, which are sorted; `None` if there is none.
-pub fn caller_of(functions: &[usize]) -> Option<Caller> {
-    let mut wanted = Wanted { functions, passed: false, caller: None };
+fn caller(function: Option<usize>) -> Option<Caller> {
+    let mut wanted = Wanted { function, passed: false, caller: None };
     // SAFETY: the callback gets a live value and stops by itself.
     unsafe { _Unwind_Backtrace(find, (&raw mut wanted).cast()) };
     wanted.caller
+}
+
+/// The innermost frame on the running stack that called this function; `None` if there is none.
+pub fn caller_of(function: usize) -> Option<Caller> {
+    caller(Some(function))
+}
+
+/// The innermost frame of the program on the running stack; `None` if there is none.
+pub fn program_frame() -> Option<Caller> {
+    caller(None)
 }
 
 /// `_Unwind_RaiseException`: a panic starts unwinding. Its message was the last thing that the thread wrote to standard error.
@@ -148,13 +163,13 @@ mod tests {
         #[inline(never)]
         fn hook() -> Option<Caller> {
             let local = 0_u64;
-            let caller = caller_of(&[hook as *const () as usize])?;
+            let caller = caller_of(hook as *const () as usize)?;
             (caller.stack_pointer > (&raw const local) as usize).then_some(caller)
         }
         let here = 0_u64;
         let caller = hook().unwrap();
         assert!(caller.stack_pointer <= (&raw const here) as usize);
-        assert_eq!(caller_of(&[caller_of as *const () as usize + 1]), None);
+        assert_eq!(caller_of(caller_of as *const () as usize + 1), None);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Every libc function that the shim renames is defined by the runtime, exactly once, and nothing else is.
 
-use lockred_trace::hooks::{LIBC_PREFIX, MODELLED_LIBC};
+use lockred_trace::hooks::LIBC_PREFIX;
+use lockred_trace::libc_functions::MODELLED_LIBC;
 use std::collections::BTreeMap;
 use std::path::Path;
 

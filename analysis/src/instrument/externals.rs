@@ -1,7 +1,8 @@
 //! Functions outside the program: modelled ones are renamed, the others are known by number.
 
 use crate::llvm::{Context, Linkage, Module};
-use lockred_trace::hooks::{HARMLESS_LIBC, LIBC_PREFIX, MODELLED_LIBC, PREFIX, UNSUPPORTED_LIBC};
+use lockred_trace::hooks::{LIBC_PREFIX, PREFIX};
+use lockred_trace::libc_functions::{HARMLESS_LIBC, MODELLED_LIBC, UNSUPPORTED_LIBC};
 use std::collections::HashMap;
 
 /// What a call of an external function means for the check.

@@ -1,6 +1,7 @@
 //! What the link tests share: a back end with a stub runtime, programs built through the shim, their output.
 
-use lockred_trace::hooks::{LIBC_PREFIX, MODELLED_LIBC};
+use lockred_trace::hooks::LIBC_PREFIX;
+use lockred_trace::libc_functions::MODELLED_LIBC;
 use lockred_trace::sites::{SECTION, Sidecar};
 use object::{Object, ObjectSection};
 use std::fs;

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | [`sites`] | analysis (the shim), into the executable | cargo-lockred (and the runtime, by index) |
 //! | [`hooks`] | analysis emits calls by these names and codes | runtime defines them |
+//! | [`libc_functions`] | analysis, at every call of one | runtime models them |
 //! | [`session`] | cargo-lockred (the order), runtime (progress) | the other side |
 //! | [`schedule`] | runtime | runtime (replay), cargo-lockred (files) |
 //! | [`message`] | runtime (outcome of an exploration or a replay) | cargo-lockred |
@@ -13,6 +14,7 @@
 
 pub mod codes;
 pub mod hooks;
+pub mod libc_functions;
 pub mod message;
 pub mod models;
 pub mod schedule;
