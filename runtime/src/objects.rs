@@ -9,8 +9,14 @@ use lockred_search::footprint::Access;
 use lockred_trace::hooks::{Class, RmwOp};
 use lockred_trace::sites::SiteId;
 
+/// How a step is called in which a thread begins to wait for a futex.
+pub const WAITS: &str = "waits";
+
+/// How a step is called that wakes nobody.
+pub const WAKES_NOBODY: &str = "wakes nobody";
+
 /// Kind of the object that an operation of this class acts on.
-const fn kind(class: Class) -> &'static str {
+pub const fn kind(class: Class) -> &'static str {
     match class {
         Class::Lock | Class::TryLock | Class::Unlock => "lock",
         Class::ReadLock | Class::TryReadLock | Class::ReadUnlock | Class::Downgrade => "rwlock",
@@ -167,7 +173,7 @@ pub fn futex(address: usize, what: &str, woken: &[u32]) {
     }
     let object = number(address, "futex");
     let words = match woken {
-        [] if what == "wakes" => "wakes nobody".to_owned(),
+        [] if what == "wakes" => WAKES_NOBODY.to_owned(),
         [] => what.to_owned(),
         [one] => format!("wakes thread {one}"),
         many => {

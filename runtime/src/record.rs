@@ -45,6 +45,16 @@ impl Recorder {
         number
     }
 
+    /// The number of the object at an address, if it was recorded.
+    pub fn number(&self, address: usize) -> Option<u32> {
+        self.numbers.get(&address).copied()
+    }
+
+    /// The kind of the object at an address, if it was recorded.
+    pub fn kind(&self, address: usize) -> Option<&str> {
+        self.number(address).map(|number| self.objects[number as usize].kind.as_str())
+    }
+
     /// Keeps a stack and gives its id, from 1.
     pub fn stack_id(&mut self, stack: Vec<u64>) -> u32 {
         self.stacks.push((stack, self.steps.len()));

@@ -2,9 +2,10 @@
 
 use super::panic;
 use super::{Place, Report, Severity};
-use crate::executable::symbols::Symbols;
+use crate::executable::symbols::{Frame, Origin, Symbols};
 use lockred_trace::codes::BugKind;
 use lockred_trace::message::{self, Bug, Replay, Role};
+use lockred_trace::sites::SiteId;
 
 /// The report of the bug that a replay ended in.
 pub fn report(replay: &Replay, bug: &Bug, symbols: &Symbols) -> Report {
@@ -17,6 +18,15 @@ pub fn report(replay: &Replay, bug: &Bug, symbols: &Symbols) -> Report {
     let whole = title(bug);
     let (first, rest) = whole.split_once('\n').unwrap_or((&whole, ""));
     let mut title = first.to_owned();
+    if title.ends_with(PARKED) {
+        // The runtime sees a parked thread where a library's condition variable or channel parks it.
+        let waits = places.iter().find(|place| {
+            place.role == Some(Role::Waits) && title.contains(&format!(" {} is", place.thread))
+        });
+        if let Some(place) = waits.filter(|place| !place.label.contains("is parked")) {
+            title = format!("deadlock: {} waits for ever", place.thread);
+        }
+    }
     if !rest.is_empty() {
         notes.insert(0, rest.to_owned());
     }
@@ -40,6 +50,9 @@ pub fn report(replay: &Replay, bug: &Bug, symbols: &Symbols) -> Report {
     notes.extend(order_note(bug));
     Report { severity: Severity::Error, code: Some(bug.kind.code()), title, places, notes }
 }
+
+/// How the runtime tells of a thread that is parked for ever.
+const PARKED: &str = "is parked, and nobody is left to unpark it";
 
 /// The kind in words, then the runtime's line.
 fn title(bug: &Bug) -> String {
@@ -117,12 +130,25 @@ struct Names<'a> {
 impl Names<'_> {
     fn place(&self, place: &message::Place, symbols: &Symbols) -> Place {
         let thread = thread_name(self.replay, place.thread);
-        let label = format!("{thread} {}", self.action(place));
-        let frames = symbols.frames(place.site, &place.stack);
+        let mut frames = symbols.frames(place.site, &place.stack);
+        let mut label = format!("{thread} {}", self.action(place, called(&frames)));
+        let known = |frame: &Frame| {
+            matches!(frame.origin, Origin::User | Origin::Dependency) && frame.line > 0
+        };
+        // A thread that runs nothing but a library's function is told by where it was created.
+        if !frames.iter().any(known)
+            && let Some(thread) = self.replay.threads.get(place.thread as usize)
+        {
+            let created = symbols.frames(SiteId(0), &thread.created);
+            if created.iter().any(known) {
+                frames.extend(created);
+                label = format!("{}; it was created here", label.replace(" here", ""));
+            }
+        }
         Place { role: Some(place.role), thread, label, frames }
     }
 
-    fn action(&self, place: &message::Place) -> String {
+    fn action(&self, place: &message::Place, called: Option<&str>) -> String {
         let index = place.object.map(|index| index as usize);
         let name = index.and_then(|index| self.objects.get(index)).map_or("", String::as_str);
         let kind = index
@@ -133,14 +159,7 @@ impl Names<'_> {
             Role::Write => format!("writes{} here", bytes(self.replay, index)),
             Role::AtomicRead => "reads here, atomically".into(),
             Role::AtomicWrite => "writes here, atomically".into(),
-            Role::Waits => match kind {
-                "" => "waits here".into(),
-                "thread" => "waits here for a thread to end".into(),
-                "condvar" => format!("waits here to be notified by {name}"),
-                "parker" => "is parked here".into(),
-                "futex" | "atomic" => "waits here".into(),
-                _ => format!("waits here for {name}"),
-            },
+            Role::Waits => waits(kind, name, called.unwrap_or_default()),
             Role::Holds if name.is_empty() => "acquired a lock here and holds it".into(),
             Role::Holds => format!("acquired {name} here and holds it"),
             Role::Panicked => "panicked here".into(),
@@ -150,7 +169,40 @@ impl Names<'_> {
             Role::Freed => "freed the block here".into(),
             Role::Held => format!("acquired {name} here and held it when it freed the block"),
             Role::Allocated => "allocated the block here".into(),
+            Role::NotifiedNobody => "notified here, when nobody waited".into(),
+            Role::NotifiedOther => "notified here, and woke another one".into(),
         }
+    }
+}
+
+/// The function of a library that the user's code, or else a dependency's, called: its last two names.
+fn called(frames: &[Frame]) -> Option<&str> {
+    let of = |origin| frames.iter().position(|frame| frame.origin == origin);
+    let caller = of(Origin::User).or_else(|| of(Origin::Dependency))?;
+    Some(&frames[caller.checked_sub(1)?].function)
+}
+
+/// What a thread waits for, by what the object is and by what it called.
+fn waits(kind: &str, name: &str, called: &str) -> String {
+    let method = called.rsplit("::").next().unwrap_or_default();
+    let of = |class: &str| called.contains(class);
+    match kind {
+        "thread" => "waits here for a thread to end".into(),
+        "channel" if method.contains("send") => format!("waits here for room in {name}"),
+        "channel" => format!("waits here for a message from {name}"),
+        "parker" if method.contains("send") => "waits here for room in a channel".into(),
+        "parker" if method.contains("recv") => "waits here for a message".into(),
+        "once" => "waits here for an initialisation to end".into(),
+        _ if method.starts_with("park") && !of("parking_lot") => "is parked here".into(),
+        _ if of("Barrier") => "waits here at the barrier".into(),
+        _ if of("Condvar") => "waits here to be notified".into(),
+        "condition variable" => "waits here to be notified".into(),
+        "parker" => "is parked here".into(),
+        "" | "futex" | "atomic" => "waits here".into(),
+        _ if name.starts_with("the thread ") => {
+            format!("waits here for {} to end", name.trim_start_matches("the "))
+        }
+        _ => format!("waits here for {name}"),
     }
 }
 

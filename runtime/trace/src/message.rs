@@ -247,6 +247,10 @@ pub enum Role {
     Held,
     /// The block was allocated here.
     Allocated,
+    /// A thread notified `object` here, when nobody waited.
+    NotifiedNobody,
+    /// A thread notified `object` here, and woke another one than those that wait.
+    NotifiedOther,
 }
 
 impl Role {
