@@ -7,6 +7,7 @@ use crate::state::state;
 use lockred_search::discipline::Passing;
 use lockred_search::footprint::Access;
 use lockred_trace::hooks::{Class, RmwOp};
+use lockred_trace::message::Step;
 use lockred_trace::sites::SiteId;
 
 /// How a step is called in which a thread begins to wait for a futex.
@@ -14,6 +15,14 @@ pub const WAITS: &str = "waits";
 
 /// How a step is called that wakes nobody.
 pub const WAKES_NOBODY: &str = "wakes nobody";
+
+/// How a step begins in which a compare-exchange finds another value.
+const EXCHANGE_FAILED: &str = "compare-exchange failed";
+
+/// Whether a step is a compare-exchange that found another value.
+pub fn failed_exchange(step: &Step) -> bool {
+    step.operation.starts_with(EXCHANGE_FAILED)
+}
 
 /// Kind of the object that an operation of this class acts on.
 pub const fn kind(class: Class) -> &'static str {
@@ -114,7 +123,7 @@ fn words(
         (_, Atomic::Store) => format!("store {new}"),
         (_, Atomic::CompareExchange { .. }) if wrote => format!("compare-exchange {old} -> {new}"),
         (_, Atomic::CompareExchange { expected }) => {
-            format!("compare-exchange failed: {old}, not {expected}")
+            format!("{EXCHANGE_FAILED}: {old}, not {expected}")
         }
         (_, Atomic::Rmw) => {
             let name = rmw.map_or("update", rmw_name);

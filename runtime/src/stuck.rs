@@ -5,12 +5,11 @@ use crate::machine;
 use crate::objects;
 use crate::operation::{ChannelOperation, Pending};
 use crate::reach::Heap;
-use crate::record::Recorder;
 use crate::state::state;
 use crate::thread::Thread;
 use lockred_trace::codes::BugKind;
 use lockred_trace::hooks::Act;
-use lockred_trace::message::{Place, Role};
+use lockred_trace::message::{Place, Role, Step};
 use lockred_trace::sites::SiteId;
 
 /// A lock of std's whose waiters wait on the word beside its own: as far away as that.
@@ -255,7 +254,7 @@ fn places(number: u32, on: &On) -> Vec<Place> {
 fn notified(number: u32, on: &On) -> Option<Place> {
     let On::Notification(address) = *on else { return None };
     let recorder = state().recorder.as_ref()?;
-    let (step, role) = notification(recorder, number, recorder.number(address)?)?;
+    let (step, role) = notification(&recorder.steps, number, recorder.number(address)?)?;
     let told = &recorder.steps[step];
     Some(Place {
         stack: told.stack.clone(),
@@ -266,21 +265,17 @@ fn notified(number: u32, on: &On) -> Option<Place> {
 }
 
 /// See [`notified`]: the step of a notification of an object, and what it did.
-fn notification(recorder: &Recorder, waiter: u32, object: u32) -> Option<(usize, Role)> {
-    let of_object =
-        |&(_, step): &(usize, &lockred_trace::message::Step)| step.object == Some(object);
-    let begins = recorder
-        .steps
+fn notification(steps: &[Step], waiter: u32, object: u32) -> Option<(usize, Role)> {
+    let of_object = |&(_, step): &(usize, &Step)| step.object == Some(object);
+    let begins = steps
         .iter()
         .enumerate()
         .filter(of_object)
         .filter(|(_, step)| step.thread == waiter && step.operation == objects::WAITS)
         .next_back()
         .map_or(0, |(index, _)| index);
-    let mut others = recorder.steps.iter().enumerate().filter(of_object);
-    let to_nobody = |&(_, step): &(usize, &lockred_trace::message::Step)| {
-        step.operation == objects::WAKES_NOBODY
-    };
+    let mut others = steps.iter().enumerate().filter(of_object);
+    let to_nobody = |&(_, step): &(usize, &Step)| step.operation == objects::WAKES_NOBODY;
     let lost = others.clone().filter(|&(index, _)| index < begins).filter(to_nobody).next_back();
     match lost {
         Some((index, _)) => Some((index, Role::NotifiedNobody)),
@@ -326,7 +321,6 @@ fn other_end(number: u32) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockred_trace::message::Step;
 
     fn told(waits: &[(u32, On)]) -> String {
         deadlock(waits, |thread| thread == 9)
@@ -383,10 +377,7 @@ mod tests {
             site: SiteId(0),
             stack: Vec::new(),
         };
-        let of = |steps: Vec<Step>| {
-            let recorder = Recorder { steps, ..Recorder::default() };
-            notification(&recorder, 1, 7)
-        };
+        let of = |steps: Vec<Step>| notification(&steps, 1, 7);
         let lost = vec![
             step(0, objects::WAKES_NOBODY, 7),
             step(0, objects::WAKES_NOBODY, 8),

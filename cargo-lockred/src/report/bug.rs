@@ -4,12 +4,13 @@ use super::panic;
 use super::{Place, Report, Severity};
 use crate::executable::symbols::{Frame, Origin, Symbols};
 use lockred_trace::codes::BugKind;
-use lockred_trace::message::{self, Bug, Replay, Role};
+use lockred_trace::message::{self, Bug, Replay, Role, Stronger};
 use lockred_trace::sites::SiteId;
 
 /// The report of the bug that a replay ended in.
 pub fn report(replay: &Replay, bug: &Bug, symbols: &Symbols) -> Report {
-    let names = Names { replay, objects: object_names(replay, bug) };
+    let races = bug.kind == BugKind::DataRace;
+    let names = Names { replay, objects: object_names(replay, bug), races };
     let mut places: Vec<Place> =
         bug.places.iter().map(|place| names.place(place, symbols)).collect();
     // What the report is about comes first; within it the order is the runtime's.
@@ -47,7 +48,7 @@ pub fn report(replay: &Replay, bug: &Bug, symbols: &Symbols) -> Report {
             }
         }
     }
-    notes.extend(order_note(bug));
+    notes.extend(order_note(replay, bug, &names));
     Report { severity: Severity::Error, code: Some(bug.kind.code()), title, places, notes }
 }
 
@@ -103,19 +104,68 @@ pub fn signal_name(signal: i32) -> String {
 }
 
 /// What would make two racing accesses well ordered.
-fn order_note(bug: &Bug) -> Option<String> {
+fn order_note(replay: &Replay, bug: &Bug, names: &Names<'_>) -> Option<String> {
     if bug.kind != BugKind::DataRace {
         return None;
     }
+    let of = |role: Role| bug.places.iter().filter(move |place| place.role == role);
+    let weak = of(Role::WeakOrder).count();
+    if weak > 0 {
+        let which = if weak == 1 { "this order" } else { "these orders, each of them needed," };
+        return Some(format!(
+            "with {which} made stronger, the accesses are ordered in this execution"
+        ));
+    }
+    let [first, second] = bug.places.first_chunk::<2>()?;
+    let held = |thread: u32| -> Vec<u32> {
+        of(Role::Held).filter(|held| held.thread == thread).filter_map(|held| held.object).collect()
+    };
+    let (mine, theirs) = (held(first.thread), held(second.thread));
+    let lock = |object: u32| names.objects.get(object as usize).map_or("", String::as_str);
+    let thread = |place: &message::Place| thread_name(replay, place.thread);
+    if let Some(both) = mine.iter().find(|object| theirs.contains(object)) {
+        let lock = lock(*both);
+        return Some(format!(
+            "both threads held {lock}, but only to read: the one that writes has to hold it exclusively"
+        ));
+    }
+    match (&mine[..], &theirs[..]) {
+        ([], []) => {}
+        ([only, ..], []) | ([], [only, ..]) => {
+            let other = if mine.is_empty() { first } else { second };
+            let (lock, other) = (lock(*only), thread(other));
+            return Some(format!(
+                "{other} did not hold {lock}: held at both accesses it would order them"
+            ));
+        }
+        _ => {
+            return Some(
+                "the threads held different locks: one lock held at both accesses would order them"
+                    .into(),
+            );
+        }
+    }
+    let joins = |joiner: u32, ended: u32| {
+        let join = format!("join thread {ended}");
+        replay.steps.iter().any(|step| step.thread == joiner && step.operation == join)
+    };
     let atomic =
         |place: &message::Place| matches!(place.role, Role::AtomicRead | Role::AtomicWrite);
-    let first = if bug.places.iter().any(atomic) {
+    let advice = if atomic(first) || atomic(second) {
         "one access is not atomic: make both atomic, or order them"
     } else {
         "nothing orders the two accesses"
     };
+    for (joiner, ended) in [(first, second), (second, first)] {
+        if joins(joiner.thread, ended.thread) {
+            let (joiner, ended) = (thread(joiner), thread(ended));
+            return Some(format!(
+                "{advice}\n{joiner} joins {ended} only behind its access; a lock held at both would order them, too"
+            ));
+        }
+    }
     Some(format!(
-        "{first}\na lock held at both, joining the thread, or a Release store that the other side reads\n\
+        "{advice}\na lock held at both, joining the thread, or a Release store that the other side reads\n\
          with Acquire would order them"
     ))
 }
@@ -125,6 +175,8 @@ struct Names<'a> {
     replay: &'a Replay,
     /// By index; empty for objects that the bug does not mention.
     objects: Vec<String>,
+    /// The bug is a race.
+    races: bool,
 }
 
 impl Names<'_> {
@@ -167,7 +219,9 @@ impl Names<'_> {
             Role::Spins => "spins here".into(),
             Role::Frees => "frees the memory here".into(),
             Role::Freed => "freed the block here".into(),
+            Role::Held if self.races => format!("acquired {name} here and held it then"),
             Role::Held => format!("acquired {name} here and held it when it freed the block"),
+            Role::WeakOrder => weak_order(place.order, called.unwrap_or_default()),
             Role::Allocated => "allocated the block here".into(),
             Role::NotifiedNobody => "notified here, when nobody waited".into(),
             Role::NotifiedOther => "notified here, and woke another one".into(),
@@ -203,6 +257,26 @@ fn waits(kind: &str, name: &str, called: &str) -> String {
             format!("waits here for {} to end", name.trim_start_matches("the "))
         }
         _ => format!("waits here for {name}"),
+    }
+}
+
+/// What an atomic operation with too weak an order does.
+fn weak_order(order: Option<Stronger>, called: &str) -> String {
+    let method = called.rsplit("::").next().unwrap_or_default();
+    let what = match method {
+        "load" => "loads here".to_owned(),
+        "store" => "stores here".to_owned(),
+        "" => "synchronises here".to_owned(),
+        method => format!("does `{method}` here"),
+    };
+    match order {
+        Some(Stronger { has, needs, fails: true }) => {
+            format!("{what}, which fails, with {has:?}: {needs:?} would order the accesses")
+        }
+        Some(Stronger { has, needs, .. }) => {
+            format!("{what} with {has:?}: {needs:?} would order the accesses")
+        }
+        None => what,
     }
 }
 

@@ -69,6 +69,7 @@ impl Death {
             stack: self.last.map(|last| last.stack).unwrap_or_default(),
             object: None,
             step: None,
+            order: None,
         };
         let note = match told {
             true => {

@@ -1,6 +1,7 @@
 //! What an exploration process answers: the outcome of a search, or the full record of one replayed execution.
 
 use crate::codes::{AssumptionKind, BugKind, WarningKind};
+use crate::hooks::Order;
 use crate::schedule::Schedule;
 use crate::sites::SiteId;
 use serde::{Deserialize, Serialize};
@@ -251,6 +252,8 @@ pub enum Role {
     NotifiedNobody,
     /// A thread notified `object` here, and woke another one than those that wait.
     NotifiedOther,
+    /// An atomic operation whose memory order is too weak to order two accesses: see `order`.
+    WeakOrder,
 }
 
 impl Role {
@@ -276,4 +279,18 @@ pub struct Place {
     pub object: Option<u32>,
     /// The step during or behind which it happened, as an index into [`Replay::steps`].
     pub step: Option<usize>,
+    /// Of [`Role::WeakOrder`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<Stronger>,
+}
+
+/// The memory order of an atomic operation, and the weakest with which it would be strong enough.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Stronger {
+    /// What it has.
+    pub has: Order,
+    /// What it needs.
+    pub needs: Order,
+    /// It is the order of a compare-exchange that failed.
+    pub fails: bool,
 }
