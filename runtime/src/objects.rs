@@ -34,7 +34,8 @@ pub const fn kind(class: Class) -> &'static str {
         Class::Park | Class::Unpark => "parker",
         Class::Wait => "once",
         Class::CondvarWait | Class::CondvarNotify => "condition variable",
-        Class::Plain | Class::Invisible | Class::Unused | Class::Guarded => "atomic",
+        Class::Guarded => "poison flag",
+        Class::Plain | Class::Invisible | Class::Unused => "atomic",
         Class::Channel => "channel",
     }
 }
@@ -96,6 +97,16 @@ pub fn executed(
     record::step(words(operation, access, rmw, old, new, wrote), Some(object), operation.site);
 }
 
+/// A value of an atomic word: what may be an address is told as one.
+struct Word(u64);
+
+impl std::fmt::Display for Word {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let is_address = (1 << 32..1 << 48).contains(&self.0);
+        if is_address { write!(f, "{:#x}", self.0) } else { write!(f, "{}", self.0) }
+    }
+}
+
 /// An operation in a few words.
 fn words(
     operation: &AtomicOperation,
@@ -105,6 +116,7 @@ fn words(
     new: u64,
     wrote: bool,
 ) -> String {
+    let (old, new) = (Word(old), Word(new));
     match (operation.how.class(), operation.kind) {
         (Class::Lock, _) if wrote => "lock".into(),
         (Class::TryLock, Atomic::CompareExchange { .. }) if wrote => "try lock: locked".into(),
@@ -123,7 +135,7 @@ fn words(
         (_, Atomic::Store) => format!("store {new}"),
         (_, Atomic::CompareExchange { .. }) if wrote => format!("compare-exchange {old} -> {new}"),
         (_, Atomic::CompareExchange { expected }) => {
-            format!("{EXCHANGE_FAILED}: {old}, not {expected}")
+            format!("{EXCHANGE_FAILED}: {old}, not {}", Word(expected))
         }
         (_, Atomic::Rmw) => {
             let name = rmw.map_or("update", rmw_name);

@@ -6,6 +6,7 @@ use crate::build::Purpose;
 use crate::error::Result;
 use crate::executable::list::Test;
 use crate::fingerprint::Fingerprint;
+use crate::replay::table::{self, View};
 use crate::report::bug;
 use crate::report::render::Stacks;
 use crate::schedule_file::{self, KeptBuild, KeptTest, ScheduleFile};
@@ -19,6 +20,9 @@ use std::path::PathBuf;
 
 /// Seconds that a replay may take: it is one execution.
 pub const REPLAY_SECONDS: f64 = 60.0;
+
+/// Rows at the beginning, and at the end, that a report shows of a long interleaving.
+const SHOWN: usize = 16;
 
 /// Replays a finding. The inner error says why it is not reported as a bug.
 ///
@@ -73,6 +77,12 @@ pub fn found_bug(
     let fingerprint = fingerprint_of(examiner, test, key);
     let (id, schedule) = keep(examiner, test, Some(kind), &report.title, key, &fingerprint, whole)?;
     let mut rendered = examiner.rendered(report, Stacks::User);
+    if !replay.steps.is_empty() {
+        let style = examiner.style();
+        let view = View::Brief { shown: SHOWN, output: false };
+        let table = table::text(replay, &examiner.symbols, view, style);
+        rendered.text.push_str(&format!("\n\n{table}"));
+    }
     rendered.text.push_str(&format!("\n\nreplay: cargo lockred replay {id}"));
     Ok(FoundBug { id, fingerprint, kind, schedule, rendered })
 }

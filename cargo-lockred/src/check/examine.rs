@@ -8,6 +8,7 @@ use crate::cli::check::CheckOptions;
 use crate::error::Result;
 use crate::executable::list::Test;
 use crate::executable::symbols::Symbols;
+use crate::output::style::Style;
 use crate::report::render::{self, Stacks};
 use crate::report::{Report, warning};
 use crate::session::{Failure, Launch};
@@ -171,10 +172,14 @@ impl Examiner<'_> {
 
     /// A report with its text, as it is printed here.
     pub(super) fn rendered(&self, report: Report, stacks: Stacks) -> Rendered {
-        let color = self.options.selection.display.color;
-        let colored = crate::output::style::Style::choose(color).is_colored();
+        let colored = self.style().is_colored();
         let text = render::text(&report, self.symbols.sources(), stacks, colored);
         Rendered { report, text }
+    }
+
+    /// How reports are coloured.
+    pub(super) fn style(&self) -> Style {
+        Style::choose(self.options.selection.display.color)
     }
 
     fn assumptions(&self, assumptions: &[Assumption]) -> Vec<Told> {

@@ -70,7 +70,7 @@ fn title(bug: &Bug) -> String {
 }
 
 /// A sentence of the runtime's, which numbers all threads, with `main` in place of `thread 0`.
-fn with_main(sentence: &str) -> String {
+pub fn with_main(sentence: &str) -> String {
     sentence.replace("thread 0", "main")
 }
 

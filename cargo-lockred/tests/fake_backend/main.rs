@@ -43,6 +43,7 @@ fn replayed(key: Option<&str>) -> Replay {
         stack: Vec::new(),
         object: Some(0),
         step: None,
+        order: None,
     };
     let bug = |key: &str| Bug {
         kind: BugKind::Deadlock,
