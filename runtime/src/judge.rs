@@ -25,6 +25,7 @@ pub fn finish(failures: &mut Vec<Failure>) {
             failures.extend(judge_exit(exit));
             warn_stuck();
             crate::leaks::judge();
+            crate::nesting::judge();
         }
         None => failures.extend(crate::stuck::judge()),
     }
@@ -96,7 +97,14 @@ fn warn(kind: WarningKind, message: String, site: SiteId, thread: u32) {
     let told = |known: &Warning| known.kind == kind && known.message == message;
     if !state().warnings.iter().any(told) {
         let stack = crate::state::stack_of(thread);
-        state().warnings.push(Warning { kind, message, site, stack });
+        state().warnings.push(Warning {
+            kind,
+            message,
+            site,
+            stack,
+            places: Vec::new(),
+            schedule: None,
+        });
     }
 }
 

@@ -92,7 +92,14 @@ impl Place<'_> {
             _ => message.push_str(&format!(" ({others} more blocks are lost with it)")),
         }
         let stack = self.stack.to_vec();
-        Warning { kind: WarningKind::Leak, message, site: SiteId(0), stack }
+        Warning {
+            kind: WarningKind::Leak,
+            message,
+            site: SiteId(0),
+            stack,
+            places: Vec::new(),
+            schedule: None,
+        }
     }
 }
 

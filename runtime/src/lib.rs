@@ -40,6 +40,7 @@ mod misuse;
 #[path = "libc/mod.rs"]
 mod models;
 mod names;
+mod nesting;
 mod objects;
 mod operation;
 mod other_allocators;

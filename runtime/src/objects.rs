@@ -56,16 +56,26 @@ pub fn keep_held(operation: &AtomicOperation, wrote: bool) {
     let held = &mut state.execution.held;
     match operation.how.class() {
         Class::Lock | Class::TryLock | Class::ReadLock | Class::TryReadLock => {
+            let class = operation.how.class();
+            let shared = matches!(class, Class::ReadLock | Class::TryReadLock);
+            let waits = matches!(class, Class::Lock | Class::ReadLock);
+            crate::nesting::acquires(operation.address, operation.site, shared, waits, &stack);
             let step = state.recorder.as_ref().map(|recorder| recorder.steps.len());
-            held.push(Held {
+            state.execution.held.push(Held {
                 address: operation.address,
                 thread,
                 site: operation.site,
+                shared,
                 step,
                 stack,
             });
         }
-        Class::Downgrade => {}
+        Class::Downgrade => {
+            let lock = |held: &&mut Held| held.address == operation.address;
+            if let Some(held) = held.iter_mut().find(lock) {
+                held.shared = true;
+            }
+        }
         _ => {
             let lock = |held: &Held| held.address == operation.address;
             // A guard may be released by another thread than the one that acquired it.

@@ -13,7 +13,7 @@ use crate::schedule_file::{self, KeptBuild, KeptTest, ScheduleFile};
 use crate::session::{self, Ending, Patience};
 use lockred_trace::FORMAT_VERSION;
 use lockred_trace::codes::BugKind;
-use lockred_trace::message::{Bug, Finding, Replay};
+use lockred_trace::message::{Bug, Finding, Replay, Warning};
 use lockred_trace::schedule::Schedule;
 use lockred_trace::session::Task;
 use std::path::PathBuf;
@@ -85,6 +85,24 @@ pub fn found_bug(
     }
     rendered.text.push_str(&format!("\n\nreplay: cargo lockred replay {id}"));
     Ok(FoundBug { id, fingerprint, kind, schedule, rendered })
+}
+
+/// A warning with all that is known of it: of one that a replay tells more of, what that tells. `None`, if that does not show it.
+///
+/// # Errors
+/// When no session can be made.
+pub fn in_full(examiner: &Examiner<'_>, test: &Test, warning: &Warning) -> Result<Option<Warning>> {
+    let Some(schedule) = warning.schedule.clone() else { return Ok(Some(warning.clone())) };
+    let order = examiner.order(Task::Replay { schedule }, test);
+    let patience = Patience::of_budget(Some(REPLAY_SECONDS));
+    let ending = session::run(&examiner.launch(test), &order, patience, &mut |_| ())?;
+    let Ending::Replayed(replay) = ending else { return Ok(None) };
+    let sites = |warning: &Warning| -> Vec<_> {
+        warning.places.iter().map(|place| (place.role, place.thread, place.site)).collect()
+    };
+    let same = |told: &&Warning| told.kind == warning.kind && sites(told) == sites(warning);
+    let told = replay.warnings.iter().find(same);
+    Ok(told.map(|told| Warning { message: warning.message.clone(), ..told.clone() }))
 }
 
 /// The replay of a finding failed.

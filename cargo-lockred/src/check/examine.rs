@@ -110,6 +110,8 @@ impl Examiner<'_> {
             outcome.unsupported = Some(self.rendered(report, Stacks::User));
         }
         for warning in &exploration.warnings {
+            let Some(warning) = bugs::in_full(self, test, warning)? else { continue };
+            let warning = &warning;
             let report = warning::warning(warning, &self.symbols);
             let rendered = self.rendered(report, Stacks::User);
             outcome.warnings.push(FoundWarning { kind: warning.kind, rendered });

@@ -369,6 +369,7 @@ mod tests {
                 step(1, "load -> 1", Some(2)),
             ],
             output: vec![Output { thread: 1, descriptor: 1, text: "hello\n".into(), step: 2 }],
+            warnings: Vec::new(),
             unsupported: None,
         };
         let symbols = Symbols::of_sites(Sidecar::default(), Places::default());

@@ -214,6 +214,7 @@ impl Names<'_> {
             Role::Waits => waits(kind, name, called.unwrap_or_default()),
             Role::Holds if name.is_empty() => "acquired a lock here and holds it".into(),
             Role::Holds => format!("acquired {name} here and holds it"),
+            Role::Nests => format!("acquired {name} here, under another lock"),
             Role::Panicked => "panicked here".into(),
             Role::Died => "ended here".into(),
             Role::Spins => "spins here".into(),

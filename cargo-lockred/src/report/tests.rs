@@ -86,6 +86,7 @@ fn replay(bug: Bug, objects: &[(&str, Option<u64>)], output: Vec<Output>) -> Rep
         objects: objects.iter().map(object).collect(),
         steps: Vec::new(),
         output,
+        warnings: Vec::new(),
         unsupported: None,
     }
 }

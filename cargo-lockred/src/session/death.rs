@@ -95,6 +95,7 @@ impl Death {
             objects: Vec::new(),
             steps: Vec::new(),
             output: Vec::new(),
+            warnings: Vec::new(),
             unsupported: None,
         }
     }

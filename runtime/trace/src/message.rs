@@ -121,6 +121,12 @@ pub struct Warning {
     pub site: SiteId,
     /// Return addresses, innermost first (may be empty).
     pub stack: Vec<u64>,
+    /// Where it takes several places to see it, instead of `site` and `stack`. Objects are numbered within them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<Place>,
+    /// The execution that shows it, where a replay tells more of it ([`Replay::warnings`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<Schedule>,
 }
 
 /// Full record of one execution under a given schedule.
@@ -140,6 +146,9 @@ pub struct Replay {
     pub steps: Vec<Step>,
     /// The program's output, in order.
     pub output: Vec<Output>,
+    /// What it warns of, in full.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
     /// Set when the replay met something that cannot be modelled.
     pub unsupported: Option<Unsupported>,
 }
@@ -234,6 +243,8 @@ pub enum Role {
     Waits,
     /// A thread acquired `object` here and holds it.
     Holds,
+    /// A thread acquired `object` here, under another lock.
+    Nests,
     /// A thread panicked here.
     Panicked,
     /// A thread aborted, exited or got a signal here.
