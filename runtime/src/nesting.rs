@@ -310,7 +310,9 @@ mod tests {
         assert!(found(&[after.clone(), Event::Joins(0, 1), before.clone()]).is_empty());
         // By way of another one.
         let chain = [Event::Joins(2, 1), Event::Joins(0, 2)];
-        assert!(found(&[&[after.clone()][..], &chain, &[before.clone()]].concat()).is_empty());
-        assert_eq!(found(&[&[after][..], &chain[1..], &[before]].concat()).len(), 1);
+        assert!(
+            found(&[vec![after.clone()], chain.to_vec(), vec![before.clone()]].concat()).is_empty()
+        );
+        assert_eq!(found(&[vec![after], chain[1..].to_vec(), vec![before]].concat()).len(), 1);
     }
 }

@@ -323,7 +323,10 @@ fn causes(state: &State, race: &Race) -> Vec<Place> {
         return Vec::new();
     };
     let earlier = recorder.moment(race.earlier.stack.0);
-    let held = earlier.held.into_iter().chain(recorder.moment(race.later.stack.0).held);
+    let later = recorder.moment(race.later.stack.0);
+    // What was held at a free is told with that.
+    let later = if race.later.kind == AccessKind::Free { Vec::new() } else { later.held };
+    let held = earlier.held.into_iter().chain(later);
     let too_weak = detector.too_weak(race, earlier.events).into_iter().map(|weak| {
         let Moment { stack, step, .. } = recorder.moment(weak.by.stack.0);
         let fails = recorder.steps.get(step).is_some_and(objects::failed_exchange);

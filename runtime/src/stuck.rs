@@ -267,16 +267,12 @@ fn notified(number: u32, on: &On) -> Option<Place> {
 /// See [`notified`]: the step of a notification of an object, and what it did.
 fn notification(steps: &[Step], waiter: u32, object: u32) -> Option<(usize, Role)> {
     let of_object = |&(_, step): &(usize, &Step)| step.object == Some(object);
-    let begins = steps
-        .iter()
-        .enumerate()
-        .filter(of_object)
-        .filter(|(_, step)| step.thread == waiter && step.operation == objects::WAITS)
-        .next_back()
-        .map_or(0, |(index, _)| index);
+    let of_waiter =
+        |&(_, step): &(usize, &Step)| step.thread == waiter && step.operation == objects::WAITS;
     let mut others = steps.iter().enumerate().filter(of_object);
+    let begins = others.clone().rfind(of_waiter).map_or(0, |(index, _)| index);
     let to_nobody = |&(_, step): &(usize, &Step)| step.operation == objects::WAKES_NOBODY;
-    let lost = others.clone().filter(|&(index, _)| index < begins).filter(to_nobody).next_back();
+    let lost = others.clone().filter(|&(index, _)| index < begins).rfind(to_nobody);
     match lost {
         Some((index, _)) => Some((index, Role::NotifiedNobody)),
         None => others
