@@ -22,6 +22,7 @@
 //! A test executable is started without that variable.
 
 mod backend;
+mod baseline;
 mod build;
 mod cargo_config;
 mod check;
@@ -31,6 +32,7 @@ mod executable;
 mod exit;
 mod fingerprint;
 mod interrupt;
+mod manual;
 mod output;
 mod replay;
 mod report;

@@ -5,9 +5,8 @@ use super::outcome::FoundBug;
 use crate::build::Purpose;
 use crate::error::Result;
 use crate::executable::list::Test;
-use crate::fingerprint::Fingerprint;
-use crate::report::bug;
 use crate::report::render::Stacks;
+use crate::report::{bug, strands};
 use crate::schedule_file::{self, KeptBuild, KeptTest, ScheduleFile};
 use crate::session::{self, Ending, Patience};
 use lockred_trace::FORMAT_VERSION;
@@ -70,11 +69,18 @@ pub fn found_bug(
 ) -> Result<FoundBug> {
     let report = bug::report(replay, found, &examiner.symbols);
     let (kind, key) = (found.kind, &found.key);
-    let fingerprint = fingerprint_of(examiner, test, key);
+    let fingerprint = examiner.fingerprint(test, &report, key);
     let (id, schedule) = keep(examiner, test, Some(kind), &report.title, key, &fingerprint, whole)?;
+    let strands = match examiner.options.output.tells_strands() {
+        true => strands::of(replay, found, &report, &examiner.symbols),
+        false => Vec::new(),
+    };
     let mut rendered = examiner.rendered(report, Stacks::User);
-    rendered.text.push_str(&format!("\n\nreplay: cargo lockred replay {id}"));
-    Ok(FoundBug { id, fingerprint, kind, schedule, rendered })
+    for text in [&mut rendered.text, &mut rendered.plain] {
+        text.push_str(&format!("\n\nreplay: cargo lockred replay {id}"));
+    }
+    let known = examiner.knows(test, &fingerprint);
+    Ok(FoundBug { id, fingerprint, known, kind, schedule, rendered, strands })
 }
 
 /// The replay of a finding failed.
@@ -120,20 +126,8 @@ pub fn keep_error(
     message: &str,
     schedule: Schedule,
 ) -> Result<(String, PathBuf)> {
-    let fingerprint = fingerprint_of(examiner, test, &format!("error: {message}"));
+    let fingerprint = examiner.test_fingerprint(test).add(format!("error: {message}")).hex();
     keep(examiner, test, None, message, "", &fingerprint, schedule)
-}
-
-/// The fingerprint of a root cause in a test.
-fn fingerprint_of(examiner: &Examiner<'_>, test: &Test, key: &str) -> String {
-    let built = examiner.built;
-    Fingerprint::new()
-        .add(&built.package)
-        .add(built.kind)
-        .add(&built.target)
-        .add(&test.name)
-        .add(key)
-        .hex()
 }
 
 fn keep(

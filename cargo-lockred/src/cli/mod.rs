@@ -1,6 +1,8 @@
 //! The command line, declared with clap: what users can type, and its help texts.
 
 pub mod check;
+pub mod findings;
+pub mod format;
 pub mod replay;
 pub mod selection;
 

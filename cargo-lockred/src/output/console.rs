@@ -31,11 +31,6 @@ impl Console {
         }
     }
 
-    /// Whether transient lines are shown.
-    pub const fn is_terminal(&self) -> bool {
-        self.terminal
-    }
-
     /// Whether only reports and the summary are wanted.
     pub const fn is_quiet(&self) -> bool {
         self.quiet
@@ -84,6 +79,11 @@ impl Console {
         let _ = write!(stderr, "\r\x1b[K{:STATUS_WIDTH$} {short}", "");
         let _ = stderr.flush();
         self.dirty.set(true);
+    }
+
+    /// A transient line with how many of all were done.
+    pub fn progress(&self, text: &str, done: usize, of: usize) {
+        self.transient(&format!("{}/{of}: {text}", done + 1));
     }
 
     /// Removes the transient line.

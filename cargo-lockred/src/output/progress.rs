@@ -1,30 +1,10 @@
 //! The progress line of the test under way, on a terminal only.
 
-use super::console::Console;
 use crate::session::Progress as Seen;
 use std::fmt::Write as _;
 
-/// The progress line of one test.
-pub struct Progress<'a> {
-    console: &'a Console,
-    name: String,
-}
-
-impl<'a> Progress<'a> {
-    /// For a test with this name.
-    pub const fn new(console: &'a Console, name: String) -> Self {
-        Self { console, name }
-    }
-
-    /// Draws it.
-    pub fn show(&self, seen: &Seen) {
-        if self.console.is_terminal() {
-            self.console.transient(&text(&self.name, seen));
-        }
-    }
-}
-
-fn text(name: &str, seen: &Seen) -> String {
+/// What is told of a test under way.
+pub fn text(name: &str, seen: &Seen) -> String {
     let seconds = seen.elapsed.as_secs_f64();
     let executions = seen.counts.executions;
     let mut text = format!("{name}  {executions} executions");

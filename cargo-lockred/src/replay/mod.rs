@@ -1,6 +1,6 @@
 //! `cargo lockred replay`: runs a kept schedule in a fresh process and shows what happened.
 
-mod table;
+pub mod table;
 
 use crate::build::artifact::Built;
 use crate::check::bugs::REPLAY_SECONDS;

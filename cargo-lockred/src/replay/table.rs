@@ -85,12 +85,7 @@ fn columns(replay: &Replay) -> Vec<String> {
 }
 
 fn cell(names: &HashMap<u32, String>, step: &Step, symbols: &Symbols, full: bool) -> Cell {
-    let mut text = step.operation.clone();
-    if let Some(name) = step.object.and_then(|object| names.get(&object)) {
-        // `lock A`, rather than `lock lock A`.
-        let rest = name.strip_prefix(step.operation.as_str()).unwrap_or(name);
-        let _ = write!(text, " {}", rest.trim_start());
-    }
+    let mut text = what(names, step);
     let frames = symbols.frames(step.site, &step.stack);
     let of = |origin| frames.iter().find(|frame| frame.origin == origin && frame.line > 0);
     let told = of(Origin::User).or_else(|| of(Origin::Dependency));
@@ -103,6 +98,17 @@ fn cell(names: &HashMap<u32, String>, step: &Step, symbols: &Symbols, full: bool
     Cell { thread: step.thread as usize, text }
 }
 
+/// What a step does: the operation, and the name of its object.
+pub fn what(names: &HashMap<u32, String>, step: &Step) -> String {
+    let mut text = step.operation.clone();
+    if let Some(name) = step.object.and_then(|object| names.get(&object)) {
+        // `lock A`, rather than `lock lock A`.
+        let rest = name.strip_prefix(step.operation.as_str()).unwrap_or(name);
+        let _ = write!(text, " {}", rest.trim_start());
+    }
+    text
+}
+
 /// `file:line`, with the column too when everything is shown.
 fn place(frame: &Frame, full: bool) -> String {
     if full {
@@ -112,7 +118,7 @@ fn place(frame: &Frame, full: bool) -> String {
 }
 
 /// `mutex A`: objects of a kind are lettered in the order in which they are first used; by index, where they are used.
-fn object_names(replay: &Replay) -> HashMap<u32, String> {
+pub fn object_names(replay: &Replay) -> HashMap<u32, String> {
     let mut kinds: HashMap<&str, Vec<u32>> = HashMap::new();
     let mut seen = HashSet::new();
     for index in replay.steps.iter().filter_map(|step| step.object) {

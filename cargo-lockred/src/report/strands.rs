@@ -1,0 +1,93 @@
+//! The interleaving of a bug, thread by thread: the steps that it went through, in the order of the whole, with their places.
+
+use super::{Place, Report};
+use crate::executable::symbols::{Frame, Origin, Symbols};
+use crate::replay::table;
+use crate::report::bug::thread_name;
+use lockred_trace::message::{Bug, Replay};
+
+/// Steps that are kept of an execution: its last ones, where the bug is.
+const MOST: usize = 1000;
+
+/// What one thread did.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Strand {
+    /// As people call it.
+    pub thread: String,
+    /// What it did that has a place in source code, in order.
+    pub moments: Vec<Moment>,
+}
+
+/// A step of a thread.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Moment {
+    /// Its place in the order of all steps, from 1. Several moments may belong to one step.
+    pub order: usize,
+    /// What was done.
+    pub label: String,
+    /// Where.
+    pub frame: Frame,
+    /// The stack, where the report is about this moment.
+    pub stack: Option<Vec<Frame>>,
+}
+
+/// The strands of a replayed execution that ended in a bug, whose report this is.
+pub fn of(replay: &Replay, bug: &Bug, report: &Report, symbols: &Symbols) -> Vec<Strand> {
+    let names = table::object_names(replay);
+    let mut strands: Vec<Strand> = Vec::new();
+    let mut add = |thread: String, moment: Moment| match strands
+        .iter_mut()
+        .find(|strand| strand.thread == thread)
+    {
+        Some(strand) => strand.moments.push(moment),
+        None => strands.push(Strand { thread, moments: vec![moment] }),
+    };
+    let first = replay.steps.len().saturating_sub(MOST);
+    for (index, step) in replay.steps.iter().enumerate().skip(first) {
+        let frames = symbols.frames(step.site, &step.stack);
+        if let Some(frame) = of_program(&frames) {
+            let label = table::what(&names, step);
+            let (order, frame) = (index + 1, frame.clone());
+            add(thread_name(replay, step.thread), Moment { order, label, frame, stack: None });
+        }
+    }
+    for place in &report.places {
+        if let Some(frame) = place.frame().filter(|frame| frame.line > 0) {
+            let moment = Moment {
+                order: order(replay, bug, place, symbols),
+                label: place.label.clone(),
+                frame: frame.clone(),
+                stack: Some(place.frames.clone()),
+            };
+            add(place.thread.clone(), moment);
+        }
+    }
+    for strand in &mut strands {
+        strand.moments.sort_by_key(|moment| moment.order);
+    }
+    strands.sort_by_key(|strand| number(&strand.thread));
+    strands
+}
+
+/// The frame to show of a step: the program's own, or that of one of its dependencies.
+fn of_program(frames: &[Frame]) -> Option<&Frame> {
+    let of = |origin| frames.iter().find(|frame| frame.origin == origin && frame.line > 0);
+    of(Origin::User).or_else(|| of(Origin::Dependency))
+}
+
+/// When a place of the report came about; behind everything, where that is not known.
+fn order(replay: &Replay, bug: &Bug, place: &Place, symbols: &Symbols) -> usize {
+    let same = |told: &&lockred_trace::message::Place| {
+        Some(told.role) == place.role
+            && thread_name(replay, told.thread) == place.thread
+            && symbols.frames(told.site, &told.stack) == place.frames
+    };
+    let step = bug.places.iter().find(same).and_then(|told| told.step);
+    step.map_or(replay.steps.len().max(1), |step| (step + 1).min(replay.steps.len().max(1)))
+}
+
+/// Main, then the others by their numbers.
+fn number(thread: &str) -> u32 {
+    let digits = thread.strip_prefix("thread ").and_then(|rest| rest.split(' ').next());
+    digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
+}
