@@ -30,6 +30,7 @@ mod cli;
 mod error;
 mod executable;
 mod exit;
+mod explain;
 mod fingerprint;
 mod interrupt;
 mod manual;
@@ -69,6 +70,7 @@ fn run(lockred: Lockred) -> Exit {
     let (outcome, color) = match lockred.command {
         Command::Check(options) => (check::run(&options), options.selection.display.color),
         Command::Replay(options) => (replay::run(&options), options.color),
+        Command::Explain(options) => (explain::run(&options), options.color),
         Command::Setup(options) => (setup::run(&options), options.color),
     };
     outcome.unwrap_or_else(|error| {

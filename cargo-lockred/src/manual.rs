@@ -21,6 +21,12 @@ pub fn page(code: &str) -> Option<Page> {
 }
 
 impl Page {
+    /// A page that is in no manual.
+    #[cfg(test)]
+    pub const fn new(code: &'static str, text: &'static str) -> Self {
+        Self { code, text }
+    }
+
     /// The page in Markdown.
     pub const fn text(self) -> &'static str {
         self.text

@@ -73,7 +73,7 @@ impl Console {
         if !self.terminal {
             return;
         }
-        let width = terminal_width().saturating_sub(STATUS_WIDTH + 2).max(20);
+        let width = columns(libc::STDERR_FILENO).saturating_sub(STATUS_WIDTH + 2).max(20);
         let short: String = text.chars().filter(|c| !c.is_control()).take(width).collect();
         let mut stderr = std::io::stderr().lock();
         let _ = write!(stderr, "\r\x1b[K{:STATUS_WIDTH$} {short}", "");
@@ -94,11 +94,16 @@ impl Console {
     }
 }
 
-/// Columns of the terminal; 80 where it does not say.
-fn terminal_width() -> usize {
+/// Columns of the terminal on stdout; 80 where it is none.
+pub fn columns_of_stdout() -> usize {
+    columns(libc::STDOUT_FILENO)
+}
+
+/// Columns of a terminal; 80 where it does not say.
+fn columns(terminal: libc::c_int) -> usize {
     // SAFETY: all-zero bytes are a valid `winsize`, which holds integers only.
     let mut size: libc::winsize = unsafe { std::mem::zeroed() };
     // SAFETY: the request writes one `winsize` to the address passed, which is that of a live, exclusive local.
-    let result = unsafe { libc::ioctl(libc::STDERR_FILENO, libc::TIOCGWINSZ, &raw mut size) };
+    let result = unsafe { libc::ioctl(terminal, libc::TIOCGWINSZ, &raw mut size) };
     if result == 0 && size.ws_col > 0 { usize::from(size.ws_col) } else { 80 }
 }

@@ -40,6 +40,8 @@ mod locals;
 #[cfg(test)]
 mod lockfree;
 #[cfg(test)]
+mod manual;
+#[cfg(test)]
 mod memory;
 #[cfg(test)]
 mod memory_errors;
