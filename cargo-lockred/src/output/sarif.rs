@@ -6,7 +6,7 @@
 use super::run::{End, Run};
 use super::utc;
 use crate::check::outcome::{FoundBug, FoundWarning, Outcome, Rendered};
-use crate::executable::symbols::Frame;
+use crate::executable::symbols::{Frame, Origin};
 use crate::exit::Exit;
 use crate::manual;
 use crate::report::strands::{Moment, Strand};
@@ -258,9 +258,13 @@ fn region(frame: &Frame, run: &Run) -> Value {
     }
 }
 
+/// A stack. What std and the harness do around the program is left out, unless there is nothing else.
 fn stack(label: &str, frames: &[Frame], run: &Run) -> Option<Value> {
+    let of_program = |frame: &&Frame| matches!(frame.origin, Origin::User | Origin::Dependency);
+    let all = !frames.iter().any(|frame| of_program(&frame));
     let frames: Vec<Value> = frames
         .iter()
+        .filter(|frame| all || of_program(frame))
         .filter_map(|frame| Some(json!({ "location": location(frame, run)? })))
         .collect();
     (!frames.is_empty()).then(|| json!({ "message": message(label), "frames": frames }))

@@ -64,9 +64,24 @@ pub fn of(replay: &Replay, bug: &Bug, report: &Report, symbols: &Symbols) -> Vec
     }
     for strand in &mut strands {
         strand.moments.sort_by_key(|moment| moment.order);
+        without_doubles(&mut strand.moments);
     }
     strands.sort_by_key(|strand| number(&strand.thread));
     strands
+}
+
+/// A step that the report is about is told in the report's words only.
+fn without_doubles(moments: &mut Vec<Moment>) {
+    let told: Vec<(usize, Frame)> = moments
+        .iter()
+        .filter(|moment| moment.stack.is_some())
+        .map(|moment| (moment.order, moment.frame.clone()))
+        .collect();
+    moments.retain(|moment| {
+        let double =
+            |(order, frame): &(usize, Frame)| *order == moment.order && *frame == moment.frame;
+        moment.stack.is_some() || !told.iter().any(double)
+    });
 }
 
 /// The frame to show of a step: the program's own, or that of one of its dependencies.
@@ -90,4 +105,36 @@ fn order(replay: &Replay, bug: &Bug, place: &Place, symbols: &Symbols) -> usize 
 fn number(thread: &str) -> u32 {
     let digits = thread.strip_prefix("thread ").and_then(|rest| rest.split(' ').next());
     digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn main_comes_first_and_threads_by_their_numbers() {
+        let mut threads = ["thread 10", "thread 2 `worker`", "main"];
+        threads.sort_by_key(|thread| number(thread));
+        assert_eq!(threads, ["main", "thread 2 `worker`", "thread 10"]);
+    }
+
+    #[test]
+    fn what_the_report_tells_is_not_told_twice() {
+        let moment = |order: usize, line: u32, told: bool| Moment {
+            order,
+            label: String::new(),
+            frame: Frame {
+                function: "f".into(),
+                file: "x.rs".into(),
+                line,
+                column: 1,
+                origin: Origin::User,
+            },
+            stack: told.then(Vec::new),
+        };
+        let mut moments =
+            vec![moment(1, 1, false), moment(2, 5, false), moment(2, 5, true), moment(2, 6, false)];
+        without_doubles(&mut moments);
+        assert_eq!(moments, [moment(1, 1, false), moment(2, 5, true), moment(2, 6, false)]);
+    }
 }
