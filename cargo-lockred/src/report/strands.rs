@@ -4,6 +4,7 @@ use super::{Place, Report};
 use crate::executable::symbols::{Frame, Origin, Symbols};
 use crate::replay::table;
 use crate::report::bug::thread_name;
+use crate::report::render::is_harness;
 use lockred_trace::message::{Bug, Replay};
 
 /// Steps that are kept of an execution: its last ones, where the bug is.
@@ -87,7 +88,7 @@ fn without_doubles(moments: &mut Vec<Moment>) {
 /// The frame to show of a step: the program's own, or that of one of its dependencies.
 fn of_program(frames: &[Frame]) -> Option<&Frame> {
     let of = |origin| frames.iter().find(|frame| frame.origin == origin && frame.line > 0);
-    of(Origin::User).or_else(|| of(Origin::Dependency))
+    of(Origin::User).or_else(|| of(Origin::Dependency)).filter(|frame| !is_harness(frame))
 }
 
 /// When a place of the report came about; behind everything, where that is not known.
