@@ -30,8 +30,8 @@ pub fn run(options: &ExplainOptions) -> Result<Exit> {
 }
 
 /// The page that somebody means: by its code, or by the name of a kind.
-fn find(wanted: &str) -> Result<Page> {
-    let wanted = wanted.trim().to_lowercase();
+fn find(typed: &str) -> Result<Page> {
+    let wanted = typed.trim().to_lowercase();
     let named = |(code, name): &(&'static str, String)| {
         code.to_lowercase() == wanted || name.to_lowercase() == wanted
     };
@@ -41,7 +41,7 @@ fn find(wanted: &str) -> Result<Page> {
     {
         return Ok(page);
     }
-    let error = Error::usage(format!("`{wanted}` is no code"));
+    let error = Error::usage(format!("`{typed}` is no code"));
     let near = names
         .iter()
         .flat_map(|(code, name)| [(*code, code.to_lowercase()), (*code, name.to_lowercase())])

@@ -9,6 +9,7 @@ use crate::check::outcome::{FoundBug, FoundWarning, Outcome, Rendered};
 use crate::executable::symbols::{Frame, Origin};
 use crate::exit::Exit;
 use crate::manual;
+use crate::report::render::is_harness;
 use crate::report::strands::{Moment, Strand};
 use crate::report::{Place, Report, Severity};
 use lockred_trace::codes::{BugKind, WarningKind};
@@ -264,7 +265,7 @@ fn stack(label: &str, frames: &[Frame], run: &Run) -> Option<Value> {
     let all = !frames.iter().any(|frame| of_program(&frame));
     let frames: Vec<Value> = frames
         .iter()
-        .filter(|frame| all || of_program(frame))
+        .filter(|frame| !is_harness(frame) && (all || of_program(frame)))
         .filter_map(|frame| Some(json!({ "location": location(frame, run)? })))
         .collect();
     (!frames.is_empty()).then(|| json!({ "message": message(label), "frames": frames }))
