@@ -10,7 +10,7 @@ mod unfinished;
 
 use crate::baseline::{Baseline, Found};
 use crate::build::artifact::Built;
-use crate::cli::check::{CheckOptions, StrategyName};
+use crate::cli::check::CheckOptions;
 use crate::error::{Error, Result};
 use crate::executable::list::{self, Test};
 use crate::executable::sidecar;
@@ -195,9 +195,7 @@ impl Check<'_> {
         let names = targets.iter().flat_map(|target| {
             target.tests.iter().map(|test| (target.built.package.as_str(), test.name.as_str()))
         });
-        let by_states = self.options.search.strategy == StrategyName::Stateful;
-        let verbose = self.options.selection.display.verbose > 0;
-        Human::new(self.console, packages.len() > 1, by_states, verbose, names)
+        Human::new(self.console, packages.len() > 1, self.options, names)
     }
 
     /// What judges the tests of one executable.

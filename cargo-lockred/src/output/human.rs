@@ -1,12 +1,12 @@
 //! What people read of a check: a line a test, reports where they belong, and an honest summary.
 
 use super::console::Console;
-use super::progress;
+use super::progress::Progress;
 use super::style::Paint;
 use crate::build::artifact::Built;
 use crate::check::outcome::{Ended, Outcome};
 use crate::check::tally::Tally;
-use crate::cli::check::CheckOptions;
+use crate::cli::check::{CheckOptions, StrategyName};
 use crate::executable::list::Test;
 use crate::session::Progress as Seen;
 use lockred_trace::codes::Verdict;
@@ -30,26 +30,30 @@ pub struct Human<'a> {
     width: usize,
     /// Codes of assumptions that were explained already.
     explained: RefCell<BTreeSet<&'static str>>,
+    /// The test under way.
+    progress: RefCell<Progress>,
+    /// What a test may take.
+    seconds: f64,
     started: Instant,
 }
 
 impl<'a> Human<'a> {
-    /// With `several_packages`, names get the package before them; `by_states`: the search is one over states; `verbose`: known
-    /// findings are told in full. `names` are those of all tests, with their packages.
+    /// With `several_packages`, names get the package before them. `names` are those of all tests, with their packages.
     pub fn new<'n>(
         console: &'a Console,
         several_packages: bool,
-        by_states: bool,
-        verbose: bool,
+        options: &CheckOptions,
         names: impl Iterator<Item = (&'n str, &'n str)>,
     ) -> Self {
         let mut human = Self {
             console,
             several_packages,
-            by_states,
-            verbose,
+            by_states: options.search.strategy == StrategyName::Stateful,
+            verbose: options.selection.display.verbose > 0,
             width: 0,
             explained: RefCell::default(),
+            progress: RefCell::default(),
+            seconds: options.search.max_seconds,
             started: Instant::now(),
         };
         let widths = names.map(|(package, name)| human.name(package, name).chars().count());
@@ -80,7 +84,8 @@ impl<'a> Human<'a> {
     /// Draws how far a test is, the one with this number of so many.
     pub fn progress(&self, number: usize, of: usize, built: &Built, test: &Test, seen: &Seen) {
         let name = self.name(&built.package, &test.name);
-        self.console.progress(&progress::text(&name, seen), number, of);
+        let text = self.progress.borrow_mut().text(number, &name, self.seconds, seen);
+        self.console.progress("Exploring", number, of, &text);
     }
 
     /// The line of a test, and its reports.

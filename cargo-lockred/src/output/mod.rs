@@ -1,12 +1,13 @@
 //! Everything that is printed: status lines and reports for people on stderr, and what machines read, on stdout or in files.
 
 pub mod console;
+mod estimate;
 mod github;
 pub mod human;
 mod json;
 mod junit;
 pub mod outputs;
-pub mod progress;
+mod progress;
 mod run;
 mod sarif;
 pub mod style;
