@@ -33,6 +33,7 @@ mod exit;
 mod explain;
 mod fingerprint;
 mod interrupt;
+mod list;
 mod manual;
 mod output;
 mod replay;
@@ -71,6 +72,7 @@ fn run(lockred: Lockred) -> Exit {
         Command::Check(options) => (check::run(&options), options.selection.display.color),
         Command::Replay(options) => (replay::run(&options), options.color),
         Command::Explain(options) => (explain::run(&options), options.color),
+        Command::List(options) => (list::run(&options), options.color),
         Command::Setup(options) => (setup::run(&options), options.color),
     };
     outcome.unwrap_or_else(|error| {

@@ -5,7 +5,7 @@ use crate::baseline::Entry;
 use crate::cli::check::Require;
 use crate::exit::Exit;
 use lockred_trace::codes::{AssumptionKind, Verdict};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Counts over all tests that were checked.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +30,8 @@ pub struct Tally {
     pub complete: usize,
     /// Tests without a bug whose search was stopped, by what stopped it.
     pub stopped: BTreeMap<&'static str, usize>,
+    /// Codes of what is told in full.
+    pub codes: BTreeSet<&'static str>,
     /// Names of the tests that failed.
     pub failures: Vec<String>,
     /// Entries of the baseline that nothing stands behind any more.
@@ -48,6 +50,9 @@ impl Tally {
             Verdict::Unsupported => self.unsupported += 1,
         }
         self.warnings += outcome.warnings.iter().filter(|told| !told.known && !told.denied).count();
+        let warnings = outcome.warnings.iter().filter(|told| !told.known);
+        self.codes.extend(warnings.map(|told| told.kind.code()));
+        self.codes.extend(outcome.bugs.iter().filter(|bug| !bug.known).map(|bug| bug.kind.code()));
         self.errors += usize::from(outcome.error.is_some());
         if outcome.verdict == Verdict::Unsupported && outcome.error.is_some() {
             self.ended_by_errors += 1;

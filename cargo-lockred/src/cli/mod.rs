@@ -3,6 +3,7 @@
 pub mod check;
 pub mod findings;
 pub mod format;
+pub mod list;
 pub mod replay;
 pub mod selection;
 
@@ -31,6 +32,8 @@ pub enum Command {
     Check(Box<check::CheckOptions>),
     /// Run the schedule of a reported bug again and show the interleaving
     Replay(replay::ReplayOptions),
+    /// List the schedules of bugs that were found, which replay can run
+    List(list::ListOptions),
     /// Say what a code in a report means, with an example; all codes, if none is named
     Explain(ExplainOptions),
     /// Build the back end for the toolchain in use (the first check does it by itself)

@@ -271,6 +271,12 @@ fn sentences(tally: &Tally, tests: usize, interrupted: bool) -> Vec<String> {
         sentences.push(format!("errors of lockred itself in {tests}; please report them"));
     }
     sentences.extend(tally.failures.iter().map(|name| format!("failed: {name}")));
+    if let Some(first) = tally.codes.first() {
+        let others: Vec<&str> = tally.codes.iter().skip(1).copied().collect();
+        let others =
+            if others.is_empty() { String::new() } else { format!(" ({})", others.join(", ")) };
+        sentences.push(format!("`cargo lockred explain {first}`{others} says more"));
+    }
     sentences
 }
 
@@ -294,6 +300,7 @@ mod tests {
         tally.ended_by_errors = 0;
         tally.assumptions.insert(AssumptionKind::MemoryModelSc, 1);
         tally.failures.push("a::b".into());
+        tally.codes.extend(["LR0002", "LR0001"]);
         assert_eq!(counts(&tally), "2 verified, 1 passed, 1 failed");
         assert_eq!(
             sentences(&tally, 6, true),
@@ -303,6 +310,7 @@ mod tests {
                 "not every interleaving of 1 test: stopped at --max-seconds",
                 "1 test passed under the assumption memory-model-sc",
                 "failed: a::b",
+                "`cargo lockred explain LR0001` (LR0002) says more",
             ]
         );
     }

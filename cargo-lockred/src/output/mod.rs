@@ -11,4 +11,4 @@ mod progress;
 mod run;
 mod sarif;
 pub mod style;
-mod utc;
+pub mod utc;

@@ -51,7 +51,7 @@ fn text(name: &str, limit: f64, seen: &Seen, left: Option<Duration>) -> String {
             let _ = write!(text, ", about {} left", duration(left));
         }
         _ if seconds >= 1.0 => {
-            let _ = write!(text, ", stops in {}", duration(stops));
+            let _ = write!(text, ", at most {} left", duration(stops));
         }
         _ => {}
     }
@@ -87,14 +87,14 @@ mod tests {
         let told = |share, left: Option<u64>| {
             text("a::b", 60.0, &seen(2, share), left.map(Duration::from_secs))
         };
-        assert_eq!(told(None, None), "a::b  5000 executions, 2500/s, stops in 58 s");
+        assert_eq!(told(None, None), "a::b  5000 executions, 2500/s, at most 58 s left");
         assert_eq!(
             told(Some(0.123), Some(14)),
             "a::b  5000 executions, 2500/s, about 12 % explored, about 14 s left"
         );
         assert_eq!(
             told(Some(0.001), Some(2000)),
-            "a::b  5000 executions, 2500/s, less than 1 % explored, stops in 58 s"
+            "a::b  5000 executions, 2500/s, less than 1 % explored, at most 58 s left"
         );
         assert_eq!(text("a", 60.0, &seen(0, Some(0.5)), None), "a  5000 executions");
     }
@@ -108,7 +108,7 @@ mod tests {
         let text =
             |progress: &mut Progress, test| progress.text(test, "a", 600.0, &seen(11, Some(0.11)));
         assert!(text(&mut progress, 0).ends_with("about 89 s left"));
-        assert!(text(&mut progress, 1).ends_with("stops in 10 min"));
+        assert!(text(&mut progress, 1).ends_with("at most 10 min left"));
     }
 
     #[test]
