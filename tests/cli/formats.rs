@@ -130,11 +130,13 @@ fn who_is_killed_leaves_documents_that_can_be_read() {
 #[test]
 fn a_test_that_takes_the_process_with_it_is_one_of_the_results() {
     let directory = results("aborting");
-    let mut command = lockred(&shared("aborting"), ["check"]);
-    let output = tool::finish(command.args(documents(&directory)));
+    let tests = ["check", "tests::d_kills_the_process", "tests::e_is_short"];
+    let mut command = lockred(&shared("killed"), tests);
+    let output = tool::finish(command.args(documents(&directory))).expect(1);
     let (run, report) = read(&directory);
     assert_eq!(run["invocations"][0]["executionSuccessful"], true, "{output}");
-    assert!(report.tests > 0 && report.failures > 0, "{output}");
+    assert_eq!((report.tests, report.failures, report.errors), (2, 1, 0), "{output}");
+    assert_eq!(run["results"][0]["ruleId"], "LR0008", "{output}");
 }
 
 #[test]
