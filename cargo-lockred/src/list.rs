@@ -79,7 +79,7 @@ pub fn run(options: &ListOptions) -> Result<Exit> {
         console.warning(&error.message);
     }
     let text = match options.message_format {
-        ListFormat::Json => kept.iter().map(|kept| line(kept)).collect(),
+        ListFormat::Json => kept.iter().map(line).collect(),
         ListFormat::Human if kept.is_empty() => {
             console.status("Kept", "no schedules; `cargo lockred check` keeps one for each bug");
             String::new()
