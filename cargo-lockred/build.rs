@@ -24,6 +24,9 @@ const CARRIED: &[&str] = &[
 /// Sources that decide what the wrapper tells rustc: user crates are built anew when they change.
 const WRAPPER: &str = "cargo-lockred/src/wrapper";
 
+/// The manual's pages, one a code.
+const PAGES: &str = "docs/codes";
+
 fn main() {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo"));
     let root = here.parent().expect("the package lies in the repository");
@@ -43,6 +46,8 @@ fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("set by cargo"));
     write_if_changed(&out.join("sources.rs"), &table);
 
+    embed_pages(&root.join(PAGES), &out.join("pages.rs"));
+
     let wrapper = root.join(WRAPPER);
     println!("cargo:rerun-if-changed={}", wrapper.display());
     let mut files = Vec::new();
@@ -55,6 +60,22 @@ fn main() {
         }
     }
     println!("cargo:rustc-env=LOCKRED_WRAPPER_SOURCES={hash:016x}");
+}
+
+/// Writes the list of the manual's pages: code and text, sorted by code.
+fn embed_pages(directory: &Path, list: &Path) {
+    println!("cargo:rerun-if-changed={}", directory.display());
+    let mut files = Vec::new();
+    collect(directory, &mut files);
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "md"));
+    files.sort();
+    let mut table = String::from("const PAGES: &[(&str, &str)] = &[\n");
+    for file in &files {
+        let code = file.file_stem().expect("it has an extension");
+        writeln!(table, "    ({code:?}, include_str!({file:?})),").expect("strings take text");
+    }
+    table.push_str("];\n");
+    write_if_changed(list, &table);
 }
 
 /// The files at or below a path; nothing where there is nothing.

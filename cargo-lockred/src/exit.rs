@@ -7,7 +7,7 @@ use std::process::ExitCode;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Exit {
-    /// `check`: no bug found. `replay`: the schedule ran to its end and no bug showed. `setup`: done.
+    /// `check`: no bug found. `replay`: the schedule ran to its end and no bug showed. `setup`: done. `explain`, `list`: printed.
     Success = 0,
     /// `check`: a bug was found. `replay`: the bug was reproduced.
     BugFound = 1,

@@ -22,6 +22,7 @@
 //! A test executable is started without that variable.
 
 mod backend;
+mod baseline;
 mod build;
 mod cargo_config;
 mod check;
@@ -29,8 +30,11 @@ mod cli;
 mod error;
 mod executable;
 mod exit;
+mod explain;
 mod fingerprint;
 mod interrupt;
+mod list;
+mod manual;
 mod output;
 mod replay;
 mod report;
@@ -67,6 +71,8 @@ fn run(lockred: Lockred) -> Exit {
     let (outcome, color) = match lockred.command {
         Command::Check(options) => (check::run(&options), options.selection.display.color),
         Command::Replay(options) => (replay::run(&options), options.color),
+        Command::Explain(options) => (explain::run(&options), options.color),
+        Command::List(options) => (list::run(&options), options.color),
         Command::Setup(options) => (setup::run(&options), options.color),
     };
     outcome.unwrap_or_else(|error| {

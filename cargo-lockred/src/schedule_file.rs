@@ -106,17 +106,21 @@ fn free_id(directory: &Path, fingerprint: &str) -> String {
 pub fn read(directory: &Path, id: &str) -> Result<ScheduleFile> {
     if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Err(Error::usage(format!("`{id}` is no id"))
-            .hint("an id is what `check` prints behind `cargo lockred replay`, as 3f2a"));
+            .hint("an id is what `check` prints behind `cargo lockred replay`, as 3f2a; `cargo lockred list` lists them"));
     }
     let path = directory.join(format!("{}.json", id.to_lowercase()));
     parse(&path)
 }
 
-fn parse(path: &Path) -> Result<ScheduleFile> {
+/// Reads a schedule's file.
+///
+/// # Errors
+/// As [`read`].
+pub fn parse(path: &Path) -> Result<ScheduleFile> {
     let shown = path.display();
     let text = fs::read_to_string(path).map_err(|e| match e.kind() {
         ErrorKind::NotFound => Error::usage(format!("there is no schedule {shown}"))
-            .hint("`cargo lockred check` prints the ids; give replay the --manifest-path and --target-dir of the check"),
+            .hint("`cargo lockred list` lists the ids; give replay the --manifest-path and --target-dir of the check"),
         _ => Error::usage(format!("cannot read the schedule {shown}: {e}")),
     })?;
     let damaged = |e: serde_json::Error| {
@@ -139,13 +143,14 @@ fn parse(path: &Path) -> Result<ScheduleFile> {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
     use crate::exit::Exit;
     use lockred_trace::schedule::{Choice, Schedule};
     use lockred_trace::session::Task;
 
-    fn file(fingerprint: &str) -> ScheduleFile {
+    /// A schedule with this fingerprint.
+    pub fn file(fingerprint: &str) -> ScheduleFile {
         ScheduleFile {
             version: FORMAT_VERSION,
             id: String::new(),

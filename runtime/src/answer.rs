@@ -15,7 +15,7 @@ use lockred_trace::message::{
 };
 use lockred_trace::schedule::{self, Schedule};
 use lockred_trace::session::{
-    Checkpoint, Limits, StatusWord, Strategy, TRAIL_CAPACITY, decode_choice,
+    Checkpoint, Limits, StatusWord, Strategy, TRAIL_CAPACITY, decode_choice, encode_share,
 };
 use lockred_trace::sites::SiteId;
 use std::time::{Duration, Instant};
@@ -40,6 +40,8 @@ pub struct Watch {
     checkpoint: Option<Checkpoint>,
     kept: Instant,
     keeping: Duration,
+    /// When the share that is done was last told.
+    shared: Instant,
 }
 
 impl Watch {
@@ -58,6 +60,7 @@ impl Watch {
             checkpoint: state().order.as_ref().and_then(|order| order.checkpoint.clone()),
             kept: start,
             keeping: Duration::ZERO,
+            shared: start,
         };
         watch.set_deadline();
         watch
@@ -85,6 +88,9 @@ impl Watch {
         self.set_deadline();
     }
 }
+
+/// How often the share of the search that is done is told.
+const SHARE_EVERY: Duration = Duration::from_millis(100);
 
 /// A checkpoint may take this share of the time.
 const SHARE: u32 = 50;
@@ -153,6 +159,17 @@ impl Observer<Failure> for Watch {
         status.set(StatusWord::Operations, counts.operations);
         self.out_of_time = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         !self.out_of_time && !crate::signals::stop_requested()
+    }
+
+    fn wants_share(&mut self) -> bool {
+        self.shared.elapsed() >= SHARE_EVERY
+    }
+
+    fn on_share(&mut self, share: f64) {
+        if let Some(status) = state().status {
+            status.set(StatusWord::Share, encode_share(share));
+        }
+        self.shared = Instant::now();
     }
 
     fn wants_frontier(&mut self) -> bool {

@@ -3,7 +3,9 @@
 mod allocators;
 mod choices;
 mod demo;
+mod findings;
 mod fixtures;
+mod formats;
 mod interruption;
 mod json;
 mod killed;

@@ -88,6 +88,8 @@ pub struct Bug {
     pub kind: BugKind,
     /// Equal for equal root causes.
     pub fingerprint: String,
+    /// Whether the baseline has it.
+    pub known: bool,
     /// For people.
     pub message: String,
     /// The places that show it.
@@ -114,7 +116,7 @@ pub struct Site {
 }
 
 /// The last line: how many tests got each verdict.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 pub struct Finished {
     /// Version of the format.
     pub v: u32,
@@ -126,6 +128,12 @@ pub struct Finished {
     pub failed: usize,
     /// `unsupported` tests.
     pub unsupported: usize,
+    /// Those among them that errors of lockred ended.
+    pub errors: usize,
+    /// `failed` tests with known findings only.
+    pub known: usize,
+    /// Fingerprints of the baseline that are not found any more.
+    pub stale: Vec<String>,
 }
 
 /// Everything that was printed on standard output.

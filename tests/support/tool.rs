@@ -28,7 +28,13 @@ pub fn clean(program: impl AsRef<OsStr>, directory: &Path) -> Command {
         let text = name.to_string_lossy();
         let of_cargo = text.starts_with("CARGO") && text != "CARGO_HOME";
         let of_rustc = text.starts_with("RUSTC") || text.starts_with("RUSTFLAGS");
-        if of_cargo || of_rustc || text == "LD_LIBRARY_PATH" || text == "RUST_BACKTRACE" {
+        let of_actions = text.starts_with("GITHUB_");
+        if of_cargo
+            || of_rustc
+            || of_actions
+            || text == "LD_LIBRARY_PATH"
+            || text == "RUST_BACKTRACE"
+        {
             command.env_remove(&name);
         }
     }

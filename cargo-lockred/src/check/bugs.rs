@@ -5,10 +5,10 @@ use super::outcome::FoundBug;
 use crate::build::Purpose;
 use crate::error::Result;
 use crate::executable::list::Test;
-use crate::fingerprint::Fingerprint;
+use crate::output::style::Style;
 use crate::replay::table::{self, View};
-use crate::report::bug;
 use crate::report::render::Stacks;
+use crate::report::{bug, strands};
 use crate::schedule_file::{self, KeptBuild, KeptTest, ScheduleFile};
 use crate::session::{self, Ending, Patience};
 use lockred_trace::FORMAT_VERSION;
@@ -74,17 +74,25 @@ pub fn found_bug(
 ) -> Result<FoundBug> {
     let report = bug::report(replay, found, &examiner.symbols);
     let (kind, key) = (found.kind, &found.key);
-    let fingerprint = fingerprint_of(examiner, test, key);
+    let fingerprint = examiner.fingerprint(test, &report, key);
     let (id, schedule) = keep(examiner, test, Some(kind), &report.title, key, &fingerprint, whole)?;
+    let strands = match examiner.options.output.tells_strands() {
+        true => strands::of(replay, found, &report, &examiner.symbols),
+        false => Vec::new(),
+    };
     let mut rendered = examiner.rendered(report, Stacks::User);
-    if !replay.steps.is_empty() {
-        let style = examiner.style();
-        let view = View::Brief { shown: SHOWN, output: false };
-        let table = table::text(replay, &examiner.symbols, view, style);
-        rendered.text.push_str(&format!("\n\n{table}"));
+    for (text, style) in
+        [(&mut rendered.text, examiner.style()), (&mut rendered.plain, Style::plain())]
+    {
+        if !replay.steps.is_empty() {
+            let view = View::Brief { shown: SHOWN, output: false };
+            let table = table::text(replay, &examiner.symbols, view, style);
+            text.push_str(&format!("\n\n{table}"));
+        }
+        text.push_str(&format!("\n\nreplay: cargo lockred replay {id}"));
     }
-    rendered.text.push_str(&format!("\n\nreplay: cargo lockred replay {id}"));
-    Ok(FoundBug { id, fingerprint, kind, schedule, rendered })
+    let known = examiner.knows(test, &fingerprint);
+    Ok(FoundBug { id, fingerprint, known, kind, schedule, rendered, strands })
 }
 
 /// A warning with all that is known of it: of one that a replay tells more of, what that tells. `None`, if that does not show it.
@@ -148,20 +156,8 @@ pub fn keep_error(
     message: &str,
     schedule: Schedule,
 ) -> Result<(String, PathBuf)> {
-    let fingerprint = fingerprint_of(examiner, test, &format!("error: {message}"));
+    let fingerprint = examiner.test_fingerprint(test).add(format!("error: {message}")).hex();
     keep(examiner, test, None, message, "", &fingerprint, schedule)
-}
-
-/// The fingerprint of a root cause in a test.
-fn fingerprint_of(examiner: &Examiner<'_>, test: &Test, key: &str) -> String {
-    let built = examiner.built;
-    Fingerprint::new()
-        .add(&built.package)
-        .add(built.kind)
-        .add(&built.target)
-        .add(&test.name)
-        .add(key)
-        .hex()
 }
 
 fn keep(

@@ -3,19 +3,21 @@
 use super::bugs;
 use super::explore::{Answer, Explored};
 use super::outcome::{Ended, FoundWarning, Outcome, Rendered, Told, verdict_without_bugs};
+use crate::baseline::{self, Baseline};
 use crate::build::artifact::Built;
 use crate::cli::check::CheckOptions;
 use crate::error::Result;
 use crate::executable::list::Test;
 use crate::executable::symbols::Symbols;
+use crate::fingerprint::Fingerprint;
 use crate::output::style::Style;
 use crate::report::render::{self, Stacks};
-use crate::report::{Report, warning};
+use crate::report::{Report, Severity, identity, warning};
 use crate::session::{Failure, Launch};
 use crate::subject::Subject;
 use lockred_trace::FORMAT_VERSION;
 use lockred_trace::codes::{AssumptionKind, Verdict};
-use lockred_trace::message::{Assumption, Counts, Stop};
+use lockred_trace::message::{Assumption, Counts, Stop, Warning};
 use lockred_trace::session::{Order, Task};
 use lockred_trace::sites::SiteId;
 use std::path::Path;
@@ -36,6 +38,8 @@ pub struct Examiner<'a> {
     pub(super) directory: &'a Path,
     /// Hash of the executable.
     pub(super) hash: String,
+    /// The findings that are known already.
+    pub(super) baseline: &'a Baseline,
 }
 
 impl Examiner<'_> {
@@ -67,9 +71,26 @@ impl Examiner<'_> {
         let task = Task::Explore {
             strategy: search.strategy(),
             limits: search.limits(),
-            keep_going: search.keep_going,
+            keep_going: search.keep_going || self.searches_on(test),
         };
         self.order(task, test)
+    }
+
+    /// Whether the search goes on behind a bug without being told to: where that may be a known one.
+    fn searches_on(&self, test: &Test) -> bool {
+        self.options.findings.write_baseline || self.baseline.knows_of(&self.place_of(test))
+    }
+
+    /// The test as a baseline has it.
+    fn place_of(&self, test: &Test) -> baseline::Place {
+        let Built { package, kind, target, .. } = self.built;
+        baseline::Place::new(package, kind, target, &test.name)
+    }
+
+    /// Whether a finding in a test is accepted.
+    pub(super) fn knows(&self, test: &Test, fingerprint: &str) -> bool {
+        let place = self.place_of(test);
+        self.options.findings.write_baseline || self.baseline.has(&place, fingerprint)
     }
 
     /// How a test is started.
@@ -109,12 +130,11 @@ impl Examiner<'_> {
             let report = warning::unsupported(unsupported, &self.symbols);
             outcome.unsupported = Some(self.rendered(report, Stacks::User));
         }
-        for warning in &exploration.warnings {
-            let Some(warning) = bugs::in_full(self, test, warning)? else { continue };
-            let warning = &warning;
-            let report = warning::warning(warning, &self.symbols);
-            let rendered = self.rendered(report, Stacks::User);
-            outcome.warnings.push(FoundWarning { kind: warning.kind, rendered });
+        let told = |warning: &&Warning| !self.options.findings.allows(warning.kind);
+        for warning in exploration.warnings.iter().filter(told) {
+            if let Some(warning) = bugs::in_full(self, test, warning)? {
+                outcome.warnings.push(self.warning(test, &warning));
+            }
         }
         for replay in &answer.deaths {
             let Some(bug) = &replay.bug else { continue };
@@ -137,8 +157,27 @@ impl Examiner<'_> {
         } else if !lost.is_empty() {
             outcome.verdict = Verdict::Unsupported;
         }
+        if outcome.verdict != Verdict::Failed && outcome.fails() {
+            outcome.verdict = Verdict::Failed;
+        }
         outcome.error = (!lost.is_empty()).then(|| lost.join("\n"));
         Ok(outcome)
+    }
+
+    /// A warning, which is an error where it was denied.
+    fn warning(&self, test: &Test, warning: &Warning) -> FoundWarning {
+        let mut report = warning::warning(warning, &self.symbols);
+        let fingerprint = self.fingerprint(test, &report, &warning.message);
+        let known = self.knows(test, &fingerprint);
+        let denied = self.options.findings.denies(warning.kind);
+        if denied && !known {
+            report.severity = Severity::Error;
+            report
+                .notes
+                .push("a warning that fails the test, as --deny or --strict asks for".into());
+        }
+        let rendered = self.rendered(report, Stacks::User);
+        FoundWarning { fingerprint, known, denied, kind: warning.kind, rendered }
     }
 
     /// The outcome of a test that an error of ours ended; its schedule is kept.
@@ -174,9 +213,24 @@ impl Examiner<'_> {
 
     /// A report with its text, as it is printed here.
     pub(super) fn rendered(&self, report: Report, stacks: Stacks) -> Rendered {
-        let colored = self.style().is_colored();
-        let text = render::text(&report, self.symbols.sources(), stacks, colored);
-        Rendered { report, text }
+        let plain = render::text(&report, self.symbols.sources(), stacks, false);
+        let text = match self.style().is_colored() {
+            true => render::text(&report, self.symbols.sources(), stacks, true),
+            false => plain.clone(),
+        };
+        Rendered { report, text, plain }
+    }
+
+    /// The beginning of the fingerprints of a test.
+    pub(super) fn test_fingerprint(&self, test: &Test) -> Fingerprint {
+        let built = self.built;
+        Fingerprint::new().add(&built.package).add(built.kind).add(&built.target).add(&test.name)
+    }
+
+    /// The fingerprint of a finding in a test; `key` is for what has no place in source code.
+    pub(super) fn fingerprint(&self, test: &Test, report: &Report, key: &str) -> String {
+        let begun = self.test_fingerprint(test);
+        identity::add(begun, report, self.symbols.sources(), key).hex()
     }
 
     /// How reports are coloured.

@@ -8,8 +8,9 @@ mod side_by_side;
 pub mod tally;
 mod unfinished;
 
+use crate::baseline::{Baseline, Found};
 use crate::build::artifact::Built;
-use crate::cli::check::{CheckOptions, StrategyName};
+use crate::cli::check::CheckOptions;
 use crate::error::{Error, Result};
 use crate::executable::list::{self, Test};
 use crate::executable::sidecar;
@@ -19,7 +20,7 @@ use crate::fingerprint;
 use crate::interrupt;
 use crate::output::console::Console;
 use crate::output::human::Human;
-use crate::output::json;
+use crate::output::outputs::Outputs;
 use crate::session::Launch;
 use crate::subject::Subject;
 use examine::Examiner;
@@ -49,10 +50,33 @@ pub fn run(options: &CheckOptions) -> Result<Exit> {
     let directory = std::env::current_dir()
         .map_err(|e| Error::usage(format!("there is no current directory: {e}")))?;
     interrupt::listen();
-    let subject = Subject::find(&directory, &options.selection, &console)?;
+    let known = known(options)?;
+    let mut outputs = Outputs::open(options)?;
+    let checked = find_and_check(options, &console, &directory, &known, &mut outputs);
+    checked.inspect_err(|error| outputs.failed(error))
+}
+
+/// The findings that are accepted.
+fn known(options: &CheckOptions) -> Result<Baseline> {
+    match &options.findings.baseline {
+        Some(path) => Baseline::read(path, options.findings.write_baseline),
+        None => Ok(Baseline::default()),
+    }
+}
+
+fn find_and_check(
+    options: &CheckOptions,
+    console: &Console,
+    directory: &Path,
+    known: &Baseline,
+    outputs: &mut Outputs,
+) -> Result<Exit> {
+    let subject = Subject::find(directory, &options.selection, console)?;
+    outputs.begin(&subject.project.root);
     let built = subject.build(&options.selection)?;
-    let targets = targets(built, options, &console)?;
-    check(targets, &subject, options, &console, &directory)
+    let targets = targets(built, options, console)?;
+    let check = Check { subject: &subject, options, console, directory, known };
+    check.run(&targets, outputs)
 }
 
 /// Lists the tests of everything that was built.
@@ -104,86 +128,108 @@ struct Job<'a> {
     unfinished: Unfinished,
 }
 
-/// Explores the tests, as many at a time as was asked for, and prints their outcomes in order.
-fn check(
-    targets: Vec<Target>,
-    subject: &Subject,
-    options: &CheckOptions,
-    console: &Console,
-    directory: &Path,
-) -> Result<Exit> {
-    let packages: BTreeSet<&str> = targets.iter().map(|t| t.built.package.as_str()).collect();
-    let names = targets.iter().flat_map(|target| {
-        target.tests.iter().map(|test| (target.built.package.as_str(), test.name.as_str()))
-    });
-    let by_states = options.search.strategy == StrategyName::Stateful;
-    let human = Human::new(console, packages.len() > 1, by_states, names);
-    let json = options.output.message_format == crate::cli::check::MessageFormat::Json;
-    let number = targets.iter().map(|target| target.tests.len()).sum();
-    human.start(number, targets.len(), options, &subject.toolchain.release);
-    let examiners: Vec<Examiner<'_>> = targets
-        .iter()
-        .map(|target| examiner(target, subject, options, directory))
-        .collect::<Result<_>>()?;
-    let jobs = jobs(&targets, &examiners, subject, options.resume);
-    let mut tally = Tally::default();
-    side_by_side::run(
-        jobs.len(),
-        options.selection.compilation.side_by_side(),
-        |number, seen| {
-            let job = &jobs[number];
-            if interrupt::requested() {
-                return Ok(Explored::Interrupted { counts: Counts::default() });
-            }
-            explore::explore(&job.launch, &job.order, &job.unfinished, seen)
-        },
-        &mut |number, seen| {
-            let job = &jobs[number];
-            let built = examiners[job.examiner].built;
-            human.progress(built, job.test).show(seen);
-        },
-        |number, explored| {
-            let job = &jobs[number];
-            console.clear();
-            let Some(outcome) = examiners[job.examiner].examine(job.test, explored)? else {
-                return Ok(false);
-            };
-            human.outcome(&outcome);
-            if json {
-                json::test_finished(&outcome, options, &subject.project.root)?;
-            }
-            tally.add(&outcome);
-            Ok(!interrupt::requested())
-        },
-    )?;
-    let interrupted = interrupt::requested();
-    if !interrupted {
-        jobs.iter().for_each(|job| job.unfinished.clear());
-    }
-    human.summary(&tally, number, interrupted);
-    if json {
-        json::finished(&tally)?;
-    }
-    Ok(if interrupted { Exit::Interrupted } else { tally.exit(options.output.require) })
-}
-
-/// What judges the tests of one executable.
-fn examiner<'a>(
-    target: &'a Target,
+/// What a check works with.
+struct Check<'a> {
     subject: &'a Subject,
     options: &'a CheckOptions,
+    console: &'a Console,
     directory: &'a Path,
-) -> Result<Examiner<'a>> {
-    let executable = &target.built.executable;
-    Ok(Examiner {
-        built: &target.built,
-        subject,
-        options,
-        believed: target.sidecar.models.clone(),
-        symbols: Symbols::open(executable, target.sidecar.clone(), subject.places()),
-        directory,
-        hash: fingerprint::of_file(executable).map_err(|e| Error::file("read", executable, &e))?,
-    })
+    known: &'a Baseline,
+}
+
+impl Check<'_> {
+    /// Explores the tests, as many at a time as was asked for, and tells their outcomes in order.
+    fn run(&self, targets: &[Target], outputs: &mut Outputs) -> Result<Exit> {
+        let Self { subject, options, console, .. } = *self;
+        let number = targets.iter().map(|target| target.tests.len()).sum();
+        let human = self.human(targets);
+        human.start(number, targets.len(), options, &subject.toolchain.release);
+        let examiners: Vec<Examiner<'_>> =
+            targets.iter().map(|target| self.examiner(target)).collect::<Result<_>>()?;
+        let jobs = jobs(targets, &examiners, subject, options.resume);
+        let (mut tally, mut found) = (Tally::default(), Found::default());
+        side_by_side::run(
+            jobs.len(),
+            options.selection.compilation.side_by_side(),
+            |number, seen| {
+                let job = &jobs[number];
+                if interrupt::requested() {
+                    return Ok(Explored::Interrupted { counts: Counts::default() });
+                }
+                explore::explore(&job.launch, &job.order, &job.unfinished, seen)
+            },
+            &mut |number, seen| {
+                let job = &jobs[number];
+                human.progress(number, jobs.len(), examiners[job.examiner].built, job.test, seen);
+            },
+            |number, explored| {
+                let job = &jobs[number];
+                console.clear();
+                let Some(outcome) = examiners[job.examiner].examine(job.test, explored)? else {
+                    return Ok(false);
+                };
+                human.outcome(&outcome);
+                tally.add(&outcome);
+                found.add(&outcome);
+                outputs.test(outcome)?;
+                Ok(!interrupt::requested())
+            },
+        )?;
+        let interrupted = interrupt::requested();
+        if !interrupted {
+            jobs.iter().for_each(|job| job.unfinished.clear());
+        }
+        tally.stale = found.stale(self.known);
+        human.summary(&tally, number, interrupted);
+        if options.findings.write_baseline {
+            self.write_baseline(&found, &mut tally, interrupted)?;
+        }
+        let exit = if interrupted { Exit::Interrupted } else { tally.exit(options.output.require) };
+        outputs.finished(&tally, exit)?;
+        Ok(exit)
+    }
+
+    /// What prints for people.
+    fn human(&self, targets: &[Target]) -> Human<'_> {
+        let packages: BTreeSet<&str> = targets.iter().map(|t| t.built.package.as_str()).collect();
+        let names = targets.iter().flat_map(|target| {
+            target.tests.iter().map(|test| (target.built.package.as_str(), test.name.as_str()))
+        });
+        Human::new(self.console, packages.len() > 1, self.options, names)
+    }
+
+    /// What judges the tests of one executable.
+    fn examiner<'a>(&'a self, target: &'a Target) -> Result<Examiner<'a>> {
+        let executable = &target.built.executable;
+        let hash =
+            fingerprint::of_file(executable).map_err(|e| Error::file("read", executable, &e))?;
+        Ok(Examiner {
+            built: &target.built,
+            subject: self.subject,
+            options: self.options,
+            believed: target.sidecar.models.clone(),
+            symbols: Symbols::open(executable, target.sidecar.clone(), self.subject.places()),
+            directory: self.directory,
+            hash,
+            baseline: self.known,
+        })
+    }
+
+    /// Writes the baseline with what was found, unless that is only a part.
+    fn write_baseline(&self, found: &Found, tally: &mut Tally, interrupted: bool) -> Result<()> {
+        let Some(path) = &self.options.findings.baseline else { return Ok(()) };
+        if interrupted {
+            self.console.warning("interrupted; the baseline is left as it is");
+            return Ok(());
+        }
+        let baseline = found.baseline(self.known);
+        std::fs::write(path, baseline.text()).map_err(|e| Error::file("write", path, &e))?;
+        // They are not in the file any more.
+        tally.stale.clear();
+        let known = format!("{} (known findings: {})", path.display(), baseline.len());
+        self.console.status("Wrote", &known);
+        Ok(())
+    }
 }
 
 /// The tests to explore. Unless the check goes on with an unfinished one, nothing is kept of that.

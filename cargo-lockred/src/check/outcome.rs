@@ -1,6 +1,7 @@
 //! What a check of one test came to: the verdict, and everything that is told with it.
 
 use crate::report::Report;
+use crate::report::strands::Strand;
 use lockred_trace::codes::{AssumptionKind, BugKind, Verdict, WarningKind};
 use lockred_trace::message::{Assumption, Counts, Exploration, Stop};
 use std::path::PathBuf;
@@ -42,6 +43,25 @@ impl Outcome {
         if !self.bugs.iter().any(|known| known.fingerprint == bug.fingerprint) {
             self.bugs.push(bug);
         }
+    }
+
+    /// What fails the test: bugs and denied warnings that the baseline does not have.
+    pub fn failing(&self) -> impl Iterator<Item = &Rendered> {
+        let bugs = self.bugs.iter().filter(|bug| !bug.known).map(|bug| &bug.rendered);
+        let denied = self.warnings.iter().filter(|warning| warning.denied && !warning.known);
+        bugs.chain(denied.map(|warning| &warning.rendered))
+    }
+
+    /// Whether something fails the test, rather than what is known only.
+    pub fn fails(&self) -> bool {
+        self.failing().next().is_some()
+    }
+
+    /// What the baseline has.
+    pub fn known(&self) -> impl Iterator<Item = &Rendered> {
+        let bugs = self.bugs.iter().filter(|bug| bug.known).map(|bug| &bug.rendered);
+        let warnings = self.warnings.iter().filter(|warning| warning.known);
+        bugs.chain(warnings.map(|warning| &warning.rendered))
     }
 }
 
@@ -123,8 +143,10 @@ impl Told {
 pub struct Rendered {
     /// The report.
     pub report: Report,
-    /// As people read it.
+    /// As people read it here, perhaps with colours.
     pub text: String,
+    /// The same without colours.
+    pub plain: String,
 }
 
 /// A bug that was reproduced.
@@ -134,17 +156,27 @@ pub struct FoundBug {
     pub id: String,
     /// Equal for equal root causes in one test.
     pub fingerprint: String,
+    /// Whether the baseline has it.
+    pub known: bool,
     /// Which of the closed list.
     pub kind: BugKind,
     /// The file of its schedule.
     pub schedule: PathBuf,
     /// Its report.
     pub rendered: Rendered,
+    /// How it came about, thread by thread; empty unless a format tells that.
+    pub strands: Vec<Strand>,
 }
 
 /// A warning.
 #[derive(Clone, Debug)]
 pub struct FoundWarning {
+    /// Equal for equal root causes in one test.
+    pub fingerprint: String,
+    /// Whether the baseline has it.
+    pub known: bool,
+    /// Whether it fails the test, as was asked for.
+    pub denied: bool,
     /// Which of the closed list.
     pub kind: WarningKind,
     /// Its report.

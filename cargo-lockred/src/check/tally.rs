@@ -1,10 +1,11 @@
 //! What a whole check came to: counts, and the exit status.
 
 use super::outcome::{Ended, Outcome};
+use crate::baseline::Entry;
 use crate::cli::check::Require;
 use crate::exit::Exit;
 use lockred_trace::codes::{AssumptionKind, Verdict};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Counts over all tests that were checked.
 #[derive(Clone, Debug, Default)]
@@ -13,11 +14,15 @@ pub struct Tally {
     pub verified: usize,
     /// `passed` tests.
     pub passed: usize,
-    /// `failed` tests.
+    /// `failed` tests, those with known findings only included.
     pub failed: usize,
+    /// `failed` tests whose findings are all known.
+    pub known: usize,
     /// `unsupported` tests, those ended by errors of ours included.
     pub unsupported: usize,
-    /// Tests that an error of ours ended.
+    /// `unsupported` tests that an error of ours ended.
+    pub ended_by_errors: usize,
+    /// Tests with an error of ours, failed ones included.
     pub errors: usize,
     /// Warnings.
     pub warnings: usize,
@@ -25,8 +30,12 @@ pub struct Tally {
     pub complete: usize,
     /// Tests without a bug whose search was stopped, by what stopped it.
     pub stopped: BTreeMap<&'static str, usize>,
+    /// Codes of what is told in full.
+    pub codes: BTreeSet<&'static str>,
     /// Names of the tests that failed.
     pub failures: Vec<String>,
+    /// Entries of the baseline that nothing stands behind any more.
+    pub stale: Vec<Entry>,
     /// Assumptions, with how many tests rest on each.
     pub assumptions: BTreeMap<AssumptionKind, usize>,
 }
@@ -40,9 +49,16 @@ impl Tally {
             Verdict::Failed => self.failed += 1,
             Verdict::Unsupported => self.unsupported += 1,
         }
-        self.warnings += outcome.warnings.len();
+        self.warnings += outcome.warnings.iter().filter(|told| !told.known && !told.denied).count();
+        let warnings = outcome.warnings.iter().filter(|told| !told.known);
+        self.codes.extend(warnings.map(|told| told.kind.code()));
+        self.codes.extend(outcome.bugs.iter().filter(|bug| !bug.known).map(|bug| bug.kind.code()));
         self.errors += usize::from(outcome.error.is_some());
+        if outcome.verdict == Verdict::Unsupported && outcome.error.is_some() {
+            self.ended_by_errors += 1;
+        }
         match outcome.verdict {
+            Verdict::Failed if !outcome.fails() => self.known += 1,
             Verdict::Failed => self.failures.push(outcome.name.clone()),
             Verdict::Unsupported => {}
             _ if outcome.ended == Ended::Complete => self.complete += 1,
@@ -63,13 +79,14 @@ impl Tally {
         self.verified + self.passed + self.failed + self.unsupported
     }
 
-    /// The exit status (DESIGN.md section 8: the first that applies).
+    /// The exit status (DESIGN.md section 8: the first that applies). A test with known findings only fails nothing, but is not
+    /// verified.
     pub fn exit(&self, require: Option<Require>) -> Exit {
-        if self.failed > 0 {
+        if self.failed > self.known {
             Exit::BugFound
         } else if self.unsupported > 0 || self.errors > 0 {
             Exit::Unsupported
-        } else if require == Some(Require::Verified) && self.passed > 0 {
+        } else if require == Some(Require::Verified) && self.passed + self.known > 0 {
             Exit::NotVerified
         } else {
             Exit::Success
@@ -96,5 +113,9 @@ mod tests {
         assert_eq!(tally(0, 0, 1).exit(required), Exit::NotVerified);
         assert_eq!(tally(0, 0, 1).exit(None), Exit::Success);
         assert_eq!(tally(0, 0, 0).exit(required), Exit::Success);
+        let known = |failed| Tally { failed, known: 1, ..Tally::default() };
+        assert_eq!(known(2).exit(None), Exit::BugFound);
+        assert_eq!(known(1).exit(None), Exit::Success);
+        assert_eq!(known(1).exit(required), Exit::NotVerified);
     }
 }

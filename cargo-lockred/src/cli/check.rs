@@ -1,5 +1,7 @@
 //! Options of `cargo lockred check`: which tests, which search, which output.
 
+use super::findings::FindingOptions;
+use super::format::{Format, FormatName};
 use super::selection::Selection;
 use clap::{Args, ValueEnum};
 use lockred_trace::session::{Environment, Limits, Random, Strategy};
@@ -15,7 +17,10 @@ Examples:
   cargo lockred check --max-seconds 5          at most five seconds a test
   cargo lockred check --strategy random        random walks instead of the systematic search
   cargo lockred check --resume                 go on where an interrupted or killed check stopped
-  cargo lockred check --require verified       fail unless every interleaving of every test was covered")]
+  cargo lockred check --require verified       fail unless every interleaving of every test was covered
+  cargo lockred check --deny warnings          fail for warnings, too
+  cargo lockred check --baseline known.toml    fail for findings only that are not in the file
+  cargo lockred check --message-format sarif=lockred.sarif --message-format junit=lockred.xml")]
 pub struct CheckOptions {
     #[command(flatten)]
     pub filter: FilterOptions,
@@ -27,6 +32,8 @@ pub struct CheckOptions {
     /// options everything is checked again.
     #[arg(long, help_heading = "Search")]
     pub resume: bool,
+    #[command(flatten)]
+    pub findings: FindingOptions,
     #[command(flatten)]
     pub output: ReportOptions,
     #[command(flatten)]
@@ -122,9 +129,24 @@ pub struct ReportOptions {
     /// End with status 5 when a test is not at least this
     #[arg(long, value_enum, value_name = "VERDICT")]
     pub require: Option<Require>,
-    /// How results are printed: for people on stderr, or as JSON lines on stdout too
-    #[arg(long, value_enum, default_value_t = MessageFormat::Human, value_name = "FORMAT")]
-    pub message_format: MessageFormat,
+    /// How results are told besides what people read on stderr: human, json, sarif, junit, github, or FORMAT=FILE
+    ///
+    /// json: a JSON object a line, one a test and one at the end. sarif: a SARIF 2.1.0 log, with the interleaving of each bug as a
+    /// code flow, one thread flow a thread. junit: a JUnit report as nextest writes it. github: workflow commands, which GitHub
+    /// Actions shows as annotations. human: nothing more.
+    ///
+    /// Without a file they go to stdout, where there can be one of them. The option can be repeated: `--message-format json
+    /// --message-format sarif=lockred.sarif`. A file is whole at any time, also while the check runs, and when it is interrupted
+    /// or fails. In GitHub Actions, where no format is named, it is github.
+    #[arg(long, value_name = "FORMAT[=FILE]", value_parser = Format::parse)]
+    pub message_format: Vec<Format>,
+}
+
+impl ReportOptions {
+    /// Whether the interleavings of bugs are told step by step.
+    pub fn tells_strands(&self) -> bool {
+        self.message_format.iter().any(|format| format.name == FormatName::Sarif)
+    }
 }
 
 /// Names of the strategies.
@@ -160,15 +182,6 @@ impl StrategyName {
 pub enum Require {
     /// Every interleaving covered, no assumption
     Verified,
-}
-
-/// What `--message-format` takes.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum MessageFormat {
-    /// For people, on stderr
-    Human,
-    /// One JSON object a line on stdout; what is for people stays on stderr
-    Json,
 }
 
 impl SearchOptions {

@@ -1,6 +1,9 @@
 //! The command line, declared with clap: what users can type, and its help texts.
 
 pub mod check;
+pub mod findings;
+pub mod format;
+pub mod list;
 pub mod replay;
 pub mod selection;
 
@@ -29,8 +32,28 @@ pub enum Command {
     Check(Box<check::CheckOptions>),
     /// Run the schedule of a reported bug again and show the interleaving
     Replay(replay::ReplayOptions),
+    /// List the schedules of bugs that were found, which replay can run
+    List(list::ListOptions),
+    /// Say what a code in a report means, with an example; all codes, if none is named
+    Explain(ExplainOptions),
     /// Build the back end for the toolchain in use (the first check does it by itself)
     Setup(SetupOptions),
+}
+
+/// Options of `explain`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  cargo lockred explain
+  cargo lockred explain LR0002
+  cargo lockred explain memory-model-sc")]
+pub struct ExplainOptions {
+    /// The code, or the name of a bug, a warning, or what a verdict rests on
+    #[arg(value_name = "CODE")]
+    pub code: Option<String>,
+    /// Coloring
+    #[arg(long, value_name = "WHEN")]
+    pub color: Option<selection::Color>,
 }
 
 /// Options of `setup`.

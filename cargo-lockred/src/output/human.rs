@@ -6,8 +6,9 @@ use super::style::Paint;
 use crate::build::artifact::Built;
 use crate::check::outcome::{Ended, Outcome};
 use crate::check::tally::Tally;
-use crate::cli::check::CheckOptions;
+use crate::cli::check::{CheckOptions, StrategyName};
 use crate::executable::list::Test;
+use crate::session::Progress as Seen;
 use lockred_trace::codes::Verdict;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -23,27 +24,36 @@ pub struct Human<'a> {
     several_packages: bool,
     /// The search is one over states.
     by_states: bool,
+    /// What is known is told in full.
+    verbose: bool,
     /// Width of the longest name, to align what follows.
     width: usize,
     /// Codes of assumptions that were explained already.
     explained: RefCell<BTreeSet<&'static str>>,
+    /// The test under way.
+    progress: RefCell<Progress>,
+    /// What a test may take.
+    seconds: f64,
     started: Instant,
 }
 
 impl<'a> Human<'a> {
-    /// With `several_packages`, names get the package before them; `by_states`: the search is one over states. `names` are those of all tests, with their packages.
+    /// With `several_packages`, names get the package before them. `names` are those of all tests, with their packages.
     pub fn new<'n>(
         console: &'a Console,
         several_packages: bool,
-        by_states: bool,
+        options: &CheckOptions,
         names: impl Iterator<Item = (&'n str, &'n str)>,
     ) -> Self {
         let mut human = Self {
             console,
             several_packages,
-            by_states,
+            by_states: options.search.strategy == StrategyName::Stateful,
+            verbose: options.selection.display.verbose > 0,
             width: 0,
             explained: RefCell::default(),
+            progress: RefCell::default(),
+            seconds: options.search.max_seconds,
             started: Instant::now(),
         };
         let widths = names.map(|(package, name)| human.name(package, name).chars().count());
@@ -71,9 +81,11 @@ impl<'a> Human<'a> {
         self.console.status("Checking", &text);
     }
 
-    /// The progress line of a test.
-    pub fn progress(&self, built: &Built, test: &Test) -> Progress<'a> {
-        Progress::new(self.console, self.name(&built.package, &test.name))
+    /// Draws how far a test is, the one with this number of so many.
+    pub fn progress(&self, number: usize, of: usize, built: &Built, test: &Test, seen: &Seen) {
+        let name = self.name(&built.package, &test.name);
+        let text = self.progress.borrow_mut().text(number, &name, self.seconds, seen);
+        self.console.progress("Exploring", number, of, &text);
     }
 
     /// The line of a test, and its reports.
@@ -81,6 +93,9 @@ impl<'a> Human<'a> {
         let (word, paint) = match outcome.verdict {
             Verdict::Verified => ("verified", Paint::Green),
             Verdict::Passed => ("passed", Paint::Yellow),
+            Verdict::Failed if !outcome.fails() && outcome.error.is_none() => {
+                ("known", Paint::Yellow)
+            }
             Verdict::Failed => ("failed", Paint::Red),
             Verdict::Unsupported if outcome.error.is_some() => ("error", Paint::Red),
             Verdict::Unsupported => ("unsupported", Paint::Red),
@@ -89,13 +104,18 @@ impl<'a> Human<'a> {
         let width = self.width;
         let line = format!("{name:width$}  {}", facts(outcome, self.by_states));
         let good = matches!(outcome.verdict, Verdict::Verified | Verdict::Passed);
-        if good && outcome.warnings.is_empty() {
+        if good && outcome.warnings.iter().all(|warning| warning.known) {
             self.quietly(word, paint, &line);
         } else {
             self.console.marked(word, paint, &line);
         }
         self.explain(outcome);
-        for text in reports(outcome) {
+        for known in outcome.known().filter(|_| !self.verbose && !self.console.is_quiet()) {
+            let (code, title) = (known.report.code.unwrap_or_default(), &known.report.title);
+            let text = format!("{:>13}known: {code} {title}", "");
+            self.console.line(&self.console.style.paint(Paint::Dim, &text));
+        }
+        for text in reports(outcome, self.verbose) {
             self.console.line(&format!("\n{text}\n"));
         }
         if let Some(error) = &outcome.error {
@@ -138,9 +158,9 @@ impl<'a> Human<'a> {
     }
 
     const fn summary_paint(&self, tally: &Tally, interrupted: bool) -> Paint {
-        if tally.failed + tally.unsupported > 0 {
+        if tally.failed - tally.known + tally.unsupported > 0 {
             Paint::Red
-        } else if tally.passed > 0 || interrupted {
+        } else if tally.passed + tally.known > 0 || interrupted {
             Paint::Yellow
         } else {
             Paint::Green
@@ -181,12 +201,12 @@ fn facts(outcome: &Outcome, by_states: bool) -> String {
     facts.join(", ")
 }
 
-/// The texts of everything that was found.
-fn reports(outcome: &Outcome) -> Vec<&str> {
-    let bugs = outcome.bugs.iter().map(|bug| bug.rendered.text.as_str());
-    let unsupported = outcome.unsupported.iter().map(|rendered| rendered.text.as_str());
-    let warnings = outcome.warnings.iter().map(|warning| warning.rendered.text.as_str());
-    bugs.chain(unsupported).chain(warnings).collect()
+/// The texts of everything that was found; of what is known if that is `told`.
+fn reports(outcome: &Outcome, told: bool) -> Vec<&str> {
+    let bugs = outcome.bugs.iter().filter(|bug| told || !bug.known).map(|bug| &bug.rendered);
+    let warnings = outcome.warnings.iter().filter(|warning| told || !warning.known);
+    let rendered = bugs.chain(&outcome.unsupported).chain(warnings.map(|told| &told.rendered));
+    rendered.map(|rendered| rendered.text.as_str()).collect()
 }
 
 /// `1 verified, 2 failed`, zeros left out.
@@ -194,8 +214,10 @@ fn counts(tally: &Tally) -> String {
     let counts = [
         (tally.verified, "verified"),
         (tally.passed, "passed"),
-        (tally.failed, "failed"),
-        (tally.unsupported, "unsupported"),
+        (tally.failed - tally.known, "failed"),
+        (tally.known, "with known findings only"),
+        (tally.unsupported - tally.ended_by_errors, "unsupported"),
+        (tally.ended_by_errors, if tally.ended_by_errors == 1 { "error" } else { "errors" }),
     ];
     let told: Vec<String> =
         counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
@@ -238,11 +260,23 @@ fn sentences(tally: &Tally, tests: usize, interrupted: bool) -> Vec<String> {
     if tally.warnings > 0 {
         sentences.push(count(tally.warnings as u64, "warning"));
     }
+    for entry in &tally.stale {
+        let (code, test, fingerprint) = (&entry.code, &entry.place.test, &entry.fingerprint);
+        sentences.push(format!(
+            "stale in the baseline: {code} in {test} ({fingerprint}) is not found any more; --write-baseline removes it"
+        ));
+    }
     if tally.errors > 0 {
         let tests = count(tally.errors as u64, "test");
         sentences.push(format!("errors of lockred itself in {tests}; please report them"));
     }
     sentences.extend(tally.failures.iter().map(|name| format!("failed: {name}")));
+    if let Some(first) = tally.codes.first() {
+        let others: Vec<&str> = tally.codes.iter().skip(1).copied().collect();
+        let others =
+            if others.is_empty() { String::new() } else { format!(" ({})", others.join(", ")) };
+        sentences.push(format!("`cargo lockred explain {first}`{others} says more"));
+    }
     sentences
 }
 
@@ -256,8 +290,17 @@ mod tests {
         let mut tally =
             Tally { verified: 2, passed: 1, failed: 1, complete: 2, ..Tally::default() };
         tally.stopped.insert("seconds", 1);
+        assert_eq!(counts(&tally), "2 verified, 1 passed, 1 failed");
+        (tally.failed, tally.known) = (2, 1);
+        (tally.unsupported, tally.ended_by_errors) = (3, 1);
+        let all =
+            "2 verified, 1 passed, 1 failed, 1 with known findings only, 2 unsupported, 1 error";
+        assert_eq!(counts(&tally), all);
+        (tally.failed, tally.known, tally.unsupported) = (1, 0, 0);
+        tally.ended_by_errors = 0;
         tally.assumptions.insert(AssumptionKind::MemoryModelSc, 1);
         tally.failures.push("a::b".into());
+        tally.codes.extend(["LR0002", "LR0001"]);
         assert_eq!(counts(&tally), "2 verified, 1 passed, 1 failed");
         assert_eq!(
             sentences(&tally, 6, true),
@@ -267,6 +310,7 @@ mod tests {
                 "not every interleaving of 1 test: stopped at --max-seconds",
                 "1 test passed under the assumption memory-model-sc",
                 "failed: a::b",
+                "`cargo lockred explain LR0001` (LR0002) says more",
             ]
         );
     }

@@ -2,14 +2,11 @@
 
 use crate::check::outcome::{Ended, FoundBug, FoundWarning, Outcome, Rendered, Told};
 use crate::check::tally::Tally;
-use crate::cli::check::CheckOptions;
-use crate::error::{Error, Result};
 use crate::report::Place;
 use lockred_trace::codes::{BugKind, Verdict, WarningKind};
 use lockred_trace::message::Role;
 use serde::Serialize;
 use std::borrow::Cow;
-use std::io::Write;
 use std::path::Path;
 
 /// Version of the lines.
@@ -64,6 +61,8 @@ struct Bug<'a> {
     code: &'static str,
     kind: BugKind,
     fingerprint: &'a str,
+    /// Whether the baseline has it.
+    known: bool,
     message: &'a str,
     sites: Vec<Site<'a>>,
     /// The schedule's file, relative to the workspace root where it lies in it.
@@ -74,6 +73,11 @@ struct Bug<'a> {
 struct Warning<'a> {
     code: &'static str,
     kind: WarningKind,
+    fingerprint: &'a str,
+    /// Whether the baseline has it.
+    known: bool,
+    /// Whether it fails the test, as was asked for.
+    denied: bool,
     message: &'a str,
     sites: Vec<Site<'a>>,
 }
@@ -98,44 +102,45 @@ struct Unsupported<'a> {
 
 /// The last line.
 #[derive(Serialize)]
-struct Finished {
+struct Finished<'a> {
     reason: &'static str,
     v: u32,
     verified: usize,
     passed: usize,
     failed: usize,
+    /// Those that an error of ours ended included.
     unsupported: usize,
+    errors: usize,
+    /// `failed` tests whose findings are all in the baseline.
+    known: usize,
+    /// Fingerprints that the baseline has and that were not found in a complete search.
+    stale: Vec<&'a str>,
 }
 
-/// Prints the line of one test. `root` is the workspace's.
-///
-/// # Errors
-/// When stdout cannot be written.
-pub fn test_finished(outcome: &Outcome, options: &CheckOptions, root: &Path) -> Result<()> {
-    print(&line(outcome, options.search.strategy.text(), root))
+/// The line of one test. `root` is the workspace's.
+pub fn test_finished(outcome: &Outcome, strategy: &'static str, root: &Path) -> String {
+    text(&line(outcome, strategy, root))
 }
 
-/// Prints the last line.
-///
-/// # Errors
-/// When stdout cannot be written.
-pub fn finished(tally: &Tally) -> Result<()> {
-    print(&Finished {
+/// The last line.
+pub fn finished(tally: &Tally) -> String {
+    text(&Finished {
         reason: "finished",
         v: VERSION,
         verified: tally.verified,
         passed: tally.passed,
         failed: tally.failed,
         unsupported: tally.unsupported,
+        errors: tally.ended_by_errors,
+        known: tally.known,
+        stale: tally.stale.iter().map(|entry| entry.fingerprint.as_str()).collect(),
     })
 }
 
-fn print(value: &impl Serialize) -> Result<()> {
-    let failed =
-        |e: &dyn std::fmt::Display| Error::ours(format!("cannot write to standard output: {e}"));
-    let text = serde_json::to_string(value).map_err(|e| failed(&e))?;
-    let mut stdout = std::io::stdout().lock();
-    writeln!(stdout, "{text}").and_then(|()| stdout.flush()).map_err(|e| failed(&e))
+fn text(value: &impl Serialize) -> String {
+    let text =
+        serde_json::to_string(value).expect("names are strings, and nothing refuses to be told");
+    text + "\n"
 }
 
 fn line<'a>(outcome: &'a Outcome, strategy: &'static str, root: &Path) -> TestFinished<'a> {
@@ -174,6 +179,7 @@ fn bug<'a>(bug: &'a FoundBug, root: &Path) -> Bug<'a> {
         code: bug.kind.code(),
         kind: bug.kind,
         fingerprint: &bug.fingerprint,
+        known: bug.known,
         message: &bug.rendered.report.title,
         sites: sites(&bug.rendered),
         replay: bug.schedule.strip_prefix(root).unwrap_or(&bug.schedule).to_string_lossy(),
@@ -184,6 +190,9 @@ fn warning(warning: &FoundWarning) -> Warning<'_> {
     Warning {
         code: warning.kind.code(),
         kind: warning.kind,
+        fingerprint: &warning.fingerprint,
+        known: warning.known,
+        denied: warning.denied,
         message: &warning.rendered.report.title,
         sites: sites(&warning.rendered),
     }

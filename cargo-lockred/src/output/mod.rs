@@ -1,7 +1,14 @@
-//! Everything that is printed: status lines and reports for people on stderr, JSON lines on stdout.
+//! Everything that is printed: status lines and reports for people on stderr, and what machines read, on stdout or in files.
 
 pub mod console;
+mod estimate;
+mod github;
 pub mod human;
-pub mod json;
-pub mod progress;
+mod json;
+mod junit;
+pub mod outputs;
+mod progress;
+mod run;
+mod sarif;
 pub mod style;
+pub mod utc;

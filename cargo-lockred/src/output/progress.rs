@@ -1,30 +1,33 @@
-//! The progress line of the test under way, on a terminal only.
+//! The progress line of the test under way: what was done, how fast, about which share that is, and what is left.
 
-use super::console::Console;
+use super::estimate::Estimate;
 use crate::session::Progress as Seen;
 use std::fmt::Write as _;
+use std::time::Duration;
 
-/// The progress line of one test.
-pub struct Progress<'a> {
-    console: &'a Console,
-    name: String,
+/// Shares below this are told as less than it.
+const SMALLEST: f64 = 0.01;
+
+/// What is told of the test under way.
+#[derive(Clone, Debug, Default)]
+pub struct Progress {
+    /// Number of the test.
+    test: Option<usize>,
+    estimate: Estimate,
 }
 
-impl<'a> Progress<'a> {
-    /// For a test with this name.
-    pub const fn new(console: &'a Console, name: String) -> Self {
-        Self { console, name }
-    }
-
-    /// Draws it.
-    pub fn show(&self, seen: &Seen) {
-        if self.console.is_terminal() {
-            self.console.transient(&text(&self.name, seen));
+impl Progress {
+    /// The line of the test with this number and name, which may take so many seconds.
+    pub fn text(&mut self, test: usize, name: &str, limit: f64, seen: &Seen) -> String {
+        if self.test != Some(test) {
+            *self = Self { test: Some(test), ..Self::default() };
         }
+        let left = seen.share.and_then(|share| self.estimate.left(seen.elapsed, share));
+        text(name, limit, seen, left)
     }
 }
 
-fn text(name: &str, seen: &Seen) -> String {
+fn text(name: &str, limit: f64, seen: &Seen, left: Option<Duration>) -> String {
     let seconds = seen.elapsed.as_secs_f64();
     let executions = seen.counts.executions;
     let mut text = format!("{name}  {executions} executions");
@@ -33,25 +36,86 @@ fn text(name: &str, seen: &Seen) -> String {
         let _ = write!(text, ", {rate:.0}/s");
     }
     if seen.bugs > 0 {
-        let _ = write!(text, ", {} bugs", seen.bugs);
+        let _ = write!(text, ", {} bug{}", seen.bugs, if seen.bugs == 1 { "" } else { "s" });
     }
-    let _ = write!(text, ", {seconds:.0} s");
+    // Early on, it says more about the first branches than about the whole.
+    if let Some(share) = seen.share.filter(|_| seconds >= 1.0) {
+        let _ = match share {
+            share if share < SMALLEST => write!(text, ", less than 1 % explored"),
+            share => write!(text, ", about {:.0} % explored", (share * 100.0).min(99.0)),
+        };
+    }
+    let stops = (limit - seconds).max(0.0);
+    match left.map(|left| left.as_secs_f64()) {
+        Some(left) if left < stops => {
+            let _ = write!(text, ", about {} left", duration(left));
+        }
+        _ if seconds >= 1.0 => {
+            let _ = write!(text, ", at most {} left", duration(stops));
+        }
+        _ => {}
+    }
     text
+}
+
+/// `40 s`, `3 min`, `2 h`, `5 days`: one number, as nobody knows better.
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 100.0 => format!("{s:.0} s"),
+        s if s < 6000.0 => format!("{:.0} min", s / 60.0),
+        s if s < 172_800.0 => format!("{:.0} h", s / 3600.0),
+        s => format!("{:.0} days", s / 86_400.0),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use lockred_trace::message::Counts;
-    use std::time::Duration;
+
+    fn seen(seconds: u64, share: Option<f64>) -> Seen {
+        Seen {
+            counts: Counts { executions: 5000, ..Counts::default() },
+            elapsed: Duration::from_secs(seconds),
+            share,
+            ..Seen::default()
+        }
+    }
 
     #[test]
-    fn the_line_names_test_executions_rate_and_time() {
-        let seen = Seen {
-            counts: Counts { executions: 5000, ..Counts::default() },
-            elapsed: Duration::from_secs(2),
-            ..Seen::default()
+    fn the_line_names_test_executions_rate_share_and_what_is_left() {
+        let told = |share, left: Option<u64>| {
+            text("a::b", 60.0, &seen(2, share), left.map(Duration::from_secs))
         };
-        assert_eq!(text("a::b", &seen), "a::b  5000 executions, 2500/s, 2 s");
+        assert_eq!(told(None, None), "a::b  5000 executions, 2500/s, at most 58 s left");
+        assert_eq!(
+            told(Some(0.123), Some(14)),
+            "a::b  5000 executions, 2500/s, about 12 % explored, about 14 s left"
+        );
+        assert_eq!(
+            told(Some(0.001), Some(2000)),
+            "a::b  5000 executions, 2500/s, less than 1 % explored, at most 58 s left"
+        );
+        assert_eq!(text("a", 60.0, &seen(0, Some(0.5)), None), "a  5000 executions");
+    }
+
+    #[test]
+    fn the_next_test_has_an_estimate_of_its_own() {
+        let mut progress = Progress::default();
+        for second in 1..=10 {
+            let _ = progress.text(0, "a", 600.0, &seen(second, Some(second as f64 / 100.0)));
+        }
+        let text =
+            |progress: &mut Progress, test| progress.text(test, "a", 600.0, &seen(11, Some(0.11)));
+        assert!(text(&mut progress, 0).ends_with("about 89 s left"));
+        assert!(text(&mut progress, 1).ends_with("at most 10 min left"));
+    }
+
+    #[test]
+    fn times_are_told_in_one_number() {
+        assert_eq!(duration(0.4), "0 s");
+        assert_eq!(duration(150.0), "2 min");
+        assert_eq!(duration(7300.0), "2 h");
+        assert_eq!(duration(1e6), "12 days");
     }
 }

@@ -4,7 +4,7 @@ use crate::cli::selection::Color;
 use std::env;
 use std::io::IsTerminal;
 
-/// Whether colours are printed on stderr.
+/// Whether colours are printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Style(bool);
 
@@ -28,9 +28,18 @@ pub enum Paint {
 impl Style {
     /// By `--color`, else `CARGO_TERM_COLOR`, else `NO_COLOR`, else whether stderr is a terminal.
     pub fn choose(color: Option<Color>) -> Self {
+        Self::on(color, std::io::stderr().is_terminal())
+    }
+
+    /// The same for stdout.
+    pub fn on_stdout(color: Option<Color>) -> Self {
+        Self::on(color, std::io::stdout().is_terminal())
+    }
+
+    fn on(color: Option<Color>, terminal: bool) -> Self {
         let variable = env::var("CARGO_TERM_COLOR").ok();
         let no_color = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        Self(wanted(color, variable.as_deref(), no_color, std::io::stderr().is_terminal()))
+        Self(wanted(color, variable.as_deref(), no_color, terminal))
     }
 
     /// Never.

@@ -1,10 +1,12 @@
 //! Findings for people and machines: one value with everything that is known, and what renders it.
 
 pub mod bug;
+pub mod identity;
 pub mod panic;
 pub mod render;
 pub mod source;
 pub mod span;
+pub mod strands;
 pub mod warning;
 
 use crate::executable::symbols::{Frame, Origin};

@@ -119,8 +119,7 @@ fn stack(place: &Place, stacks: Stacks) -> Option<String> {
 /// Drops the outermost frames that `#[test]` makes: the harness's `main`, and the closure around a test function.
 fn without_harness(frames: &mut Vec<&Frame>) {
     if let [.., outer] = &frames[..]
-        && outer.line <= 1
-        && outer.function.ends_with("::main")
+        && is_harness(outer)
     {
         frames.pop();
     }
@@ -129,6 +128,11 @@ fn without_harness(frames: &mut Vec<&Frame>) {
     {
         frames.pop();
     }
+}
+
+/// Whether a frame is that of the harness's `main`, which `#[test]` puts at the beginning of the crate.
+pub fn is_harness(frame: &Frame) -> bool {
+    frame.line <= 1 && frame.function.ends_with("::main")
 }
 
 /// `file:line:column`, as far as it is known.

@@ -5,13 +5,14 @@ use lockred_trace::message::Counts;
 use lockred_trace::schedule::Schedule;
 use lockred_trace::session::{
     DEATH_FRAMES, Phase, STATUS_DEATH, STATUS_TRAIL, StatusWord, TRAIL_CAPACITY, decode_choice,
+    decode_share,
 };
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
 /// What a process has done so far.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Progress {
     /// Grows while it makes progress.
     pub heartbeat: u64,
@@ -23,12 +24,14 @@ pub struct Progress {
     pub counts: Counts,
     /// Bugs found so far.
     pub bugs: u64,
+    /// About the share of the search that is done, where that can be told.
+    pub share: Option<f64>,
     /// Time since the process was started.
     pub elapsed: Duration,
 }
 
 /// Words of the counter page.
-const WORDS: usize = 9;
+const WORDS: usize = StatusWord::Share as usize + 1;
 
 /// Reads the counters. A file that cannot be read counts as one that does not change: the watchdog ends that.
 pub fn progress(file: &File, elapsed: Duration) -> Progress {
@@ -53,6 +56,7 @@ pub fn progress(file: &File, elapsed: Duration) -> Progress {
             operations: word(StatusWord::Operations),
         },
         bugs: word(StatusWord::Bugs),
+        share: decode_share(word(StatusWord::Share)),
         elapsed,
     }
 }
@@ -103,7 +107,7 @@ pub fn trail(file: &File) -> Schedule {
 mod tests {
     use super::*;
     use lockred_trace::schedule::Choice;
-    use lockred_trace::session::{STATUS_BYTES, encode_choice};
+    use lockred_trace::session::{STATUS_BYTES, encode_choice, encode_share};
 
     #[test]
     fn counters_and_trail_are_read_back() {
@@ -117,9 +121,11 @@ mod tests {
         write(StatusWord::Phase, Phase::BelowRoot as u64);
         write(StatusWord::Executions, 3);
         write(StatusWord::Bugs, 1);
+        assert_eq!(progress(&file, Duration::ZERO).share, None);
+        write(StatusWord::Share, encode_share(0.5));
         let seen = progress(&file, Duration::ZERO);
         assert_eq!((seen.heartbeat, seen.below_root, seen.answered), (7, true, false));
-        assert_eq!((seen.counts.executions, seen.bugs), (3, 1));
+        assert_eq!((seen.counts.executions, seen.bugs, seen.share), (3, 1, Some(0.5)));
 
         let schedule = Schedule(vec![Choice::Thread(1), Choice::Value { picked: 1, of: 2 }]);
         for (index, choice) in schedule.0.iter().enumerate() {

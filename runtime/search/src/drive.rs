@@ -93,6 +93,13 @@ impl<'a, M: Machine> Drive<'a, M> {
         Some(frontier)
     }
 
+    /// Tells the observer how far the search is, if it wants to know.
+    pub(crate) fn tell_share(&mut self, share: impl FnOnce() -> f64) {
+        if self.observer.wants_share() {
+            self.observer.on_share(share());
+        }
+    }
+
     /// Goes back to the root for the next execution, unless the limit of executions is reached.
     pub(crate) fn restart(&mut self) -> Result<(), Stop> {
         self.next()?;

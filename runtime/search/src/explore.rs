@@ -46,6 +46,17 @@ pub trait Observer<F> {
         let _ = frontier;
     }
 
+    /// The search stands between two executions. Whether it is to tell how far it is ([`Observer::on_share`]).
+    fn wants_share(&mut self) -> bool {
+        false
+    }
+
+    /// About the share of everything that was explored, from 0 to 1, going by the branches that are known of so far. Only the
+    /// search by transactions tells it.
+    fn on_share(&mut self, share: f64) {
+        let _ = share;
+    }
+
     /// A failure showed; `schedule` leads to it, its last run included. Returns whether to go on.
     fn on_failure(&mut self, failure: F, schedule: &[Choice]) -> bool;
 }

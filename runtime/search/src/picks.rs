@@ -52,6 +52,11 @@ impl Picks {
         self.values.iter().map(|&(picked, _)| picked).collect()
     }
 
+    /// The values that were picked, each with how many there were.
+    pub(crate) fn values(&self) -> &[(u32, u32)] {
+        &self.values
+    }
+
     /// Whether the run that has ended took the values as before.
     pub(crate) fn agreed(&self) -> bool {
         !self.differs && self.taken == self.values.len()

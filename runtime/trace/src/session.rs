@@ -213,6 +213,8 @@ pub enum StatusWord {
     DeathThread = 11,
     /// Number of return addresses in [`STATUS_DEATH`].
     DeathFrames = 12,
+    /// The share of the search that is done, as far as that can be told ([`encode_share`]); 0 where it cannot.
+    Share = 13,
 }
 
 /// What the process is doing.
@@ -225,6 +227,21 @@ pub enum Phase {
     BelowRoot = 1,
     /// The answer is written.
     Answered = 2,
+}
+
+/// Parts of the whole in which a share is written.
+const SHARES: f64 = 1e15;
+
+/// A share, from 0 to 1, as a word of the status page.
+#[must_use]
+pub fn encode_share(share: f64) -> u64 {
+    (share.clamp(0.0, 1.0) * SHARES) as u64 + 1
+}
+
+/// The share that a word of the status page stands for, if any.
+#[must_use]
+pub fn decode_share(word: u64) -> Option<f64> {
+    Some(word.checked_sub(1)? as f64 / SHARES)
 }
 
 /// One choice as a word of the trail.
@@ -249,6 +266,14 @@ pub fn decode_choice(word: u64) -> Choice {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shares_survive_the_page() {
+        assert_eq!(decode_share(0), None);
+        for share in [0.0, 0.25, 1.0] {
+            assert_eq!(decode_share(encode_share(share)), Some(share));
+        }
+    }
 
     #[test]
     fn choices_survive_the_trail() {

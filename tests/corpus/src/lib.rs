@@ -42,6 +42,8 @@ mod lock_order;
 #[cfg(test)]
 mod lockfree;
 #[cfg(test)]
+mod manual;
+#[cfg(test)]
 mod memory;
 #[cfg(test)]
 mod memory_errors;

@@ -117,6 +117,15 @@ impl Level {
         self.next_wanted()
     }
 
+    /// How many threads were explored from here, and how many are to be, those included, as far as that is known.
+    pub(super) fn branches(&self, depth: usize) -> (usize, usize) {
+        let sleepers = self.sleep.sleepers().iter();
+        let done = sleepers.filter(|sleeper| sleeper.depth as usize == depth).count();
+        let left =
+            |other: &ThreadId| self.enabled.contains(*other) && !self.sleep.asleep.contains(*other);
+        (done, done + self.back.iter().filter(left).count().max(1))
+    }
+
     /// Goes on to the next thread that is wanted. Returns whether there is one.
     fn next_wanted(&mut self) -> bool {
         let wanted =

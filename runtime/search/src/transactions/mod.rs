@@ -27,6 +27,7 @@
 //! - The witness leaves out what only the later access conflicts with, and is ordered otherwise (`witness`).
 
 mod channels;
+mod estimate;
 mod fences;
 mod frontier;
 mod judge;
@@ -187,6 +188,7 @@ impl<M: Transactional> Search<'_, '_, M> {
                 return Ok(());
             }
             self.tell();
+            self.tell_share();
             self.drive.next()?;
             self.return_here();
         }

@@ -1,0 +1,142 @@
+//! Options of `check` that say which findings fail it: levels of warnings, and a baseline of known ones.
+
+use clap::Args;
+use lockred_trace::codes::{BugKind, WarningKind};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+/// Which findings fail a check.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Findings")]
+pub struct FindingOptions {
+    /// Fail tests for this warning too: its code, its name, or `warnings` for all
+    #[arg(short = 'D', long, value_name = "WARNING", value_parser = Wanted::parse)]
+    pub deny: Vec<Wanted>,
+    /// Do not tell this warning: its code, its name, or `warnings` for all
+    ///
+    /// A warning that is named outweighs `warnings`, and `--strict`: `--deny warnings --allow leak` fails tests for all warnings but
+    /// leaks.
+    #[arg(short = 'A', long, value_name = "WARNING", value_parser = Wanted::parse)]
+    pub allow: Vec<Wanted>,
+    /// Fail tests that leave threads blocked for ever behind (`--deny thread-stuck`)
+    #[arg(long)]
+    pub strict: bool,
+    /// Accept the findings in this file, and fail for others only
+    ///
+    /// Findings are told apart by code, test, functions and source lines, so that other code, and line numbers, may change. Tests
+    /// with known findings are searched on behind these. Entries whose test was searched completely without
+    /// finding them are told as stale.
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// Accept all findings of this check, and keep them in the baseline
+    ///
+    /// Searches behind the first bug of a test (`--keep-going`). Entries of tests that were not checked, or not completely, stay.
+    #[arg(long, requires = "baseline")]
+    pub write_baseline: bool,
+}
+
+/// What `--deny` and `--allow` take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wanted {
+    /// Every warning.
+    All,
+    /// One kind of warning.
+    One(WarningKind),
+}
+
+impl Wanted {
+    fn parse(text: &str) -> Result<Self, String> {
+        if text == "warnings" {
+            return Ok(Self::All);
+        }
+        let is = |code: &str, name: &str| text.eq_ignore_ascii_case(code) || text == name;
+        if let Some(kind) = WarningKind::ALL.iter().find(|kind| is(kind.code(), &name(**kind))) {
+            return Ok(Self::One(*kind));
+        }
+        if BugKind::ALL.iter().any(|kind| is(kind.code(), &serde_name(kind))) {
+            return Err("it is a bug, not a warning: it always fails its test; --baseline accepts single ones".into());
+        }
+        let names: Vec<String> = WarningKind::ALL
+            .iter()
+            .map(|kind| format!("{} ({})", name(*kind), kind.code()))
+            .collect();
+        Err(format!("the warnings are {}, and `warnings` for all", names.join(", ")))
+    }
+}
+
+/// The name of a warning, as in JSON.
+pub fn name(kind: WarningKind) -> String {
+    serde_name(&kind)
+}
+
+fn serde_name(kind: &impl serde::Serialize) -> String {
+    let value = serde_json::to_value(kind).unwrap_or_default();
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+impl FindingOptions {
+    /// Whether tests fail for a warning.
+    pub fn denies(&self, kind: WarningKind) -> bool {
+        let named = |list: &[Wanted]| list.contains(&Wanted::One(kind));
+        if named(&self.deny) || named(&self.allow) {
+            return named(&self.deny);
+        }
+        let strictly = self.strict && strict().contains(&kind);
+        strictly || self.deny.contains(&Wanted::All)
+    }
+
+    /// Whether a warning is not to be told.
+    pub fn allows(&self, kind: WarningKind) -> bool {
+        let all = self.allow.contains(&Wanted::All) || self.allow.contains(&Wanted::One(kind));
+        all && !self.denies(kind)
+    }
+}
+
+/// What `--strict` denies.
+fn strict() -> BTreeSet<WarningKind> {
+    BTreeSet::from([WarningKind::ThreadStuck])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(deny: &[&str], allow: &[&str], strict: bool) -> FindingOptions {
+        let parsed =
+            |texts: &[&str]| texts.iter().map(|text| Wanted::parse(text).unwrap()).collect();
+        FindingOptions { deny: parsed(deny), allow: parsed(allow), strict, ..Default::default() }
+    }
+
+    #[test]
+    fn what_is_named_outweighs_what_is_said_of_all() {
+        let (leak, stuck) = (WarningKind::Leak, WarningKind::ThreadStuck);
+        let these = options(&["warnings"], &["leak"], false);
+        assert_eq!((these.denies(leak), these.allows(leak)), (false, true));
+        assert_eq!((these.denies(stuck), these.allows(stuck)), (true, false));
+        let these = options(&["LR0104"], &["warnings"], false);
+        assert_eq!((these.denies(leak), these.allows(leak)), (true, false));
+        assert_eq!((these.denies(stuck), these.allows(stuck)), (false, true));
+        let these = options(&["leak"], &["leak"], false);
+        assert!(
+            these.denies(leak) && !these.allows(leak),
+            "what is said twice fails rather than hides"
+        );
+    }
+
+    #[test]
+    fn strict_is_about_threads_that_are_stuck() {
+        let these = options(&[], &[], true);
+        assert!(these.denies(WarningKind::ThreadStuck) && !these.denies(WarningKind::Leak));
+        let these = options(&[], &["thread-stuck"], true);
+        assert!(!these.denies(WarningKind::ThreadStuck));
+        assert!(!options(&[], &[], false).denies(WarningKind::ThreadStuck));
+    }
+
+    #[test]
+    fn bugs_are_no_warnings() {
+        assert!(Wanted::parse("deadlock").unwrap_err().contains("--baseline"));
+        assert!(Wanted::parse("LR0001").unwrap_err().contains("--baseline"));
+        assert!(Wanted::parse("luck").unwrap_err().contains("leak (LR0104)"));
+        assert_eq!(Wanted::parse("lr0104"), Ok(Wanted::One(WarningKind::Leak)));
+    }
+}

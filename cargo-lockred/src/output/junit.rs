@@ -1,0 +1,196 @@
+//! A JUnit report, with the names and shape that nextest gives it: a suite a target, a case a test.
+
+use super::run::{End, Run};
+use super::utc;
+use crate::check::outcome::{Ended, Outcome};
+use lockred_trace::codes::Verdict;
+use std::fmt::Write as _;
+
+/// The whole document.
+pub fn document(run: &Run) -> String {
+    let mut suites: Vec<(String, Vec<&Outcome>)> = Vec::new();
+    for outcome in &run.outcomes {
+        let name = suite(outcome);
+        match suites.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, outcomes)) => outcomes.push(outcome),
+            None => suites.push((name, vec![outcome])),
+        }
+    }
+    let begun = utc::text(run.begun);
+    let mut text =
+        String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"lockred\"");
+    // An error that ended the check is one of the whole.
+    let own = usize::from(matches!(run.end, End::Error { .. }));
+    counts(&mut text, &run.outcomes.iter().collect::<Vec<_>>(), own);
+    let _ = writeln!(text, " timestamp=\"{begun}\">");
+    for (name, outcomes) in &suites {
+        let _ = write!(text, "    <testsuite name=\"{}\"", attribute(name));
+        counts(&mut text, outcomes, 0);
+        text.push_str(">\n");
+        for outcome in outcomes {
+            case(&mut text, outcome, name);
+        }
+        text.push_str("    </testsuite>\n");
+    }
+    text.push_str(&ended(&run.end));
+    text.push_str("</testsuites>\n");
+    text
+}
+
+/// What a suite is called: nextest's name of an executable.
+fn suite(outcome: &Outcome) -> String {
+    let Outcome { package, kind, target, .. } = outcome;
+    match *kind {
+        "lib" => package.clone(),
+        "test" => format!("{package}::{target}"),
+        kind => format!("{package}::{kind}/{target}"),
+    }
+}
+
+fn counts(text: &mut String, outcomes: &[&Outcome], own: usize) {
+    let number = |what: Fate| outcomes.iter().filter(|outcome| fate(outcome) == what).count();
+    let seconds: f64 = outcomes.iter().map(|outcome| outcome.seconds).sum();
+    let (failures, errors) = (number(Fate::Failure), number(Fate::Error) + own);
+    let skipped = number(Fate::Skipped);
+    let tests = outcomes.len() + own;
+    let _ = write!(
+        text,
+        " tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\" time=\"{seconds:.3}\""
+    );
+}
+
+/// What JUnit can say of a test.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Success,
+    Failure,
+    /// It could not be checked.
+    Error,
+    /// It was not checked to its end, as the user interrupted it.
+    Skipped,
+}
+
+fn fate(outcome: &Outcome) -> Fate {
+    match outcome.verdict {
+        Verdict::Failed if outcome.fails() => Fate::Failure,
+        Verdict::Unsupported => Fate::Error,
+        _ if outcome.error.is_some() => Fate::Error,
+        _ if outcome.ended == Ended::Interrupted => Fate::Skipped,
+        _ => Fate::Success,
+    }
+}
+
+fn case(text: &mut String, outcome: &Outcome, suite: &str) {
+    let (name, suite) = (attribute(&outcome.name), attribute(suite));
+    let seconds = outcome.seconds;
+    let _ = writeln!(
+        text,
+        "        <testcase name=\"{name}\" classname=\"{suite}\" time=\"{seconds:.3}\">"
+    );
+    let mut element = |name: &str, message: &str, kind: &str, content: &str| {
+        let (message, content) = (attribute(message), content_of(content));
+        let _ = writeln!(
+            text,
+            "            <{name} message=\"{message}\" type=\"{kind}\">{content}</{name}>"
+        );
+    };
+    match fate(outcome) {
+        Fate::Success => {}
+        Fate::Failure => {
+            let failing: Vec<_> = outcome.failing().collect();
+            let title = failing.first().map_or("", |found| found.report.title.as_str());
+            let message = match failing.len() {
+                0 | 1 => title.to_owned(),
+                more => format!("{title} (and {} more)", more - 1),
+            };
+            let code = failing.first().and_then(|found| found.report.code).unwrap_or("bug");
+            let texts: Vec<&str> = failing.iter().map(|found| found.plain.as_str()).collect();
+            element("failure", &message, code, &texts.join("\n\n"));
+        }
+        Fate::Error => match (&outcome.error, &outcome.unsupported) {
+            (Some(error), _) => element("error", "this is an error of lockred", "error", error),
+            (None, Some(what)) => {
+                element("error", &what.report.title, "unsupported", &what.plain);
+            }
+            (None, None) => element("error", "unsupported", "unsupported", ""),
+        },
+        Fate::Skipped => element("skipped", "interrupted", "interrupted", ""),
+    }
+    let _ = writeln!(text, "            <system-out>{}</system-out>", content_of(&told(outcome)));
+    text.push_str("        </testcase>\n");
+}
+
+/// What is told of every test: its verdict, what that rests on, and what fails nothing.
+fn told(outcome: &Outcome) -> String {
+    let verdict = match outcome.verdict {
+        Verdict::Verified => "verified",
+        Verdict::Passed => "passed",
+        Verdict::Failed => "failed",
+        Verdict::Unsupported => "unsupported",
+    };
+    let (executions, ended) = (outcome.counts.executions, outcome.ended.text());
+    let mut text = format!("{verdict}: {executions} executions, ended: {ended}");
+    for assumption in &outcome.assumptions {
+        let _ = write!(text, "\nassuming {}: {}", assumption.kind.code(), assumption.message);
+    }
+    for known in outcome.known() {
+        let _ = write!(text, "\n\nknown: {}", known.plain);
+    }
+    let warnings = outcome.warnings.iter().filter(|warning| !warning.known && !warning.denied);
+    for warning in warnings {
+        let _ = write!(text, "\n\n{}", warning.rendered.plain);
+    }
+    text
+}
+
+/// The error that ended the check, as a case of its own: readers that know nothing of our exit status show it.
+fn ended(end: &End) -> String {
+    let End::Error { message, .. } = end else { return String::new() };
+    let (short, long) = (attribute(message), content_of(message));
+    format!(
+        "    <testsuite name=\"lockred\" tests=\"1\" failures=\"0\" errors=\"1\" skipped=\"0\" time=\"0.000\">\n        \
+         <testcase name=\"check\" classname=\"lockred\" time=\"0.000\">\n            \
+         <error message=\"{short}\" type=\"error\">{long}</error>\n        </testcase>\n    </testsuite>\n"
+    )
+}
+
+/// Text between tags.
+fn content_of(text: &str) -> String {
+    escaped(text, false)
+}
+
+/// The value of an attribute. Line breaks in it would be read as spaces.
+fn attribute(text: &str) -> String {
+    escaped(text, true)
+}
+
+fn escaped(text: &str, attribute: bool) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' if attribute => escaped.push_str("&quot;"),
+            '\n' if attribute => escaped.push_str("&#10;"),
+            // XML 1.0 has no way to write these.
+            '\0'..='\x08' | '\x0b' | '\x0c' | '\x0e'..='\x1f' | '\u{fffe}' | '\u{ffff}' => {
+                escaped.push(char::REPLACEMENT_CHARACTER);
+            }
+            '\r' => escaped.push_str("&#13;"),
+            character => escaped.push(character),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_xml_cannot_say_is_replaced() {
+        assert_eq!(content_of("a<b>&\"\x1b[1m\n"), "a&lt;b&gt;&amp;\"\u{fffd}[1m\n");
+        assert_eq!(attribute("\"x\"\ny"), "&quot;x&quot;&#10;y");
+    }
+}

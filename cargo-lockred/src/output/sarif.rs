@@ -1,0 +1,327 @@
+//! A SARIF 2.1.0 log: a result a finding, its interleaving as a code flow with a thread flow a thread.
+//!
+//! Rules are the codes, with their pages of the manual as help. Paths are relative to `SRCROOT`, the root of the repository.
+//! What could not be checked is no result but a notification of the run.
+
+use super::run::{End, Run};
+use super::utc;
+use crate::check::outcome::{FoundBug, FoundWarning, Outcome, Rendered};
+use crate::executable::symbols::{Frame, Origin};
+use crate::exit::Exit;
+use crate::manual;
+use crate::report::render::is_harness;
+use crate::report::strands::{Moment, Strand};
+use crate::report::{Place, Report, Severity};
+use lockred_trace::codes::{BugKind, WarningKind};
+use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::SystemTime;
+
+/// What relative paths are relative to.
+const ROOT: &str = "SRCROOT";
+/// The name of our fingerprints; a new number when they are made otherwise.
+const FINGERPRINT: &str = "lockredFinding/v1";
+
+/// The whole document.
+pub fn document(run: &Run) -> String {
+    let rules: Vec<Value> = rules().iter().map(|(code, level)| rule(code, level)).collect();
+    let mut log = json!({
+        "tool": { "driver": {
+            "name": "lockred",
+            "version": env!("CARGO_PKG_VERSION"),
+            "semanticVersion": env!("CARGO_PKG_VERSION"),
+            "rules": rules,
+        }},
+        "invocations": [invocation(run)],
+        "columnKind": "unicodeCodePoints",
+        "results": run.outcomes.iter().flat_map(|outcome| results(outcome, run)).collect::<Vec<_>>(),
+    });
+    if !run.source_root.as_os_str().is_empty() {
+        let mut root = uri(&run.source_root);
+        root.push('/');
+        log["originalUriBaseIds"] = json!({ ROOT: { "uri": format!("file://{root}") } });
+    }
+    let document = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [log],
+    });
+    format!("{document:#}\n")
+}
+
+/// Every code with its level, in the order of rules.
+fn rules() -> Vec<(&'static str, &'static str)> {
+    let bugs = BugKind::ALL.iter().map(|kind| (kind.code(), "error"));
+    bugs.chain(WarningKind::ALL.iter().map(|kind| (kind.code(), "warning"))).collect()
+}
+
+fn rule(code: &str, level: &str) -> Value {
+    let mut rule = json!({ "id": code, "defaultConfiguration": { "level": level } });
+    if let Some(page) = manual::page(code) {
+        rule["name"] = page.name().into();
+        rule["shortDescription"] = message(page.title());
+        rule["fullDescription"] = message(&page.meaning());
+        rule["help"] = json!({ "text": page.text(), "markdown": page.text() });
+    }
+    rule
+}
+
+fn message(text: &str) -> Value {
+    json!({ "text": text })
+}
+
+/// How we were run, and what went wrong.
+fn invocation(run: &Run) -> Value {
+    let mut notifications: Vec<Value> =
+        run.outcomes.iter().flat_map(|outcome| notifications(outcome, run)).collect();
+    let (successful, exit) = match &run.end {
+        End::UnderWay => {
+            notifications.push(notification(
+                "error",
+                "the check did not come to its end",
+                &[],
+                run,
+            ));
+            (false, None)
+        }
+        End::Finished(exit) => (*exit != Exit::Interrupted, Some(*exit)),
+        End::Error { exit, message } => {
+            notifications.push(notification("error", message, &[], run));
+            (false, Some(*exit))
+        }
+    };
+    let mut invocation = json!({
+        "executionSuccessful": successful,
+        "startTimeUtc": utc::text(run.begun),
+        "endTimeUtc": utc::text(SystemTime::now()),
+        "toolExecutionNotifications": notifications,
+    });
+    if let Some(exit) = exit {
+        invocation["exitCode"] = (exit as u8).into();
+    }
+    invocation
+}
+
+fn notifications(outcome: &Outcome, run: &Run) -> Vec<Value> {
+    let mut notifications = Vec::new();
+    if let Some(what) = &outcome.unsupported {
+        let text = format!("{}: {}", outcome.name, what.report.title);
+        notifications.push(notification("warning", &text, &what.report.places, run));
+    }
+    if let Some(error) = &outcome.error {
+        let text = format!("{}: error of lockred: {error}", outcome.name);
+        notifications.push(notification("error", &text, &[], run));
+    }
+    notifications
+}
+
+fn notification(level: &str, text: &str, places: &[Place], run: &Run) -> Value {
+    let mut notification = json!({ "level": level, "message": message(text) });
+    let locations: Vec<Value> = places.iter().filter_map(|p| placed(p, run)).take(1).collect();
+    if !locations.is_empty() {
+        notification["locations"] = locations.into();
+    }
+    notification
+}
+
+fn results(outcome: &Outcome, run: &Run) -> Vec<Value> {
+    let bugs = outcome.bugs.iter().map(|bug| bug_result(bug, outcome, run));
+    let warnings = outcome.warnings.iter().map(|warning| warning_result(warning, outcome, run));
+    bugs.chain(warnings).collect()
+}
+
+fn bug_result(bug: &FoundBug, outcome: &Outcome, run: &Run) -> Value {
+    let replay = format!("cargo lockred replay {}", bug.id);
+    let mut result = result(&bug.rendered, &bug.fingerprint, bug.known, outcome, run);
+    result["properties"]["replay"] = replay.into();
+    let flows: Vec<Value> =
+        bug.strands.iter().filter_map(|strand| thread_flow(strand, run)).collect();
+    if !flows.is_empty() {
+        result["codeFlows"] = json!([{ "threadFlows": flows }]);
+    }
+    result
+}
+
+fn warning_result(warning: &FoundWarning, outcome: &Outcome, run: &Run) -> Value {
+    result(&warning.rendered, &warning.fingerprint, warning.known, outcome, run)
+}
+
+/// What bugs and warnings have in common.
+fn result(
+    rendered: &Rendered,
+    fingerprint: &str,
+    known: bool,
+    outcome: &Outcome,
+    run: &Run,
+) -> Value {
+    let report = &rendered.report;
+    let code = report.code.unwrap_or_default();
+    let mut result = json!({
+        "ruleId": code,
+        "level": match report.severity { Severity::Error => "error", Severity::Warning => "warning" },
+        "message": message(&sentences(report, outcome)),
+        "partialFingerprints": { FINGERPRINT: fingerprint },
+        "properties": {
+            "package": outcome.package,
+            "target": { "kind": outcome.kind, "name": outcome.target },
+            "test": outcome.name,
+        },
+    });
+    if let Some(index) = rules().iter().position(|(rule, _)| *rule == code) {
+        result["ruleIndex"] = index.into();
+    }
+    let mut locations = report.places.iter().filter_map(|place| placed(place, run));
+    if let Some(first) = locations.next() {
+        result["locations"] = json!([first]);
+    }
+    let others = without_repetition(locations);
+    if !others.is_empty() {
+        result["relatedLocations"] = others.into();
+    }
+    let stacks = without_repetition(
+        report.places.iter().filter_map(|place| stack(&place.label, &place.frames, run)),
+    );
+    if !stacks.is_empty() {
+        result["stacks"] = stacks.into();
+    }
+    if run.compared {
+        result["baselineState"] = if known { "unchanged" } else { "new" }.into();
+    }
+    if known {
+        let why = "the baseline has it";
+        result["suppressions"] =
+            json!([{ "kind": "external", "status": "accepted", "justification": why }]);
+    }
+    result
+}
+
+/// The schema wants the items of some lists to differ.
+fn without_repetition(items: impl Iterator<Item = Value>) -> Vec<Value> {
+    let mut different = Vec::new();
+    for item in items {
+        if !different.contains(&item) {
+            different.push(item);
+        }
+    }
+    different
+}
+
+/// The text of a result: the title, the test, the notes.
+fn sentences(report: &Report, outcome: &Outcome) -> String {
+    let mut text = format!("{} (in the test {})", report.title, outcome.name);
+    for note in &report.notes {
+        let _ = write!(text, "\n{note}");
+    }
+    text
+}
+
+/// A place of a report as a location.
+fn placed(place: &Place, run: &Run) -> Option<Value> {
+    let frame = place.frame().filter(|frame| frame.line > 0)?;
+    let mut location = location(frame, run)?;
+    location["message"] = message(&place.label);
+    Some(location)
+}
+
+fn location(frame: &Frame, run: &Run) -> Option<Value> {
+    if frame.file.is_empty() {
+        return None;
+    }
+    let file = run.file(frame);
+    let mut artifact = Map::new();
+    if file.is_absolute() {
+        artifact.insert("uri".into(), format!("file://{}", uri(&file)).into());
+    } else {
+        artifact.insert("uri".into(), uri(&file).into());
+        artifact.insert("uriBaseId".into(), ROOT.into());
+    }
+    let mut physical = json!({ "artifactLocation": artifact });
+    if frame.line > 0 {
+        physical["region"] = region(frame, run);
+    }
+    let function = json!({ "fullyQualifiedName": frame.function, "kind": "function" });
+    Some(json!({ "physicalLocation": physical, "logicalLocations": [function] }))
+}
+
+fn region(frame: &Frame, run: &Run) -> Value {
+    match run.columns(frame) {
+        Some((first, end)) => json!({
+            "startLine": frame.line,
+            "startColumn": first,
+            "endLine": frame.line,
+            "endColumn": end,
+        }),
+        None if frame.column > 0 => {
+            json!({ "startLine": frame.line, "startColumn": frame.column })
+        }
+        None => json!({ "startLine": frame.line }),
+    }
+}
+
+/// A stack. What std and the harness do around the program is left out, unless there is nothing else.
+fn stack(label: &str, frames: &[Frame], run: &Run) -> Option<Value> {
+    let of_program = |frame: &&Frame| matches!(frame.origin, Origin::User | Origin::Dependency);
+    let all = !frames.iter().any(|frame| of_program(&frame));
+    let frames: Vec<Value> = frames
+        .iter()
+        .filter(|frame| !is_harness(frame) && (all || of_program(frame)))
+        .filter_map(|frame| Some(json!({ "location": location(frame, run)? })))
+        .collect();
+    (!frames.is_empty()).then(|| json!({ "message": message(label), "frames": frames }))
+}
+
+fn thread_flow(strand: &Strand, run: &Run) -> Option<Value> {
+    let locations: Vec<Value> =
+        strand.moments.iter().filter_map(|moment| step(moment, run)).collect();
+    let name = &strand.thread;
+    let flow = || json!({ "id": name, "message": message(name), "locations": locations });
+    (!locations.is_empty()).then(flow)
+}
+
+fn step(moment: &Moment, run: &Run) -> Option<Value> {
+    let mut place = location(&moment.frame, run)?;
+    place["message"] = message(&moment.label);
+    let mut step = json!({
+        "executionOrder": moment.order,
+        "importance": if moment.stack.is_some() { "essential" } else { "important" },
+        "location": place,
+    });
+    if let Some(stack) = moment.stack.as_ref().and_then(|f| stack(&moment.label, f, run)) {
+        step["stack"] = stack;
+    }
+    Some(step)
+}
+
+/// A path as the path of a URI.
+fn uri(path: &Path) -> String {
+    let mut uri = String::new();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
+                uri.push(char::from(*byte));
+            }
+            byte => {
+                let _ = write!(uri, "%{byte:02X}");
+            }
+        }
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_become_uris() {
+        assert_eq!(uri(Path::new("/a b/ä#?.rs")), "/a%20b/%C3%A4%23%3F.rs");
+    }
+
+    #[test]
+    fn a_check_under_way_is_told_as_one_that_did_not_succeed() {
+        let log: Value = serde_json::from_str(&document(&Run::new(false))).unwrap();
+        assert_eq!(log["runs"][0]["invocations"][0]["executionSuccessful"], false);
+        assert_eq!(log["runs"][0]["results"], json!([]));
+    }
+}
