@@ -87,7 +87,7 @@ impl Watch {
 const SHARE: u32 = 50;
 
 /// A choice as the formats have it.
-fn told(choice: Choice) -> schedule::Choice {
+pub fn told(choice: Choice) -> schedule::Choice {
     match choice {
         Choice::Thread(thread) => schedule::Choice::Thread(thread.0),
         Choice::Value { picked, of } => schedule::Choice::Value { picked, of },
@@ -95,7 +95,7 @@ fn told(choice: Choice) -> schedule::Choice {
 }
 
 /// What schedules begin with.
-fn beginning() -> impl Iterator<Item = schedule::Choice> {
+pub fn beginning() -> impl Iterator<Item = schedule::Choice> {
     state().channels_written_out.then_some(Schedule::WRITTEN_OUT).into_iter()
 }
 
@@ -115,7 +115,7 @@ pub fn trail(depth: usize, choice: Choice) {
 }
 
 /// A choice as the search has it.
-fn meant(choice: schedule::Choice) -> Choice {
+pub fn meant(choice: schedule::Choice) -> Choice {
     match choice {
         schedule::Choice::Thread(thread) => Choice::Thread(search::machine::ThreadId(thread)),
         schedule::Choice::Value { picked, of } => Choice::Value { picked, of },

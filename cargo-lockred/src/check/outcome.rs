@@ -2,7 +2,7 @@
 
 use crate::report::Report;
 use lockred_trace::codes::{AssumptionKind, BugKind, Verdict, WarningKind};
-use lockred_trace::message::{Assumption, Counts, Exploration, Stop};
+use lockred_trace::message::{Assumption, Counts, Exploration, Measure, Stop};
 use std::path::PathBuf;
 
 /// The outcome of one test.
@@ -127,6 +127,17 @@ pub struct Rendered {
     pub text: String,
 }
 
+/// What a schedule that was made minimal takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Size {
+    /// What it takes.
+    pub measure: Measure,
+    /// No schedule with fewer preemptions shows the bug.
+    pub minimal: bool,
+    /// Time ended the search for a lesser one.
+    pub out_of_time: bool,
+}
+
 /// A bug that was reproduced.
 #[derive(Clone, Debug)]
 pub struct FoundBug {
@@ -138,6 +149,8 @@ pub struct FoundBug {
     pub kind: BugKind,
     /// The file of its schedule.
     pub schedule: PathBuf,
+    /// What the schedule takes, where it was made minimal.
+    pub size: Option<Size>,
     /// Its report.
     pub rendered: Rendered,
 }

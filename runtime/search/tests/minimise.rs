@@ -214,7 +214,6 @@ oracle! {
     programs_of_four_threads: 3, generate::program(4, 4);
     programs_over_the_lock_family: 4, generate::locks::program();
     programs_that_meet_at_barriers: 5, generate::parts::meetings();
-    programs_that_wait_in_loops: 6, generate::loops::program();
 }
 
 /// The least measure of the program's one failure, from the schedule that the search finds.
@@ -260,6 +259,21 @@ fn a_change_and_back_takes_two_preemptions() {
         let least = least(&program, &schedule, &failure, ENOUGH).unwrap();
         assert_eq!((least.measure, least.proof), (truth[&failure], Proof::Measure));
     }
+}
+
+#[test]
+fn an_endless_execution_keeps_the_proof_from_what_comes_behind_it() {
+    // B reads 1 between A's stores only. With no preemption, A goes on for ever, or B comes first.
+    let text = "atomic f g; thread A { f = 1; f = 0; repeat 100 { g += 1 } } thread B { r = f; assert r == 0 }";
+    let program = parse(text);
+    let (failure, schedule) = found(&program).remove(0);
+    let of = |longest| {
+        let least = least(&program, &schedule, &failure, Effort { steps: 100_000, longest });
+        let least = least.unwrap();
+        (least.measure.preemptions, least.proof)
+    };
+    assert_eq!(of(1_000), (1, Proof::Measure));
+    assert_eq!(of(50), (1, Proof::None));
 }
 
 #[test]

@@ -58,7 +58,7 @@ pub trait Asker<F> {
 pub struct Effort {
     /// Steps in all, where going back to the root counts as 16 of them.
     pub steps: u64,
-    /// Steps of one execution; a longer one is given up.
+    /// Steps of one execution; one that is longer, and longer than twice the given schedule, is given up.
     pub longest: u64,
 }
 
@@ -99,14 +99,14 @@ pub fn minimise<M: Machine>(
 ) -> Option<Minimised> {
     let tally = Tally::default();
     let mut aim = Aim { asker, effort, tally: &tally };
-    let limits = Limits { executions: None, operations: u64::MAX };
+    // Where the failure does not show, what comes behind the schedule may be endless.
+    aim.effort.longest = effort.longest.max(schedule.len() as u64 * 2);
+    let limits = Limits { executions: None, operations: aim.effort.longest };
     let given = {
         let mut drive = Drive::new(machine, limits, &mut aim);
         shorten::follow(&mut drive, &Plan::of(schedule), &tally).ok().flatten()?
     };
     tally.spent.set(0);
-    aim.effort.longest = effort.longest.max(given.measure.steps.saturating_mul(2));
-    let limits = Limits { executions: None, operations: aim.effort.longest };
     let mut drive = Drive::new(machine, limits, &mut aim);
     let mut best = given.clone();
     let mut proof = Proof::None;
