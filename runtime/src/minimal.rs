@@ -80,7 +80,8 @@ pub fn answer(schedule: &Schedule, mut wanted: Wanted, steps: u64, rooted: bool)
     state().exit_ends = wanted.is_judged_at_exit();
     let followed = &schedule.0[usize::from(schedule.is_written_out())..];
     let choices: Vec<Choice> = followed.iter().copied().map(meant).collect();
-    let effort = Effort { steps, longest: LONGEST };
+    // Local changes only make the rest cheaper.
+    let effort = Effort { steps, local: steps / 4, longest: LONGEST };
     let mut found = search::minimise(&mut Native::default(), &choices, effort, &mut wanted);
     if found.is_none() && wanted.kind == BugKind::DataRace {
         // Several accesses may race at once: the detector tells the pair that it comes to first.

@@ -10,19 +10,22 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashSet};
 
 use check::cases::cases;
 use check::{leads_to, parse};
+use lockred_search::fault::{self, Fault};
 use lockred_search::machine::{Chooser, Flow, Machine, Status, Step, ThreadId};
 use lockred_search::minimise::{Asker, Effort, Likeness, Measure, Minimised, Proof, minimise};
 use lockred_search::model::{Failure, ModelMachine, Program, Watched};
 use lockred_search::naive::Fingerprint;
 use lockred_search::transactions;
-use lockred_search::{Choice, Findings, Limits};
-use proptest::prelude::*;
+use lockred_search::{Choice, Findings, Limits, Strategy};
+use proptest::prelude::{TestCaseError, prop_assert, prop_assert_eq, proptest};
 
 /// States beyond which a program is passed over.
 const STATES: usize = 3_000;
 /// Effort that is enough for every program here, and one that is not for many.
-const ENOUGH: Effort = Effort { steps: 20_000_000, longest: 10_000 };
-const LITTLE: Effort = Effort { steps: 300, longest: 10_000 };
+const ENOUGH: Effort = Effort { steps: 20_000_000, local: 5_000_000, longest: 10_000 };
+const LITTLE: Effort = Effort { steps: 300, local: 75, longest: 10_000 };
+/// Without local changes, the proof has everything to find.
+const GLOBAL: Effort = Effort { local: 0, ..ENOUGH };
 
 fn machine(program: &Program) -> Watched {
     Watched::new(ModelMachine::new(program))
@@ -181,6 +184,8 @@ fn compare(program: &Program) -> Result<(), TestCaseError> {
         prop_assert_eq!(whole.measure, truth[failure], "{:?} of {}", failure, program);
         prop_assert!(leads_to(program, &whole.schedule, failure), "{:?} of {}", failure, program);
         prop_assert_eq!(&least(program, schedule, failure, ENOUGH), &Some(whole));
+        let global = least(program, schedule, failure, GLOBAL).map(|least| least.measure);
+        prop_assert_eq!(global, Some(truth[failure]), "{:?} of {}", failure, program);
         let Some(part) = least(program, schedule, failure, LITTLE) else { continue };
         prop_assert!(part.measure <= part.given, "{:?} of {}", failure, program);
         prop_assert!(leads_to(program, &part.schedule, failure), "{:?} of {}", failure, program);
@@ -268,7 +273,8 @@ fn an_endless_execution_keeps_the_proof_from_what_comes_behind_it() {
     let program = parse(text);
     let (failure, schedule) = found(&program).remove(0);
     let of = |longest| {
-        let least = least(&program, &schedule, &failure, Effort { steps: 100_000, longest });
+        let least =
+            least(&program, &schedule, &failure, Effort { steps: 100_000, longest, ..ENOUGH });
         let least = least.unwrap();
         (least.measure.preemptions, least.proof)
     };
@@ -303,4 +309,37 @@ fn what_does_not_fail_is_not_minimised() {
     let (failure, _) = found(&program).remove(0);
     let no_schedule: Vec<Choice> = (0..2).map(|_| Choice::Thread(ThreadId(0))).collect();
     assert_eq!(least(&program, &no_schedule, &failure, ENOUGH), None);
+}
+
+/// Whether every failure of the program, looked for from whatever schedule shows it, gets its least measure.
+fn is_right(text: &str) -> bool {
+    let program = parse(text);
+    let truth = truth(&program).unwrap();
+    // Brute force comes to failures by the first threads first, whatever that costs.
+    let (seen, _) = check::search(&program, Strategy::Naive, Limits::default());
+    let is_end = |failure: &Failure| matches!(failure, Failure::End(_));
+    seen.schedules.into_iter().filter(|(f, _)| !is_end(f)).all(|(failure, schedule)| {
+        let least = least(&program, &schedule, &failure, GLOBAL).unwrap();
+        (least.measure, least.proof) == (truth[&failure], Proof::Measure)
+    })
+}
+
+macro_rules! caught {
+    ($($name:ident: $fault:ident, $text:literal;)*) => {
+        $(#[test]
+        fn $name() {
+            assert!(is_right($text));
+            assert!(!fault::with(Fault::$fault, || is_right($text)), "the fault is not caught");
+        })*
+    };
+}
+
+caught! {
+    who_ran_last_is_told_apart: LastForgotten, "atomic f g;
+        thread A { g = 1; r = f; assert r == 0 } thread B { f = 1; f = 0 }";
+    a_cheaper_way_to_a_state_is_gone_on_with: CostForgotten, "atomic f g h k;
+        thread A { g = 1; r = f; h = r; q = k; assert q == 0 }
+        thread B { f = 1; s = h; if s == 1 { k = 1 } }";
+    what_was_written_before_is_told_apart: WritesForgotten, "atomic f g;
+        thread A { g = 1; r = f; assert r != 6 } thread B { f += 1 } thread C { f = 5 }";
 }

@@ -7,23 +7,18 @@
 use std::collections::HashMap;
 
 use crate::explore::Choice;
+use crate::fault::{Fault, is_on};
 use crate::fingerprint;
 use crate::footprint::{Access, Footprint, ObjectId};
 use crate::machine::ThreadId;
-
-/// Hashes of the steps that an object was written and, since then, read by.
-#[derive(Clone, Copy, Default)]
-struct Version {
-    write: u128,
-    /// The sum: reads commute.
-    reads: u128,
-}
 
 /// See the module.
 #[derive(Default)]
 pub(super) struct Causes {
     threads: Vec<u128>,
-    objects: HashMap<ObjectId, Version>,
+    /// Of each object, the hash of the step that has written it last. (Who reads tells what was written before; so nobody has to tell
+    /// what was read before.)
+    objects: HashMap<ObjectId, u128>,
     /// The sum of the hashes of all steps.
     all: u128,
 }
@@ -54,21 +49,17 @@ impl Causes {
         }
         let mut seen = 0_u128;
         for &(object, access) in &footprint.accesses {
-            let version = self.objects.get(&object).copied().unwrap_or_default();
-            let reads = if is_read(access) { 0 } else { version.reads };
-            let one = fingerprint::of(&(object, access, version.write, reads));
-            seen = seen.wrapping_add(one);
+            let written = self.objects.get(&object).copied().unwrap_or_default();
+            let written = if is_on(Fault::WritesForgotten) { 0 } else { written };
+            seen = seen.wrapping_add(fingerprint::of(&(object, access, written)));
         }
         let before = self.threads[thread.index()];
         let step = fingerprint::of(&(thread, before, signature, seen, values));
         self.threads[thread.index()] = step;
         self.all = self.all.wrapping_add(step);
         for &(object, access) in &footprint.accesses {
-            let version = self.objects.entry(object).or_default();
-            if is_read(access) {
-                version.reads = version.reads.wrapping_add(step);
-            } else {
-                *version = Version { write: step, reads: 0 };
+            if !is_read(access) {
+                self.objects.insert(object, step);
             }
         }
     }

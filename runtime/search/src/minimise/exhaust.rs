@@ -11,6 +11,7 @@ use super::measure::{Measure, Walk};
 use super::{Failing, Proof, Tally, failed};
 use crate::drive::{After, Drive, Run};
 use crate::explore::{Choice, Stop};
+use crate::fault::{Fault, is_on};
 use crate::fingerprint::{self, ByFingerprint};
 use crate::machine::{Machine, Status, ThreadId};
 use crate::picks::Picks;
@@ -208,11 +209,14 @@ impl Search<'_> {
             return drive.finish().map(|()| false);
         }
         if let Some(visited) = &mut self.visited {
+            let last = walk.last.filter(|_| !is_on(Fault::LastForgotten));
             let codes: Vec<u8> = statuses.iter().map(|&status| code(status)).collect();
-            let state = fingerprint::of(&(self.causes.hash(), walk.last, codes));
+            let state = fingerprint::of(&(self.causes.hash(), last, codes));
             let spent = walk.measure.preemptions;
             match visited.get_mut(&state) {
-                Some(before) if *before <= spent => return Ok(false),
+                Some(before) if *before <= spent || is_on(Fault::CostForgotten) => {
+                    return Ok(false);
+                }
                 Some(before) => *before = spent,
                 None => {
                     visited.insert(state, spent);

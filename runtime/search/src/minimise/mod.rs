@@ -58,6 +58,8 @@ pub trait Asker<F> {
 pub struct Effort {
     /// Steps in all, where going back to the root counts as 16 of them.
     pub steps: u64,
+    /// Of these, what may go into local changes.
+    pub local: u64,
     /// Steps of one execution; one that is longer, and longer than twice the given schedule, is given up.
     pub longest: u64,
 }
@@ -110,8 +112,7 @@ pub fn minimise<M: Machine>(
     let mut drive = Drive::new(machine, limits, &mut aim);
     let mut best = given.clone();
     let mut proof = Proof::None;
-    // A quarter is enough for what is only to make the rest cheaper.
-    let shortened = shorten::shorten(&mut drive, &mut best, &tally, effort.steps / 4);
+    let shortened = shorten::shorten(&mut drive, &mut best, &tally, effort.local);
     if shortened.is_ok() {
         // Its end is told by the proof.
         let _ = exhaust::exhaust(&mut drive, &mut best, &mut proof, &tally);
