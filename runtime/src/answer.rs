@@ -320,10 +320,14 @@ struct Follower {
     length: usize,
     /// Steps that may still be made once it has.
     left: usize,
+    /// Of each choice, how many steps were recorded before it.
+    recorded: Vec<usize>,
 }
 
 impl Observer<Failure> for Follower {
     fn on_choice(&mut self, depth: usize, choice: Choice) {
+        self.recorded.truncate(depth);
+        self.recorded.resize(depth + 1, crate::record::steps());
         self.watch.on_choice(depth, choice);
     }
 
@@ -343,7 +347,8 @@ impl Observer<Failure> for Follower {
 pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
     let length = schedule.0.len() - usize::from(schedule.is_written_out());
     let left = crate::record::BEHIND;
-    let mut follower = Follower { watch: Watch::new(None, true), length, left };
+    let watch = Watch::new(None, true);
+    let mut follower = Follower { watch, length, left, recorded: Vec::new() };
     let (executed, drift) = if rooted {
         crate::harness::learn();
         let followed = &schedule.0[usize::from(schedule.is_written_out())..];
@@ -364,7 +369,10 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
     });
     Message::Replayed(Replay {
         bug: shown(follower.watch.failures, length).map(Failure::into_bug),
-        drift: drift.map(|(step, message)| Drift { step, message }),
+        drift: drift.map(|(step, message)| {
+            let recorded = follower.recorded.get(step).copied().unwrap_or(recorder.steps.len());
+            Drift { step, recorded, message }
+        }),
         schedule: Schedule(beginning().chain(executed.into_iter().map(told)).collect()),
         threads: threads.collect(),
         objects: recorder.objects,

@@ -14,9 +14,9 @@ const WIDEST: usize = 44;
 const SHOWN: usize = 120;
 
 /// A cell: what was done, and where.
-struct Cell {
+pub(super) struct Cell {
     thread: usize,
-    text: String,
+    pub(super) text: String,
 }
 
 /// The table, without a line break at its end. With `full`, operations inside of std are told with their place there, and
@@ -84,7 +84,12 @@ fn columns(replay: &Replay) -> Vec<String> {
     (0..number).map(|thread| thread_name(replay, u32::try_from(thread).unwrap_or(0))).collect()
 }
 
-fn cell(names: &HashMap<u32, String>, step: &Step, symbols: &Symbols, full: bool) -> Cell {
+pub(super) fn cell(
+    names: &HashMap<u32, String>,
+    step: &Step,
+    symbols: &Symbols,
+    full: bool,
+) -> Cell {
     let mut text = step.operation.clone();
     if let Some(name) = step.object.and_then(|object| names.get(&object)) {
         // `lock A`, rather than `lock lock A`.
@@ -112,7 +117,7 @@ fn place(frame: &Frame, full: bool) -> String {
 }
 
 /// `mutex A`: objects of a kind are lettered in the order in which they are first used; by index, where they are used.
-fn object_names(replay: &Replay) -> HashMap<u32, String> {
+pub(super) fn object_names(replay: &Replay) -> HashMap<u32, String> {
     let mut kinds: HashMap<&str, Vec<u32>> = HashMap::new();
     let mut seen = HashSet::new();
     for index in replay.steps.iter().filter_map(|step| step.object) {

@@ -180,6 +180,8 @@ pub struct Replay {
 pub struct Drift {
     /// Index into the schedule.
     pub step: usize,
+    /// How many of [`Replay::steps`] came before.
+    pub recorded: usize,
     /// What did not fit.
     pub message: String,
 }
