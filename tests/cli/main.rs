@@ -1,5 +1,6 @@
 //! The command line: usage, selection, verdicts, JSON, replay, targets, and surroundings that differ.
 
+mod advice;
 mod allocators;
 mod choices;
 mod demo;

@@ -87,7 +87,7 @@ fn what_is_kept_is_listed_with_what_became_of_its_program() {
     let (id, file) = find(&fixture);
     let listed = || run(&fixture, &["list"]).expect(0).stdout;
     let line = listed();
-    for part in [id.as_str(), "LR0002", "same", "tests::deadlocks", "2 threads wait"] {
+    for part in [id.as_str(), "LR0002", "same", "tests::deadlocks", "wait for each other"] {
         assert!(line.contains(part), "`{part}` is missing in {line}");
     }
     let json = run(&fixture, &["list", "--message-format", "json"]).expect(0).stdout;

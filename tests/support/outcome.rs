@@ -129,6 +129,20 @@ pub struct Site {
     pub thread: Value,
     /// What it did there.
     pub role: String,
+    /// The memory order that would have to be stronger.
+    #[serde(default)]
+    pub order: Option<Order>,
+}
+
+/// A memory order that is too weak.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+pub struct Order {
+    /// As std names it.
+    pub has: String,
+    /// What would be enough.
+    pub needs: String,
+    /// It is the order of a compare-exchange that failed.
+    pub fails: bool,
 }
 
 /// The last line: how many tests got each verdict.

@@ -257,6 +257,7 @@ impl Examiner<'_> {
             thread: String::new(),
             label: String::new(),
             frames,
+            order: None,
         };
         place.frame().filter(|frame| frame.line > 0).map(render::location)
     }

@@ -4,7 +4,7 @@ use crate::check::outcome::{Ended, FoundBug, FoundWarning, Outcome, Rendered, Si
 use crate::check::tally::Tally;
 use crate::report::Place;
 use lockred_trace::codes::{BugKind, Verdict, WarningKind};
-use lockred_trace::message::Role;
+use lockred_trace::message::{Role, Stronger};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::path::Path;
@@ -65,6 +65,8 @@ struct Bug<'a> {
     known: bool,
     message: &'a str,
     sites: Vec<Site<'a>>,
+    /// Further sentences of the report.
+    notes: &'a [String],
     /// The schedule's file, relative to the workspace root where it lies in it.
     replay: Cow<'a, str>,
     /// What the schedule takes, where it was made minimal: all but deaths of the process.
@@ -104,6 +106,21 @@ struct Site<'a> {
     function: &'a str,
     thread: &'a str,
     role: Option<Role>,
+    /// What happens there, in words.
+    label: &'a str,
+    /// The memory order that would have to be stronger there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    order: Option<Order>,
+}
+
+#[derive(Serialize)]
+struct Order {
+    /// As std names it.
+    has: String,
+    /// The weakest that is enough.
+    needs: String,
+    /// It is the order of a compare-exchange that failed.
+    fails: bool,
 }
 
 #[derive(Serialize)]
@@ -196,6 +213,7 @@ fn bug<'a>(bug: &'a FoundBug, root: &Path) -> Bug<'a> {
         known: bug.known,
         message: &bug.rendered.report.title,
         sites: sites(&bug.rendered),
+        notes: &bug.rendered.report.notes,
         replay: bug.schedule.strip_prefix(root).unwrap_or(&bug.schedule).to_string_lossy(),
         schedule: bug.size.map(schedule),
     }
@@ -248,6 +266,12 @@ fn site(place: &Place) -> Option<Site<'_>> {
         function: &frame.function,
         thread: &place.thread,
         role: place.role,
+        label: &place.label,
+        order: place.order.map(|Stronger { has, needs, fails }| Order {
+            has: format!("{has:?}"),
+            needs: format!("{needs:?}"),
+            fails,
+        }),
     })
 }
 

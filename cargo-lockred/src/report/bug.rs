@@ -197,7 +197,7 @@ impl Names<'_> {
                 label = format!("{}; it was created here", label.replace(" here", ""));
             }
         }
-        Place { role: Some(place.role), thread, label, frames }
+        Place { role: Some(place.role), thread, label, frames, order: place.order }
     }
 
     fn action(&self, place: &message::Place, called: Option<&str>) -> String {

@@ -79,6 +79,7 @@ mod tests {
                 column: 5,
                 origin: Origin::User,
             }],
+            order: None,
         };
         let report = Report {
             severity: Severity::Error,

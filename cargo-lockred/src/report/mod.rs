@@ -10,7 +10,7 @@ pub mod strands;
 pub mod warning;
 
 use crate::executable::symbols::{Frame, Origin};
-use lockred_trace::message::Role;
+use lockred_trace::message::{Role, Stronger};
 
 /// A finding, ready to be rendered.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -47,6 +47,8 @@ pub struct Place {
     pub label: String,
     /// The stack, innermost frame first.
     pub frames: Vec<Frame>,
+    /// The memory order that would have to be stronger there, if it shows that.
+    pub order: Option<Stronger>,
 }
 
 impl Place {

@@ -38,7 +38,7 @@ fn of_lock(place: &message::Place, symbols: &Symbols) -> Place {
         _ => format!("{thread} acquires {lock} here"),
     };
     let frames = symbols.frames(place.site, &place.stack);
-    Place { role: Some(place.role), thread, label, frames }
+    Place { role: Some(place.role), thread, label, frames, order: None }
 }
 
 /// The report of something that cannot be modelled.
@@ -63,5 +63,5 @@ fn place(site: SiteId, stack: &[u64], label: &str, symbols: &Symbols) -> Vec<Pla
     if frames.is_empty() {
         return Vec::new();
     }
-    vec![Place { role: None, thread: String::new(), label: label.into(), frames }]
+    vec![Place { role: None, thread: String::new(), label: label.into(), frames, order: None }]
 }
