@@ -4,17 +4,18 @@ use crate::checkpoint;
 use crate::failure::Failure;
 use crate::machine::Native;
 use crate::names::Use;
+use crate::nesting::Nesting;
 use crate::state::{State, state};
 use lockred_search::transactions::Frontier;
 use lockred_search::{self as search, Choice, Counts, Covered, Observer, Outcome, Stop};
-use lockred_trace::codes::{AssumptionKind, WarningKind};
+use lockred_trace::codes::{AssumptionKind, BugKind, WarningKind};
 use lockred_trace::message::{
     Assumption, Counts as Told, Drift, Exploration, Finding, Message, Replay, Stop as Reason,
     Thread, Unsupported,
 };
 use lockred_trace::schedule::{self, Schedule};
 use lockred_trace::session::{
-    Checkpoint, Limits, StatusWord, Strategy, TRAIL_CAPACITY, encode_share,
+    Checkpoint, Limits, StatusWord, Strategy, TRAIL_CAPACITY, decode_choice, encode_share,
 };
 use lockred_trace::sites::SiteId;
 use std::time::{Duration, Instant};
@@ -122,6 +123,14 @@ pub fn trail(depth: usize, choice: Choice) {
     }
 }
 
+/// The choices of the execution under way, if they are all kept.
+pub fn schedule_so_far() -> Option<Schedule> {
+    let status = state().status?;
+    let length = status.trail_length();
+    let choices = (0..length).map(|index| decode_choice(status.trail_word(index)));
+    (length < TRAIL_CAPACITY).then(|| Schedule(choices.collect()))
+}
+
 /// A choice as the search has it.
 fn meant(choice: schedule::Choice) -> Choice {
     match choice {
@@ -215,6 +224,9 @@ pub fn explore(strategy: Strategy, limits: Limits, keep_going: bool, rooted: boo
     if state.weak_pair {
         let kind = AssumptionKind::MemoryModelSc;
         state.assumptions.push(Assumption { kind, detail: String::new(), site: SiteId(0) });
+    }
+    if watch.findings.iter().all(|finding| finding.kind != BugKind::Deadlock) {
+        state.warnings.extend(crate::nesting::warnings(stop == Reason::Complete));
     }
     if !watch.findings.is_empty() {
         // A mistake is told first; what it leaves behind says little.
@@ -365,6 +377,7 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
     let mut follower = Follower { watch: Watch::new(None, true), length, left };
     let (executed, drift) = if rooted {
         crate::harness::learn();
+        state().nesting = Nesting::default();
         let followed = &schedule.0[usize::from(schedule.is_written_out())..];
         let choices: Vec<Choice> = followed.iter().copied().map(meant).collect();
         let limits = search::Limits { executions: Some(1), operations };
@@ -389,6 +402,7 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
         objects: recorder.objects,
         steps: recorder.steps,
         output: recorder.output,
+        warnings: crate::nesting::warnings(true),
         unsupported: state.unsupported.take(),
     })
 }

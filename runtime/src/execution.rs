@@ -1,6 +1,7 @@
 //! The execution under way: everything of the runtime that a restore puts back to what it was at the root.
 
 use crate::channel::Channel;
+use crate::nesting::Event;
 use crate::thread::Thread;
 use lockred_trace::sites::SiteId;
 use std::collections::BTreeMap;
@@ -14,6 +15,8 @@ pub struct Held {
     pub thread: u32,
     /// Where it was acquired.
     pub site: SiteId,
+    /// With others who hold it, too.
+    pub shared: bool,
     /// The recorded step of the acquisition.
     pub step: Option<usize>,
     /// Stack at the acquisition (only while recording).
@@ -72,6 +75,8 @@ pub struct Execution {
     pub clock: u64,
     /// Locks that are held.
     pub held: Vec<Held>,
+    /// Locks that were acquired under others, and what orders that.
+    pub events: Vec<Event>,
     /// Channels that are known as a whole, by the address of the block that each is in.
     pub channels: BTreeMap<usize, Channel>,
     /// The first exit.
@@ -103,6 +108,7 @@ impl Clone for Execution {
             progress,
             clock,
             held,
+            events,
             exit,
             panics,
             steps_after_exit,
@@ -117,6 +123,7 @@ impl Clone for Execution {
         self.progress = *progress;
         self.clock = *clock;
         self.held.clone_from(held);
+        self.events.clone_from(events);
         self.exit = *exit;
         self.panics.clone_from(panics);
         self.steps_after_exit = *steps_after_exit;

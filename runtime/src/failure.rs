@@ -41,5 +41,5 @@ impl Failure {
 
 /// A place without stack, object or step.
 pub fn place(role: Role, thread: u32, site: SiteId) -> Place {
-    Place { role, thread, site, stack: Vec::new(), object: None, step: None }
+    Place { role, thread, site, stack: Vec::new(), object: None, step: None, order: None }
 }

@@ -101,6 +101,8 @@ fn hash_execution(execution: &Execution, hasher: &mut impl Hasher) {
         clock,
         // For reports; memory says who holds what.
         held: _,
+        // For warnings.
+        events: _,
         channels,
         exit,
         panics,

@@ -90,7 +90,7 @@ fn wait(address: usize, value: u32, deadline: Option<u64>, bits: u32) -> i64 {
     state.step.footprint.touch(queue(address), Access::Enqueue);
     crate::gate::futex_wait(address, true, deadline.is_some());
     rounds::progress();
-    crate::objects::futex(address, "waits", &[]);
+    crate::objects::futex(address, crate::objects::WAITS, &[]);
     let thread = state.thread();
     thread.woken = false;
     stop(Pending::FutexQueued { address, deadline }, SiteId(0));

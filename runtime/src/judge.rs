@@ -1,9 +1,8 @@
-//! What a finished execution amounts to: exit status, deadlock, threads left behind.
+//! What a finished execution amounts to: exit status, threads left behind.
 
 use crate::execution::{Exit, Panic};
 use crate::failure::{Failure, place};
 use crate::machine;
-use crate::operation::Pending;
 use crate::state::state;
 use lockred_search::machine::Flow;
 use lockred_trace::codes::{BugKind, WarningKind};
@@ -26,8 +25,9 @@ pub fn finish(failures: &mut Vec<Failure>) {
             failures.extend(judge_exit(exit));
             warn_stuck();
             crate::leaks::judge();
+            crate::nesting::judge();
         }
-        None => failures.extend(stuck()),
+        None => failures.extend(crate::stuck::judge()),
     }
     warn_panicked();
 }
@@ -92,94 +92,19 @@ fn panic(panics: &[Panic]) -> Failure {
     failure
 }
 
-/// Nobody can run and the process has not ended: a deadlock, or, if some threads go round loops, a livelock.
-fn stuck() -> Option<Failure> {
-    let state = state();
-    let threads = &state.execution.threads;
-    let blocked: Vec<usize> =
-        (0..threads.len()).filter(|&number| !threads[number].has_ended()).collect();
-    if blocked.is_empty() {
-        return None;
-    }
-    let spins = |number: &usize| machine::goes_round(&threads[*number]);
-    let spinning: Vec<usize> = blocked.iter().copied().filter(spins).collect();
-    let (kind, message) = match (&blocked[..], &spinning[..]) {
-        ([one], []) => (BugKind::Deadlock, format!("deadlock: thread {one} waits for ever")),
-        (many, []) => {
-            (BugKind::Deadlock, format!("deadlock: {} threads wait for ever", many.len()))
-        }
-        (_, [one]) => (
-            BugKind::Livelock,
-            format!(
-                "livelock: thread {one} goes round a loop for ever, and no other thread can end it"
-            ),
-        ),
-        (_, many) => {
-            (BugKind::Livelock, format!("livelock: {} threads go round loops for ever", many.len()))
-        }
-    };
-    let mut sites: Vec<String> = blocked
-        .iter()
-        .map(|&number| {
-            let thread = &threads[number];
-            let site = if thread.site == SiteId(0) { thread.last_site } else { thread.site };
-            format!("{}{}", site.0, waiting(thread.pending).0)
-        })
-        .collect();
-    sites.sort_unstable();
-    let mut failure = Failure::new(kind, message, &sites.join("-"));
-    for &number in &blocked {
-        failure.places.extend(blocked_places(number as u32));
-    }
-    Some(failure)
-}
-
-/// What a blocked thread waits for: in words, and the address of the object.
-fn waiting(pending: Pending) -> (&'static str, Option<usize>) {
-    match pending {
-        Pending::Atomic(operation) if operation.goes_round() => ("loop", None),
-        Pending::Atomic(operation) => ("lock", Some(operation.address)),
-        Pending::FutexQueued { address, .. } => ("futex", Some(address)),
-        Pending::Channel(operation) => ("channel", Some(operation.channel)),
-        Pending::Offering { channel } => ("channel", Some(channel)),
-        Pending::Join { .. } => ("thread", None),
-        Pending::Spinning | Pending::Idling => ("loop", None),
-        _ => ("", None),
-    }
-}
-
-/// Where a blocked thread waits, and where it acquired what it holds.
-fn blocked_places(number: u32) -> Vec<Place> {
-    let state = state();
-    let thread = &state.execution.threads[number as usize];
-    let (kind, address) = waiting(thread.pending);
-    let role = if machine::goes_round(thread) { Role::Spins } else { Role::Waits };
-    let mut waits = place(role, number, thread.site);
-    if state.recorder.is_some() {
-        waits.stack.clone_from(&thread.stopped);
-    }
-    if let Some(recorder) = &mut state.recorder {
-        waits.object = match thread.pending {
-            Pending::Join { target } => {
-                let region = state.execution.threads[target as usize].region;
-                Some(recorder.object(region.base(), &format!("thread {target}"), None))
-            }
-            _ => address.map(|address| recorder.object(address, kind, None)),
-        };
-        waits.step = Some(recorder.steps.len());
-    }
-    let mut places = vec![waits];
-    let held = state.execution.held.iter().filter(|held| held.thread == number);
-    places.extend(held.map(|held| crate::lives::held_place(Role::Holds, held)));
-    places
-}
-
 /// Tells a warning once, with the stack of a thread.
 fn warn(kind: WarningKind, message: String, site: SiteId, thread: u32) {
     let told = |known: &Warning| known.kind == kind && known.message == message;
     if !state().warnings.iter().any(told) {
         let stack = crate::state::stack_of(thread);
-        state().warnings.push(Warning { kind, message, site, stack });
+        state().warnings.push(Warning {
+            kind,
+            message,
+            site,
+            stack,
+            places: Vec::new(),
+            schedule: None,
+        });
     }
 }
 

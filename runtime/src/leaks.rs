@@ -7,13 +7,13 @@
 
 use crate::execution::{AtExit, Execution};
 use crate::harness::Harness;
-use crate::heap::{self, Block};
+use crate::heap::Block;
 use crate::lives::Lives;
+use crate::reach::Heap;
 use crate::state::{Mode, state};
 use lockred_trace::codes::WarningKind;
 use lockred_trace::message::Warning;
 use lockred_trace::sites::SiteId;
-use std::ops::Range;
 
 /// The execution is over: warns of leaks, each place of an allocation once, if that is wanted. O(bytes in use, times the logarithm of the
 /// number of blocks).
@@ -92,62 +92,18 @@ impl Place<'_> {
             _ => message.push_str(&format!(" ({others} more blocks are lost with it)")),
         }
         let stack = self.stack.to_vec();
-        Warning { kind: WarningKind::Leak, message, site: SiteId(0), stack }
+        Warning {
+            kind: WarningKind::Leak,
+            message,
+            site: SiteId(0),
+            stack,
+            places: Vec::new(),
+            schedule: None,
+        }
     }
 }
 
-/// All live blocks, by address.
-struct Heap(Vec<Block>);
-
 impl Heap {
-    fn of(execution: &Execution) -> Self {
-        let mut blocks = Vec::new();
-        for thread in &execution.threads {
-            // SAFETY: the heap of a thread's region is made with the thread.
-            unsafe { heap::for_each_live(thread.region, |block| blocks.push(block)) };
-        }
-        blocks.sort_unstable_by_key(|block| block.start);
-        Self(blocks)
-    }
-
-    /// The block that a word points into, by its number.
-    fn pointed_to(&self, word: usize) -> Option<usize> {
-        let behind = self.0.partition_point(|block| block.start <= word);
-        let number = behind.checked_sub(1)?;
-        let block = self.0[number];
-        (word < block.start + block.size.max(1)).then_some(number)
-    }
-
-    /// Calls `visit` with the blocks that words of this memory point to.
-    fn points_to(&self, memory: Range<usize>, mut visit: impl FnMut(usize)) {
-        let mut at = memory.start.next_multiple_of(size_of::<usize>());
-        while at + size_of::<usize>() <= memory.end {
-            // SAFETY: the caller names memory of the program, which is stopped.
-            let word = unsafe { (at as *const usize).read() };
-            if let Some(block) = self.pointed_to(word) {
-                visit(block);
-            }
-            at += size_of::<usize>();
-        }
-    }
-
-    fn contents(&self, number: usize) -> Range<usize> {
-        let block = self.0[number];
-        block.start..block.start + block.size
-    }
-
-    /// Everything that can be reached from some blocks, and is not in `found` yet, comes into it. Gives how many that are.
-    fn flood(&self, mut open: Vec<usize>, found: &mut [bool]) -> usize {
-        let mut count = 0;
-        while let Some(number) = open.pop() {
-            if !std::mem::replace(&mut found[number], true) {
-                count += 1;
-                self.points_to(self.contents(number), |other| open.push(other));
-            }
-        }
-        count
-    }
-
     /// What is lost.
     fn leaks(&self, execution: &Execution, lives: &Lives) -> Vec<Leak> {
         let mut found = vec![false; self.0.len()];

@@ -7,10 +7,25 @@ use crate::state::state;
 use lockred_search::discipline::Passing;
 use lockred_search::footprint::Access;
 use lockred_trace::hooks::{Class, RmwOp};
+use lockred_trace::message::Step;
 use lockred_trace::sites::SiteId;
 
+/// How a step is called in which a thread begins to wait for a futex.
+pub const WAITS: &str = "waits";
+
+/// How a step is called that wakes nobody.
+pub const WAKES_NOBODY: &str = "wakes nobody";
+
+/// How a step begins in which a compare-exchange finds another value.
+const EXCHANGE_FAILED: &str = "compare-exchange failed";
+
+/// Whether a step is a compare-exchange that found another value.
+pub fn failed_exchange(step: &Step) -> bool {
+    step.operation.starts_with(EXCHANGE_FAILED)
+}
+
 /// Kind of the object that an operation of this class acts on.
-const fn kind(class: Class) -> &'static str {
+pub const fn kind(class: Class) -> &'static str {
     match class {
         Class::Lock | Class::TryLock | Class::Unlock => "lock",
         Class::ReadLock | Class::TryReadLock | Class::ReadUnlock | Class::Downgrade => "rwlock",
@@ -19,7 +34,8 @@ const fn kind(class: Class) -> &'static str {
         Class::Park | Class::Unpark => "parker",
         Class::Wait => "once",
         Class::CondvarWait | Class::CondvarNotify => "condition variable",
-        Class::Plain | Class::Invisible | Class::Unused | Class::Guarded => "atomic",
+        Class::Guarded => "poison flag",
+        Class::Plain | Class::Invisible | Class::Unused => "atomic",
         Class::Channel => "channel",
     }
 }
@@ -40,16 +56,26 @@ pub fn keep_held(operation: &AtomicOperation, wrote: bool) {
     let held = &mut state.execution.held;
     match operation.how.class() {
         Class::Lock | Class::TryLock | Class::ReadLock | Class::TryReadLock => {
+            let class = operation.how.class();
+            let shared = matches!(class, Class::ReadLock | Class::TryReadLock);
+            let waits = matches!(class, Class::Lock | Class::ReadLock);
+            crate::nesting::acquires(operation.address, operation.site, shared, waits, &stack);
             let step = state.recorder.as_ref().map(|recorder| recorder.steps.len());
-            held.push(Held {
+            state.execution.held.push(Held {
                 address: operation.address,
                 thread,
                 site: operation.site,
+                shared,
                 step,
                 stack,
             });
         }
-        Class::Downgrade => {}
+        Class::Downgrade => {
+            let lock = |held: &&mut Held| held.address == operation.address;
+            if let Some(held) = held.iter_mut().find(lock) {
+                held.shared = true;
+            }
+        }
         _ => {
             let lock = |held: &Held| held.address == operation.address;
             // A guard may be released by another thread than the one that acquired it.
@@ -81,6 +107,16 @@ pub fn executed(
     record::step(words(operation, access, rmw, old, new, wrote), Some(object), operation.site);
 }
 
+/// A value of an atomic word: what may be an address is told as one.
+struct Word(u64);
+
+impl std::fmt::Display for Word {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let is_address = (1 << 32..1 << 48).contains(&self.0);
+        if is_address { write!(f, "{:#x}", self.0) } else { write!(f, "{}", self.0) }
+    }
+}
+
 /// An operation in a few words.
 fn words(
     operation: &AtomicOperation,
@@ -90,6 +126,7 @@ fn words(
     new: u64,
     wrote: bool,
 ) -> String {
+    let (old, new) = (Word(old), Word(new));
     match (operation.how.class(), operation.kind) {
         (Class::Lock, _) if wrote => "lock".into(),
         (Class::TryLock, Atomic::CompareExchange { .. }) if wrote => "try lock: locked".into(),
@@ -108,7 +145,7 @@ fn words(
         (_, Atomic::Store) => format!("store {new}"),
         (_, Atomic::CompareExchange { .. }) if wrote => format!("compare-exchange {old} -> {new}"),
         (_, Atomic::CompareExchange { expected }) => {
-            format!("compare-exchange failed: {old}, not {expected}")
+            format!("{EXCHANGE_FAILED}: {old}, not {}", Word(expected))
         }
         (_, Atomic::Rmw) => {
             let name = rmw.map_or("update", rmw_name);
@@ -167,7 +204,7 @@ pub fn futex(address: usize, what: &str, woken: &[u32]) {
     }
     let object = number(address, "futex");
     let words = match woken {
-        [] if what == "wakes" => "wakes nobody".to_owned(),
+        [] if what == "wakes" => WAKES_NOBODY.to_owned(),
         [] => what.to_owned(),
         [one] => format!("wakes thread {one}"),
         many => {

@@ -92,7 +92,7 @@ pub fn stepped(state: &mut State, context: *mut libc::ucontext_t) -> bool {
         Place::Program => crate::unwind::recorded_stack(),
         _ => state.execution.threads[thread as usize].stopped.clone(),
     };
-    signals::record_death(thread, libc::SIGSEGV, Some(address), stack);
+    signals::record_death(thread, libc::SIGSEGV, Some((address, "writes")), stack);
     if place == Place::Program {
         signals::go_on_in_explorer(context);
     }

@@ -4,14 +4,15 @@ use crate::arena::Region;
 use crate::detect::{self, AccessInfo, AccessKind, By, Detector, Race, StackId};
 use crate::failure::{Failure, place};
 use crate::heap::Reuse;
+use crate::objects;
 use crate::operation::{Atomic, AtomicOperation};
-use crate::record::Recorder;
+use crate::record::{Moment, Recorder};
 use crate::state::{Mode, State, installed, state};
 use lockred_search::footprint::Access;
 use lockred_search::transactional::Racer;
 use lockred_trace::codes::BugKind;
 use lockred_trace::hooks::{Class, How};
-use lockred_trace::message::Place;
+use lockred_trace::message::{Place, Role, Stronger};
 use lockred_trace::sites::SiteId;
 
 /// Plain hooks are called only while this is not 0: below the root.
@@ -26,7 +27,11 @@ pub fn begin() {
     let state = state();
     if state.detects {
         let ranges = [crate::arena::range(), crate::root::globals()];
-        state.detector.get_or_insert_with(|| Detector::new(&ranges)).reset();
+        let detector = state.detector.get_or_insert_with(|| Detector::new(&ranges));
+        if state.recorder.is_some() {
+            detector.keep_events();
+        }
+        detector.reset();
     }
     wake_up();
 }
@@ -75,15 +80,20 @@ fn stack_id(state: &mut State) -> StackId {
     if state.thread().spin.in_turn() {
         return last_stack_id(state);
     }
-    match &mut state.recorder {
-        Some(recorder) => StackId(recorder.stack_id(crate::unwind::stack())),
-        None => StackId(0),
-    }
+    let number = state.thread_number();
+    let Some(recorder) = &mut state.recorder else { return StackId(0) };
+    let held = state.execution.held.iter().filter(|held| held.thread == number);
+    StackId(recorder.keep(Moment {
+        stack: crate::unwind::stack(),
+        step: 0,
+        events: state.detector.as_ref().map_or(0, Detector::events),
+        held: held.cloned().collect(),
+    }))
 }
 
 /// The stack id that was given last.
 fn last_stack_id(state: &State) -> StackId {
-    StackId(state.recorder.as_ref().map_or(0, Recorder::last_stack_id))
+    StackId(state.recorder.as_ref().map_or(0, Recorder::last_moment))
 }
 
 /// See [`lockred_trace::hooks`].
@@ -258,6 +268,7 @@ fn report(state: &mut State, race: &Race) {
     }
     let mut failure =
         failure.at(access_place(state, &race.earlier)).at(access_place(state, &race.later));
+    failure.places.extend(causes(state, race));
     if race.later.kind == AccessKind::Free {
         failure.places.extend(crate::misuse::places_of_free(race.later.addr));
     }
@@ -294,13 +305,38 @@ const fn kind_name(kind: AccessKind) -> &'static str {
     }
 }
 
+/// Where an access was made.
 fn access_place(state: &mut State, access: &AccessInfo) -> Place {
     let mut place = place(access.kind.role(), access.thread, access.site);
     if let Some(recorder) = &mut state.recorder {
-        let (stack, step) = recorder.stack_of(access.stack.0);
+        let Moment { stack, step, .. } = recorder.moment(access.stack.0);
         place.stack = stack;
         place.step = Some(step);
         place.object = Some(recorder.object(access.addr, "memory", Some(access.size as u64)));
     }
     place
+}
+
+/// What helps to see why two accesses are not ordered: the locks that their threads held, and the operations whose memory orders are too weak.
+fn causes(state: &State, race: &Race) -> Vec<Place> {
+    let (Some(recorder), Some(detector)) = (&state.recorder, &state.detector) else {
+        return Vec::new();
+    };
+    let earlier = recorder.moment(race.earlier.stack.0);
+    let later = recorder.moment(race.later.stack.0);
+    // What was held at a free is told with that.
+    let later = if race.later.kind == AccessKind::Free { Vec::new() } else { later.held };
+    let held = earlier.held.into_iter().chain(later);
+    let too_weak = detector.too_weak(race, earlier.events).into_iter().map(|weak| {
+        let Moment { stack, step, .. } = recorder.moment(weak.by.stack.0);
+        let fails = recorder.steps.get(step).is_some_and(objects::failed_exchange);
+        Place {
+            stack,
+            step: Some(step),
+            order: Some(Stronger { has: weak.has, needs: weak.needs, fails }),
+            ..place(Role::WeakOrder, weak.by.thread, weak.by.site)
+        }
+    });
+    let weak: Vec<Place> = too_weak.collect();
+    held.map(|held| crate::lives::held_place(Role::Held, &held)).chain(weak).collect()
 }

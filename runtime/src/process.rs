@@ -86,7 +86,7 @@ pub extern "C" fn __lr_libc_raise(signal: i32) -> i32 {
     if signal == libc::SIGABRT {
         __lr_libc_abort();
     }
-    crate::signals::died(signal, None)
+    crate::signals::died(signal)
 }
 
 /// signal: handlers are not run; the old one is reported as the default.

@@ -4,6 +4,7 @@ use crate::arena::Region;
 use crate::execution::Exit;
 use crate::heap;
 use crate::machine::sign;
+use crate::nesting::Event;
 use crate::operation::Pending;
 use crate::state::{self, Mode, leave, state, stop};
 use crate::thread::{Destructor, Start, Thread};
@@ -81,6 +82,7 @@ pub extern "C" fn __lr_libc_pthread_create(
     if let Some(detector) = &mut state.detector {
         detector.spawn(parent, child);
     }
+    state.execution.events.push(Event::Creates(parent, child));
     crate::plain::wake_up();
     crate::gate::spawned(child);
     crate::objects::spawned(child);
@@ -173,6 +175,7 @@ pub extern "C" fn __lr_libc_pthread_join(handle: usize, result: *mut *mut u8) ->
     if let Some(detector) = &mut state.detector {
         detector.join(joiner, target);
     }
+    state.execution.events.push(Event::Joins(joiner, target));
     crate::gate::joined(target);
     crate::plain::rest_if_alone();
     crate::objects::joined(target);

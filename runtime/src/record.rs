@@ -1,5 +1,6 @@
 //! The record of one execution, for replays: steps, objects, stacks, output.
 
+use crate::execution::Held;
 use crate::state::state;
 use lockred_search::machine::Flow;
 use lockred_trace::message::{Object, Output, Step};
@@ -12,6 +13,19 @@ const OUTPUT_BYTES: usize = 1 << 20;
 /// Operations that are recorded behind a bug, at most: then the execution ends.
 pub const BEHIND: usize = 2000;
 
+/// When a thread did something that a race may be told of.
+#[derive(Clone, Debug, Default)]
+pub struct Moment {
+    /// Return addresses, innermost first.
+    pub stack: Vec<u64>,
+    /// Steps recorded before it.
+    pub step: usize,
+    /// Events that the race detector had kept.
+    pub events: usize,
+    /// Locks that the thread held.
+    pub held: Vec<Held>,
+}
+
 /// See the module. Emptied at every restore.
 #[derive(Debug, Default)]
 pub struct Recorder {
@@ -23,7 +37,7 @@ pub struct Recorder {
     /// Output in order.
     pub output: Vec<Output>,
     output_bytes: usize,
-    stacks: Vec<(Vec<u64>, usize)>,
+    moments: Vec<Moment>,
     /// Operations in the step under way since something failed in it.
     behind: usize,
 }
@@ -45,21 +59,31 @@ impl Recorder {
         number
     }
 
-    /// Keeps a stack and gives its id, from 1.
-    pub fn stack_id(&mut self, stack: Vec<u64>) -> u32 {
-        self.stacks.push((stack, self.steps.len()));
-        self.stacks.len() as u32
+    /// The number of the object at an address, if it was recorded.
+    pub fn number(&self, address: usize) -> Option<u32> {
+        self.numbers.get(&address).copied()
+    }
+
+    /// The kind of the object at an address, if it was recorded.
+    pub fn kind(&self, address: usize) -> Option<&str> {
+        self.number(address).map(|number| self.objects[number as usize].kind.as_str())
+    }
+
+    /// Keeps a moment and gives its id, from 1. Its step is set here.
+    pub fn keep(&mut self, moment: Moment) -> u32 {
+        self.moments.push(Moment { step: self.steps.len(), ..moment });
+        self.moments.len() as u32
     }
 
     /// The id that was given last; 0 if none was.
-    pub fn last_stack_id(&self) -> u32 {
-        self.stacks.len() as u32
+    pub fn last_moment(&self) -> u32 {
+        self.moments.len() as u32
     }
 
-    /// The stack with an id, and the number of steps recorded before it.
-    pub fn stack_of(&self, id: u32) -> (Vec<u64>, usize) {
+    /// The moment with an id.
+    pub fn moment(&self, id: u32) -> Moment {
         let index = (id as usize).wrapping_sub(1);
-        self.stacks.get(index).cloned().unwrap_or_default()
+        self.moments.get(index).cloned().unwrap_or_default()
     }
 
     /// Appends output of a thread.

@@ -81,6 +81,12 @@ impl StatusPage {
         self.set(StatusWord::Phase, phase as u64);
     }
 
+    /// How many words the trail has.
+    pub fn trail_length(self) -> usize {
+        let length = self.word(StatusWord::TrailLength as usize).load(Ordering::Relaxed);
+        usize::try_from(length).unwrap_or(TRAIL_CAPACITY).min(TRAIL_CAPACITY)
+    }
+
     /// One word of the trail.
     pub fn trail_word(self, index: usize) -> u64 {
         self.word(STATUS_TRAIL / 8 + index).load(Ordering::Relaxed)

@@ -113,7 +113,9 @@ extern "C" fn fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc:
     }
     status.dies_below(&crate::unwind::stack());
     let stack = crate::unwind::recorded_stack();
-    record_death(number, signal, Some(address), stack);
+    // SAFETY: the kernel passes a valid context.
+    let error = unsafe { (&(*context).uc_mcontext.gregs)[libc::REG_ERR as usize] };
+    record_death(number, signal, Some((address, does(error))), stack);
     status.survives();
     go_on_in_explorer(context);
 }
@@ -181,13 +183,30 @@ fn name(signal: i32) -> &'static str {
     }
 }
 
-pub fn record_death(number: u32, signal: i32, address: Option<usize>, stack: Vec<u64>) {
+/// What a page fault with this error code (Intel SDM volume 3, section 4.7) is about.
+const fn does(error: i64) -> &'static str {
+    const WRITE: i64 = 1 << 1;
+    const FETCH: i64 = 1 << 4;
+    match error {
+        _ if error & FETCH != 0 => "calls",
+        _ if error & WRITE != 0 => "writes",
+        _ => "reads",
+    }
+}
+
+/// The running thread dies of a signal; `fault`: of what it did at this address.
+pub fn record_death(
+    number: u32,
+    signal: i32,
+    fault: Option<(usize, &'static str)>,
+    stack: Vec<u64>,
+) {
     let state = state();
-    let overflow = address.is_some_and(|address| state.mapped.is_guard(address));
-    let message = match address {
+    let overflow = fault.is_some_and(|(address, _)| state.mapped.is_guard(address));
+    let message = match fault {
         _ if overflow => format!("thread {number} overflows its stack"),
-        Some(address) if matches!(signal, libc::SIGSEGV | libc::SIGBUS) => {
-            format!("{} in thread {number} at address {address:#x}", name(signal))
+        Some((address, does)) if matches!(signal, libc::SIGSEGV | libc::SIGBUS) => {
+            format!("{}: thread {number} {does} address {address:#x}", name(signal))
         }
         _ => format!("{} in thread {number}", name(signal)),
     };
@@ -199,8 +218,8 @@ pub fn record_death(number: u32, signal: i32, address: Option<usize>, stack: Vec
 }
 
 /// The running thread dies of a signal that it sent itself.
-pub fn died(signal: i32, address: Option<usize>) -> ! {
+pub fn died(signal: i32) -> ! {
     let stack = crate::unwind::recorded_stack();
-    record_death(state().thread_number(), signal, address, stack);
+    record_death(state().thread_number(), signal, None, stack);
     end_execution(Flow::Over)
 }

@@ -15,6 +15,7 @@ use crate::harness::Harness;
 use crate::heap::Reuse;
 use crate::lives::Lives;
 use crate::names::Names;
+use crate::nesting::Nesting;
 use crate::operation::{AtomicOperation, Pending};
 use crate::overflow::Overflow;
 use crate::record::Recorder;
@@ -132,6 +133,8 @@ pub struct State {
     pub assumptions: Vec<Assumption>,
     /// Findings that fail nothing.
     pub warnings: Vec<Warning>,
+    /// Locks under each other.
+    pub nesting: Nesting,
     /// What could not be modelled.
     pub unsupported: Option<Unsupported>,
     /// The session's counters.
@@ -203,6 +206,7 @@ impl State {
             recorder: (mode == Mode::Replay).then(Recorder::default),
             assumptions: Vec::new(),
             warnings: Vec::new(),
+            nesting: Nesting::default(),
             unsupported: None,
             status,
             root: None,

@@ -5,19 +5,24 @@ use super::outcome::FoundBug;
 use crate::build::Purpose;
 use crate::error::Result;
 use crate::executable::list::Test;
+use crate::output::style::Style;
+use crate::replay::table::{self, View};
 use crate::report::render::Stacks;
 use crate::report::{bug, strands};
 use crate::schedule_file::{self, KeptBuild, KeptTest, ScheduleFile};
 use crate::session::{self, Ending, Patience};
 use lockred_trace::FORMAT_VERSION;
 use lockred_trace::codes::BugKind;
-use lockred_trace::message::{Bug, Finding, Replay};
+use lockred_trace::message::{Bug, Finding, Replay, Warning};
 use lockred_trace::schedule::Schedule;
 use lockred_trace::session::Task;
 use std::path::PathBuf;
 
 /// Seconds that a replay may take: it is one execution.
 pub const REPLAY_SECONDS: f64 = 60.0;
+
+/// Rows at the beginning, and at the end, that a report shows of a long interleaving.
+const SHOWN: usize = 16;
 
 /// Replays a finding. The inner error says why it is not reported as a bug.
 ///
@@ -76,11 +81,36 @@ pub fn found_bug(
         false => Vec::new(),
     };
     let mut rendered = examiner.rendered(report, Stacks::User);
-    for text in [&mut rendered.text, &mut rendered.plain] {
+    for (text, style) in
+        [(&mut rendered.text, examiner.style()), (&mut rendered.plain, Style::plain())]
+    {
+        if !replay.steps.is_empty() {
+            let view = View::Brief { shown: SHOWN, output: false };
+            let table = table::text(replay, &examiner.symbols, view, style);
+            text.push_str(&format!("\n\n{table}"));
+        }
         text.push_str(&format!("\n\nreplay: cargo lockred replay {id}"));
     }
     let known = examiner.knows(test, &fingerprint);
     Ok(FoundBug { id, fingerprint, known, kind, schedule, rendered, strands })
+}
+
+/// A warning with all that is known of it: of one that a replay tells more of, what that tells. `None`, if that does not show it.
+///
+/// # Errors
+/// When no session can be made.
+pub fn in_full(examiner: &Examiner<'_>, test: &Test, warning: &Warning) -> Result<Option<Warning>> {
+    let Some(schedule) = warning.schedule.clone() else { return Ok(Some(warning.clone())) };
+    let order = examiner.order(Task::Replay { schedule }, test);
+    let patience = Patience::of_budget(Some(REPLAY_SECONDS));
+    let ending = session::run(&examiner.launch(test), &order, patience, &mut |_| ())?;
+    let Ending::Replayed(replay) = ending else { return Ok(None) };
+    let sites = |warning: &Warning| -> Vec<_> {
+        warning.places.iter().map(|place| (place.role, place.thread, place.site)).collect()
+    };
+    let same = |told: &&Warning| told.kind == warning.kind && sites(told) == sites(warning);
+    let told = replay.warnings.iter().find(same);
+    Ok(told.map(|told| Warning { message: warning.message.clone(), ..told.clone() }))
 }
 
 /// The replay of a finding failed.

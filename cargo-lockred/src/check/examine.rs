@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::executable::list::Test;
 use crate::executable::symbols::Symbols;
 use crate::fingerprint::Fingerprint;
+use crate::output::style::Style;
 use crate::report::render::{self, Stacks};
 use crate::report::{Report, Severity, identity, warning};
 use crate::session::{Failure, Launch};
@@ -131,7 +132,9 @@ impl Examiner<'_> {
         }
         let told = |warning: &&Warning| !self.options.findings.allows(warning.kind);
         for warning in exploration.warnings.iter().filter(told) {
-            outcome.warnings.push(self.warning(test, warning));
+            if let Some(warning) = bugs::in_full(self, test, warning)? {
+                outcome.warnings.push(self.warning(test, &warning));
+            }
         }
         for replay in &answer.deaths {
             let Some(bug) = &replay.bug else { continue };
@@ -210,10 +213,8 @@ impl Examiner<'_> {
 
     /// A report with its text, as it is printed here.
     pub(super) fn rendered(&self, report: Report, stacks: Stacks) -> Rendered {
-        let color = self.options.selection.display.color;
-        let colored = crate::output::style::Style::choose(color).is_colored();
         let plain = render::text(&report, self.symbols.sources(), stacks, false);
-        let text = match colored {
+        let text = match self.style().is_colored() {
             true => render::text(&report, self.symbols.sources(), stacks, true),
             false => plain.clone(),
         };
@@ -230,6 +231,11 @@ impl Examiner<'_> {
     pub(super) fn fingerprint(&self, test: &Test, report: &Report, key: &str) -> String {
         let begun = self.test_fingerprint(test);
         identity::add(begun, report, self.symbols.sources(), key).hex()
+    }
+
+    /// How reports are coloured.
+    pub(super) fn style(&self) -> Style {
+        Style::choose(self.options.selection.display.color)
     }
 
     fn assumptions(&self, assumptions: &[Assumption]) -> Vec<Told> {

@@ -19,6 +19,10 @@ use crate::schedule_file::{self, ScheduleFile};
 use crate::session::{self, Ending, Launch, Patience};
 use crate::subject::Subject;
 use lockred_trace::message::Replay;
+use table::View;
+
+/// Rows at the beginning, and at the end, that are shown of a long interleaving.
+const SHOWN: usize = 120;
 
 /// Runs the command.
 ///
@@ -131,7 +135,8 @@ fn show(
     let symbols = Symbols::open(&built.executable, sidecar, subject.places());
     console.status("Replaying", &format!("{} of {} ({})", file.test.name, built.label(), file.id));
     console.line("");
-    console.line(&table::text(replay, &symbols, options.full, console.style));
+    let view = if options.full { View::Full } else { View::Brief { shown: SHOWN, output: true } };
+    console.line(&table::text(replay, &symbols, view, console.style));
     let stacks = if options.full { Stacks::Full } else { Stacks::User };
     let colored = console.style.is_colored();
     if let Some(drift) = &replay.drift {

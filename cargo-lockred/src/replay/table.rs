@@ -2,42 +2,78 @@
 
 use crate::executable::symbols::{Frame, Origin, Symbols};
 use crate::output::style::{Paint, Style};
-use crate::report::bug::thread_name;
+use crate::report::bug::{thread_name, with_main};
 use crate::report::render::location;
-use lockred_trace::message::{Output, Replay, Step};
+use lockred_trace::message::{self, Output, Replay, Role, Step};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 /// Widest column; longer cells are cut, unless everything is to be shown.
 const WIDEST: usize = 44;
-/// Rows that are shown when not everything is: the first and the last so many.
-const SHOWN: usize = 120;
 
-/// A cell: what was done, and where.
-struct Cell {
-    thread: usize,
-    text: String,
+/// What is shown of an interleaving.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum View {
+    /// Every step, with its place in std where it is there, and no row or cell shortened.
+    Full,
+    /// The steps that matter, the first and the last so many of them; and what the program printed, if that is wanted.
+    Brief {
+        /// How many at either end.
+        shown: usize,
+        /// Whether with what was printed.
+        output: bool,
+    },
 }
 
-/// The table, without a line break at its end. With `full`, operations inside of std are told with their place there, and
-/// no row or cell is shortened.
-pub fn text(replay: &Replay, symbols: &Symbols, full: bool, style: Style) -> String {
-    let threads = columns(replay);
-    let names = object_names(replay);
-    let cells: Vec<Cell> =
-        replay.steps.iter().map(|step| cell(&names, step, symbols, full)).collect();
-    let mut widths: Vec<usize> = threads.iter().map(|name| name.chars().count()).collect();
-    for cell in &cells {
-        if let Some(width) = widths.get_mut(cell.thread) {
-            *width = (*width).max(cell.text.chars().count());
+/// A row: what a thread did, and where.
+struct Row {
+    /// The step, if it is one: an access of a bug is none.
+    step: Option<usize>,
+    thread: usize,
+    what: String,
+    /// With spaces before it.
+    at: String,
+}
+
+impl Row {
+    fn width(&self) -> usize {
+        self.what.chars().count() + self.at.chars().count()
+    }
+
+    /// What was done is cut before where that was.
+    fn text(&self, width: usize) -> String {
+        let at = self.at.chars().count();
+        let what = if self.width() > width && at < width {
+            padded(&self.what, width - at)
+        } else {
+            self.what.clone()
+        };
+        padded(&format!("{what}{}", self.at), width)
+    }
+}
+
+/// The table, without a line break at its end; empty if nothing is to be shown. Up to the bug, if there is one; the [`View::Full`] one to the end.
+pub fn text(replay: &Replay, symbols: &Symbols, view: View, style: Style) -> String {
+    let full = view == View::Full;
+    let rows = rows(replay, symbols, view);
+    let output: &[Output] = match view {
+        View::Full => &replay.output,
+        View::Brief { output: true, .. } => printed_by_test(replay),
+        View::Brief { output: false, .. } => &[],
+    };
+    let threads = columns(replay, &rows, full);
+    let mut widths: Vec<usize> = threads.iter().map(|(_, name)| name.chars().count()).collect();
+    for row in &rows {
+        if let Some(column) = threads.iter().position(|(thread, _)| *thread == row.thread) {
+            widths[column] = widths[column].max(row.width());
         }
     }
     if !full {
         widths.iter_mut().for_each(|width| *width = (*width).min(WIDEST));
     }
-    let number = cells.len().to_string().len().max(4);
+    let number = replay.steps.len().to_string().len().max(4);
     let mut table = format!("{:>number$}", "step");
-    for (name, width) in threads.iter().zip(&widths) {
+    for ((_, name), width) in threads.iter().zip(&widths) {
         let _ = write!(table, " │ {}", style.paint(Paint::Bold, &padded(name, *width)));
     }
     table.truncate(table.trim_end_matches(' ').len());
@@ -47,11 +83,18 @@ pub fn text(replay: &Replay, symbols: &Symbols, full: bool, style: Style) -> Str
         table.push_str("─┼─");
         table.push_str(&"─".repeat(*width));
     }
-    let hidden = if full { 0..0 } else { middle(cells.len()) };
-    let mut output = replay.output.iter().peekable();
-    for (index, cell) in cells.iter().enumerate() {
-        while let Some(piece) = output.next_if(|piece| piece.step <= index) {
-            printed(&mut table, piece, replay, number, style);
+    let hidden = match view {
+        View::Full => 0..0,
+        View::Brief { shown, .. } => middle(rows.len(), shown),
+    };
+    let last = rows.iter().filter_map(|row| row.step).max().filter(|_| !full);
+    let mut output =
+        output.iter().take_while(|piece| last.is_none_or(|last| piece.step <= last)).peekable();
+    for (index, row) in rows.iter().enumerate() {
+        if let Some(step) = row.step {
+            while let Some(piece) = output.next_if(|piece| piece.step <= step) {
+                printed(&mut table, piece, replay, number, style);
+            }
         }
         if hidden.contains(&index) {
             if index == hidden.start {
@@ -64,10 +107,11 @@ pub fn text(replay: &Replay, symbols: &Symbols, full: bool, style: Style) -> Str
             }
             continue;
         }
-        let _ = write!(table, "\n{:>number$}", index + 1);
-        for (thread, width) in widths.iter().enumerate() {
-            let text = if thread == cell.thread { cell.text.as_str() } else { "" };
-            let _ = write!(table, " │ {}", padded(text, *width));
+        let step = row.step.map_or_else(String::new, |step| (step + 1).to_string());
+        let _ = write!(table, "\n{step:>number$}");
+        for ((thread, _), width) in threads.iter().zip(&widths) {
+            let text = if *thread == row.thread { row.text(*width) } else { padded("", *width) };
+            let _ = write!(table, " │ {text}");
         }
         table.truncate(table.trim_end_matches(' ').len());
     }
@@ -77,36 +121,160 @@ pub fn text(replay: &Replay, symbols: &Symbols, full: bool, style: Style) -> Str
     table
 }
 
-/// The names of the threads, by number.
-fn columns(replay: &Replay) -> Vec<String> {
-    let most = replay.steps.iter().map(|step| step.thread + 1).max().unwrap_or(1) as usize;
-    let number = replay.threads.len().max(most);
-    (0..number).map(|thread| thread_name(replay, u32::try_from(thread).unwrap_or(0))).collect()
+/// What the program printed that is not the test harness's.
+fn printed_by_test(replay: &Replay) -> &[Output] {
+    let harness = |piece: &&Output| {
+        piece.text.trim_start().starts_with("running 1 test")
+            || piece.thread == 0 && piece.step == 0 && piece.text.starts_with("test ")
+    };
+    &replay.output[replay.output.iter().take_while(harness).count()..]
 }
 
-fn cell(names: &HashMap<u32, String>, step: &Step, symbols: &Symbols, full: bool) -> Cell {
-    let mut text = what(names, step);
-    let frames = symbols.frames(step.site, &step.stack);
+/// The rows of a table.
+fn rows(replay: &Replay, symbols: &Symbols, view: View) -> Vec<Row> {
+    let names = object_names(replay);
+    if view == View::Full {
+        let rows = replay.steps.iter().enumerate();
+        return rows
+            .map(|(index, step)| {
+                row(&names, index, step, &symbols.frames(step.site, &step.stack), true)
+            })
+            .collect();
+    }
+    let places = replay.bug.iter().flat_map(|bug| &bug.places);
+    let told: HashSet<u32> = places.clone().filter_map(|place| place.object).collect();
+    let end = places.clone().filter_map(|place| {
+        // An access comes before the step that it is told with, everything else is that step.
+        place.step.map(|step| step + usize::from(!is_access(place.role)))
+    });
+    let end = end.max().unwrap_or(replay.steps.len());
+    let mut rows: Vec<Row> = Vec::new();
+    let mut accesses: Vec<&message::Place> = places.filter(|place| is_access(place.role)).collect();
+    accesses.sort_by_key(|place| place.step);
+    let mut accesses = accesses.into_iter().peekable();
+    let mut add_accesses = |rows: &mut Vec<Row>, before: usize| {
+        while let Some(place) =
+            accesses.next_if(|place| place.step.is_none_or(|step| step <= before))
+        {
+            let frames = symbols.frames(place.site, &place.stack);
+            let (what, at) = (access(place.role).to_owned(), at(&frames, false));
+            rows.push(Row { step: None, thread: place.thread as usize, what, at });
+        }
+    };
+    for (index, step) in replay.steps.iter().enumerate().take(end) {
+        add_accesses(&mut rows, index);
+        let kind = step.object.and_then(|object| replay.objects.get(object as usize));
+        let kind = kind.map_or("", |object| object.kind.as_str());
+        let is_told = step.object.is_some_and(|object| told.contains(&object));
+        if is_bookkeeping(step, kind) || !is_told && !matters(kind) {
+            continue;
+        }
+        let frames = symbols.frames(step.site, &step.stack);
+        if is_told || !panics(&frames) {
+            rows.push(row(&names, index, step, &frames, false));
+        }
+    }
+    add_accesses(&mut rows, usize::MAX);
+    rows.dedup_by(|new, old| {
+        let steps = new.step.is_some() && old.step.is_some();
+        steps && (new.thread, &new.what, &new.at) == (old.thread, &old.what, &old.at)
+    });
+    rows
+}
+
+/// Whether a place is an access that is no step.
+const fn is_access(role: Role) -> bool {
+    use Role::{Died, Freed, Frees, Panicked, Read, Spins, Waits, Write};
+    matches!(role, Read | Write | Frees | Freed | Panicked | Died | Waits | Spins)
+}
+
+const fn access(role: Role) -> &'static str {
+    match role {
+        Role::Read => "reads",
+        Role::Write => "writes",
+        Role::Frees | Role::Freed => "frees",
+        Role::Panicked => "panics",
+        Role::Waits => "waits for ever",
+        Role::Spins => "goes round for ever",
+        _ => "dies",
+    }
+}
+
+/// Whether steps on objects of this kind tell a reader something.
+fn matters(kind: &str) -> bool {
+    !matches!(kind, "reference count" | "poison flag")
+}
+
+/// Whether something is done to tell of a panic.
+fn panics(frames: &[Frame]) -> bool {
+    let user = frames.iter().position(|frame| frame.origin == Origin::User);
+    let inner = &frames[..user.unwrap_or(frames.len())];
+    inner.iter().any(|frame| frame.function.contains("panicking::"))
+}
+
+/// Whether a step is only a way to do what another step is told for.
+fn is_bookkeeping(step: &Step, kind: &str) -> bool {
+    let word = step.operation.split([' ', ':']).next().unwrap_or_default();
+    let raw = matches!(
+        word,
+        "load" | "store" | "compare-exchange" | "weak" | "swap" | "add" | "sub" | "and" | "or"
+    );
+    raw && matches!(
+        kind,
+        "lock" | "rwlock" | "condition variable" | "poison flag" | "once" | "parker" | "counter"
+    )
+}
+
+/// The threads that have rows, all of them in the full table, with their names.
+fn columns(replay: &Replay, rows: &[Row], full: bool) -> Vec<(usize, String)> {
+    let most = replay.steps.iter().map(|step| step.thread as usize + 1).max().unwrap_or(1);
+    (0..replay.threads.len().max(most))
+        .filter(|thread| full || rows.iter().any(|row| row.thread == *thread))
+        .map(|thread| (thread, thread_name(replay, u32::try_from(thread).unwrap_or(0))))
+        .collect()
+}
+
+fn row(
+    names: &HashMap<u32, String>,
+    index: usize,
+    step: &Step,
+    frames: &[Frame],
+    full: bool,
+) -> Row {
+    let (what, at) = (what(names, step), at(frames, full));
+    Row { step: Some(index), thread: step.thread as usize, what, at }
+}
+
+/// Where something was done: in the user's own code, else in a dependency's, with two spaces before it.
+fn at(frames: &[Frame], full: bool) -> String {
     let of = |origin| frames.iter().find(|frame| frame.origin == origin && frame.line > 0);
     let told = of(Origin::User).or_else(|| of(Origin::Dependency));
+    let mut text = String::new();
     if let Some(frame) = told.or_else(|| frames.first().filter(|_| full)) {
         let _ = write!(text, "  {}", place(frame, full));
         if let Some(inner) = frames.first().filter(|inner| full && *inner != frame) {
             let _ = write!(text, " in {}", inner.function);
         }
     }
-    Cell { thread: step.thread as usize, text }
+    text
 }
 
 /// What a step does: the operation, and the name of its object.
 pub fn what(names: &HashMap<u32, String>, step: &Step) -> String {
-    let mut text = step.operation.clone();
-    if let Some(name) = step.object.and_then(|object| names.get(&object)) {
-        // `lock A`, rather than `lock lock A`.
-        let rest = name.strip_prefix(step.operation.as_str()).unwrap_or(name);
-        let _ = write!(text, " {}", rest.trim_start());
+    let operation = with_main(&step.operation);
+    let Some(name) = step.object.and_then(|object| names.get(&object)) else { return operation };
+    let name = name.replace("condition variable", "condvar");
+    if operation == "waits" {
+        return format!("waits for {name}");
     }
-    text
+    if operation.starts_with("wakes ") || operation == "times out" {
+        return format!("{operation} ({name})");
+    }
+    match name.strip_prefix(operation.as_str()) {
+        // `lock A` and `lock`, rather than `lock lock A` and `lock lock`.
+        Some(rest) if rest.is_empty() || rest.starts_with(' ') => name,
+        _ => format!("{operation} {name}"),
+    }
 }
 
 /// `file:line`, with the column too when everything is shown.
@@ -152,8 +320,8 @@ fn printed(table: &mut String, piece: &Output, replay: &Replay, number: usize, s
 }
 
 /// The rows that are left out of a long table.
-const fn middle(rows: usize) -> std::ops::Range<usize> {
-    if rows > 2 * SHOWN { SHOWN..rows - SHOWN } else { 0..0 }
+const fn middle(rows: usize, shown: usize) -> std::ops::Range<usize> {
+    if rows > 2 * shown { shown..rows - shown } else { 0..0 }
 }
 
 /// The text with spaces behind it, or cut.
@@ -201,10 +369,12 @@ mod tests {
                 step(1, "load -> 1", Some(2)),
             ],
             output: vec![Output { thread: 1, descriptor: 1, text: "hello\n".into(), step: 2 }],
+            warnings: Vec::new(),
             unsupported: None,
         };
         let symbols = Symbols::of_sites(Sidecar::default(), Places::default());
-        let table = text(&replay, &symbols, false, Style::plain());
+        let table =
+            text(&replay, &symbols, View::Brief { shown: 120, output: true }, Style::plain());
         let expected = "\
 step │ main         │ thread 1 `worker`
 ─────┼──────────────┼──────────────────
@@ -219,7 +389,7 @@ step │ main         │ thread 1 `worker`
     fn long_cells_are_cut_and_long_tables_too() {
         assert_eq!(padded("abcdef", 4), "abc…");
         assert_eq!(padded("ab", 4), "ab  ");
-        assert_eq!(middle(240), 0..0);
-        assert_eq!(middle(241), 120..121);
+        assert_eq!(middle(240, 120), 0..0);
+        assert_eq!(middle(241, 120), 120..121);
     }
 }

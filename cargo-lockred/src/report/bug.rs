@@ -2,13 +2,15 @@
 
 use super::panic;
 use super::{Place, Report, Severity};
-use crate::executable::symbols::Symbols;
+use crate::executable::symbols::{Frame, Origin, Symbols};
 use lockred_trace::codes::BugKind;
-use lockred_trace::message::{self, Bug, Replay, Role};
+use lockred_trace::message::{self, Bug, Replay, Role, Stronger};
+use lockred_trace::sites::SiteId;
 
 /// The report of the bug that a replay ended in.
 pub fn report(replay: &Replay, bug: &Bug, symbols: &Symbols) -> Report {
-    let names = Names { replay, objects: object_names(replay, bug) };
+    let races = bug.kind == BugKind::DataRace;
+    let names = Names { replay, objects: object_names(replay, bug), races };
     let mut places: Vec<Place> =
         bug.places.iter().map(|place| names.place(place, symbols)).collect();
     // What the report is about comes first; within it the order is the runtime's.
@@ -17,6 +19,15 @@ pub fn report(replay: &Replay, bug: &Bug, symbols: &Symbols) -> Report {
     let whole = title(bug);
     let (first, rest) = whole.split_once('\n').unwrap_or((&whole, ""));
     let mut title = first.to_owned();
+    if title.ends_with(PARKED) {
+        // The runtime sees a parked thread where a library's condition variable or channel parks it.
+        let waits = places.iter().find(|place| {
+            place.role == Some(Role::Waits) && title.contains(&format!(" {} is", place.thread))
+        });
+        if let Some(place) = waits.filter(|place| !place.label.contains("is parked")) {
+            title = format!("deadlock: {} waits for ever", place.thread);
+        }
+    }
     if !rest.is_empty() {
         notes.insert(0, rest.to_owned());
     }
@@ -37,9 +48,12 @@ pub fn report(replay: &Replay, bug: &Bug, symbols: &Symbols) -> Report {
             }
         }
     }
-    notes.extend(order_note(bug));
+    notes.extend(order_note(replay, bug, &names));
     Report { severity: Severity::Error, code: Some(bug.kind.code()), title, places, notes }
 }
+
+/// How the runtime tells of a thread that is parked for ever.
+const PARKED: &str = "is parked, and nobody is left to unpark it";
 
 /// The kind in words, then the runtime's line.
 fn title(bug: &Bug) -> String {
@@ -56,7 +70,7 @@ fn title(bug: &Bug) -> String {
 }
 
 /// A sentence of the runtime's, which numbers all threads, with `main` in place of `thread 0`.
-fn with_main(sentence: &str) -> String {
+pub fn with_main(sentence: &str) -> String {
     sentence.replace("thread 0", "main")
 }
 
@@ -90,19 +104,68 @@ pub fn signal_name(signal: i32) -> String {
 }
 
 /// What would make two racing accesses well ordered.
-fn order_note(bug: &Bug) -> Option<String> {
+fn order_note(replay: &Replay, bug: &Bug, names: &Names<'_>) -> Option<String> {
     if bug.kind != BugKind::DataRace {
         return None;
     }
+    let of = |role: Role| bug.places.iter().filter(move |place| place.role == role);
+    let weak = of(Role::WeakOrder).count();
+    if weak > 0 {
+        let which = if weak == 1 { "this order" } else { "these orders, each of them needed," };
+        return Some(format!(
+            "with {which} made stronger, the accesses are ordered in this execution"
+        ));
+    }
+    let [first, second] = bug.places.first_chunk::<2>()?;
+    let held = |thread: u32| -> Vec<u32> {
+        of(Role::Held).filter(|held| held.thread == thread).filter_map(|held| held.object).collect()
+    };
+    let (mine, theirs) = (held(first.thread), held(second.thread));
+    let lock = |object: u32| names.objects.get(object as usize).map_or("", String::as_str);
+    let thread = |place: &message::Place| thread_name(replay, place.thread);
+    if let Some(both) = mine.iter().find(|object| theirs.contains(object)) {
+        let lock = lock(*both);
+        return Some(format!(
+            "both threads held {lock}, but only to read: the one that writes has to hold it exclusively"
+        ));
+    }
+    match (&mine[..], &theirs[..]) {
+        ([], []) => {}
+        ([only, ..], []) | ([], [only, ..]) => {
+            let other = if mine.is_empty() { first } else { second };
+            let (lock, other) = (lock(*only), thread(other));
+            return Some(format!(
+                "{other} did not hold {lock}: held at both accesses it would order them"
+            ));
+        }
+        _ => {
+            return Some(
+                "the threads held different locks: one lock held at both accesses would order them"
+                    .into(),
+            );
+        }
+    }
+    let joins = |joiner: u32, ended: u32| {
+        let join = format!("join thread {ended}");
+        replay.steps.iter().any(|step| step.thread == joiner && step.operation == join)
+    };
     let atomic =
         |place: &message::Place| matches!(place.role, Role::AtomicRead | Role::AtomicWrite);
-    let first = if bug.places.iter().any(atomic) {
+    let advice = if atomic(first) || atomic(second) {
         "one access is not atomic: make both atomic, or order them"
     } else {
         "nothing orders the two accesses"
     };
+    for (joiner, ended) in [(first, second), (second, first)] {
+        if joins(joiner.thread, ended.thread) {
+            let (joiner, ended) = (thread(joiner), thread(ended));
+            return Some(format!(
+                "{advice}\n{joiner} joins {ended} only behind its access; a lock held at both would order them, too"
+            ));
+        }
+    }
     Some(format!(
-        "{first}\na lock held at both, joining the thread, or a Release store that the other side reads\n\
+        "{advice}\na lock held at both, joining the thread, or a Release store that the other side reads\n\
          with Acquire would order them"
     ))
 }
@@ -112,17 +175,32 @@ struct Names<'a> {
     replay: &'a Replay,
     /// By index; empty for objects that the bug does not mention.
     objects: Vec<String>,
+    /// The bug is a race.
+    races: bool,
 }
 
 impl Names<'_> {
     fn place(&self, place: &message::Place, symbols: &Symbols) -> Place {
         let thread = thread_name(self.replay, place.thread);
-        let label = format!("{thread} {}", self.action(place));
-        let frames = symbols.frames(place.site, &place.stack);
+        let mut frames = symbols.frames(place.site, &place.stack);
+        let mut label = format!("{thread} {}", self.action(place, called(&frames)));
+        let known = |frame: &Frame| {
+            matches!(frame.origin, Origin::User | Origin::Dependency) && frame.line > 0
+        };
+        // A thread that runs nothing but a library's function is told by where it was created.
+        if !frames.iter().any(known)
+            && let Some(thread) = self.replay.threads.get(place.thread as usize)
+        {
+            let created = symbols.frames(SiteId(0), &thread.created);
+            if created.iter().any(known) {
+                frames.extend(created);
+                label = format!("{}; it was created here", label.replace(" here", ""));
+            }
+        }
         Place { role: Some(place.role), thread, label, frames }
     }
 
-    fn action(&self, place: &message::Place) -> String {
+    fn action(&self, place: &message::Place, called: Option<&str>) -> String {
         let index = place.object.map(|index| index as usize);
         let name = index.and_then(|index| self.objects.get(index)).map_or("", String::as_str);
         let kind = index
@@ -133,24 +211,73 @@ impl Names<'_> {
             Role::Write => format!("writes{} here", bytes(self.replay, index)),
             Role::AtomicRead => "reads here, atomically".into(),
             Role::AtomicWrite => "writes here, atomically".into(),
-            Role::Waits => match kind {
-                "" => "waits here".into(),
-                "thread" => "waits here for a thread to end".into(),
-                "condvar" => format!("waits here to be notified by {name}"),
-                "parker" => "is parked here".into(),
-                "futex" | "atomic" => "waits here".into(),
-                _ => format!("waits here for {name}"),
-            },
+            Role::Waits => waits(kind, name, called.unwrap_or_default()),
             Role::Holds if name.is_empty() => "acquired a lock here and holds it".into(),
             Role::Holds => format!("acquired {name} here and holds it"),
+            Role::Nests => format!("acquired {name} here, under another lock"),
             Role::Panicked => "panicked here".into(),
             Role::Died => "ended here".into(),
             Role::Spins => "spins here".into(),
             Role::Frees => "frees the memory here".into(),
             Role::Freed => "freed the block here".into(),
+            Role::Held if self.races => format!("acquired {name} here and held it then"),
             Role::Held => format!("acquired {name} here and held it when it freed the block"),
+            Role::WeakOrder => weak_order(place.order, called.unwrap_or_default()),
             Role::Allocated => "allocated the block here".into(),
+            Role::NotifiedNobody => "notified here, when nobody waited".into(),
+            Role::NotifiedOther => "notified here, and woke another one".into(),
         }
+    }
+}
+
+/// The function of a library that the user's code, or else a dependency's, called: its last two names.
+fn called(frames: &[Frame]) -> Option<&str> {
+    let of = |origin| frames.iter().position(|frame| frame.origin == origin);
+    let caller = of(Origin::User).or_else(|| of(Origin::Dependency))?;
+    Some(&frames[caller.checked_sub(1)?].function)
+}
+
+/// What a thread waits for, by what the object is and by what it called.
+fn waits(kind: &str, name: &str, called: &str) -> String {
+    let method = called.rsplit("::").next().unwrap_or_default();
+    let of = |class: &str| called.contains(class);
+    match kind {
+        "thread" => "waits here for a thread to end".into(),
+        "channel" if method.contains("send") => format!("waits here for room in {name}"),
+        "channel" => format!("waits here for a message from {name}"),
+        "parker" if method.contains("send") => "waits here for room in a channel".into(),
+        "parker" if method.contains("recv") => "waits here for a message".into(),
+        "once" => "waits here for an initialisation to end".into(),
+        _ if method.starts_with("park") && !of("parking_lot") => "is parked here".into(),
+        _ if of("Barrier") => "waits here at the barrier".into(),
+        _ if of("Condvar") => "waits here to be notified".into(),
+        "condition variable" => "waits here to be notified".into(),
+        "parker" => "is parked here".into(),
+        "" | "futex" | "atomic" => "waits here".into(),
+        _ if name.starts_with("the thread ") => {
+            format!("waits here for {} to end", name.trim_start_matches("the "))
+        }
+        _ => format!("waits here for {name}"),
+    }
+}
+
+/// What an atomic operation with too weak an order does.
+fn weak_order(order: Option<Stronger>, called: &str) -> String {
+    let method = called.rsplit("::").next().unwrap_or_default();
+    let what = match method {
+        "load" => "loads here".to_owned(),
+        "store" => "stores here".to_owned(),
+        "" => "synchronises here".to_owned(),
+        method => format!("does `{method}` here"),
+    };
+    match order {
+        Some(Stronger { has, needs, fails: true }) => {
+            format!("{what}, which fails, with {has:?}: {needs:?} would order the accesses")
+        }
+        Some(Stronger { has, needs, .. }) => {
+            format!("{what} with {has:?}: {needs:?} would order the accesses")
+        }
+        None => what,
     }
 }
 

@@ -58,7 +58,10 @@ impl Place {
 
     /// Whether the report is mainly about this place, rather than about how it came to it.
     pub fn is_primary(&self) -> bool {
-        !self.role.is_some_and(|role| role.is_lock() || role == Role::Allocated)
+        use Role::{Allocated, NotifiedNobody, NotifiedOther, WeakOrder};
+        let leads_to_it =
+            |role| matches!(role, Allocated | NotifiedNobody | NotifiedOther | WeakOrder);
+        !self.role.is_some_and(|role: Role| role.is_lock() || leads_to_it(role))
     }
 }
 

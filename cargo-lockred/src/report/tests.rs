@@ -86,13 +86,14 @@ fn replay(bug: Bug, objects: &[(&str, Option<u64>)], output: Vec<Output>) -> Rep
         objects: objects.iter().map(object).collect(),
         steps: Vec::new(),
         output,
+        warnings: Vec::new(),
         unsupported: None,
     }
 }
 
 fn place(role: Role, thread: u32, at: u32, object: u32) -> Place {
     let object = Some(object);
-    Place { role, thread, site: site(at), stack: Vec::new(), object, step: None }
+    Place { role, thread, site: site(at), stack: Vec::new(), object, step: None, order: None }
 }
 
 fn bug(kind: BugKind, message: &str, places: Vec<Place>) -> Bug {

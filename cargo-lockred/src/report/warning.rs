@@ -1,18 +1,21 @@
 //! Reports of what fails nothing, and of what cannot be modelled.
 
+use super::bug::with_main;
 use super::{Place, Report, Severity};
 use crate::executable::symbols::Symbols;
 use lockred_trace::codes::WarningKind;
-use lockred_trace::message::{Unsupported, Warning};
+use lockred_trace::message::{self, Role, Unsupported, Warning};
 use lockred_trace::sites::SiteId;
 
 /// The report of a warning.
 pub fn warning(warning: &Warning, symbols: &Symbols) -> Report {
+    let mut places = place(warning.site, &warning.stack, label(warning.kind), symbols);
+    places.extend(warning.places.iter().map(|place| of_lock(place, symbols)));
     Report {
         severity: Severity::Warning,
         code: Some(warning.kind.code()),
-        title: warning.message.clone(),
-        places: place(warning.site, &warning.stack, label(warning.kind), symbols),
+        title: with_main(&warning.message),
+        places,
         notes: Vec::new(),
     }
 }
@@ -23,6 +26,19 @@ const fn label(kind: WarningKind) -> &'static str {
         WarningKind::Leak => "allocated here",
         _ => "here",
     }
+}
+
+/// A place of a circle of locks.
+fn of_lock(place: &message::Place, symbols: &Symbols) -> Place {
+    let thread = with_main(&format!("thread {}", place.thread));
+    let letter = place.object.and_then(|object| char::from_u32(u32::from('A') + object));
+    let lock = format!("lock {}", letter.unwrap_or('?'));
+    let label = match place.role {
+        Role::Nests => format!("{thread} acquires {lock} here, under the other one"),
+        _ => format!("{thread} acquires {lock} here"),
+    };
+    let frames = symbols.frames(place.site, &place.stack);
+    Place { role: Some(place.role), thread, label, frames }
 }
 
 /// The report of something that cannot be modelled.

@@ -69,6 +69,7 @@ impl Death {
             stack: self.last.map(|last| last.stack).unwrap_or_default(),
             object: None,
             step: None,
+            order: None,
         };
         let note = match told {
             true => {
@@ -94,6 +95,7 @@ impl Death {
             objects: Vec::new(),
             steps: Vec::new(),
             output: Vec::new(),
+            warnings: Vec::new(),
             unsupported: None,
         }
     }

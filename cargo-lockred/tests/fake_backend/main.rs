@@ -43,6 +43,7 @@ fn replayed(key: Option<&str>) -> Replay {
         stack: Vec::new(),
         object: Some(0),
         step: None,
+        order: None,
     };
     let bug = |key: &str| Bug {
         kind: BugKind::Deadlock,
@@ -60,6 +61,7 @@ fn replayed(key: Option<&str>) -> Replay {
         objects: vec![Object { kind: "mutex".into(), address: 1, size: None }],
         steps: Vec::new(),
         output: Vec::new(),
+        warnings: Vec::new(),
         unsupported: None,
     }
 }
@@ -133,7 +135,14 @@ fn bounds_assumptions_and_warnings_are_told() {
     exploration.assumptions.push(Assumption { kind: AssumptionKind::NativeCode, detail, site });
     let message = "thread 1 panicked and nobody joined it".into();
     let kind = WarningKind::ThreadPanicked;
-    exploration.warnings.push(Warning { kind, message, site, stack: Vec::new() });
+    exploration.warnings.push(Warning {
+        kind,
+        message,
+        site,
+        stack: Vec::new(),
+        places: Vec::new(),
+        schedule: None,
+    });
     let world = world(exploration, None);
     let (status, lines) = world.check(&[]);
     assert_eq!((status, &lines[0]["verdict"]), (Some(0), &"passed".into()));

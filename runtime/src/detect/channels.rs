@@ -6,6 +6,7 @@
 //! each other, nor do receives. The same edges as the search by transactions has.
 
 use super::Detector;
+use super::advice::Event;
 use super::clock::Clock;
 use lockred_search::discipline::Passing;
 use std::collections::BTreeMap;
@@ -28,6 +29,7 @@ fn copy(clock: &Clock) -> Clock {
 impl Detector {
     /// `thread` acts on the channel at an address.
     pub fn pass(&mut self, thread: u32, channel: usize, passing: Passing) {
+        self.keep(Event::Pass(thread, channel, passing));
         let passed = self.channels.entry(channel).or_default();
         let index = thread as usize;
         let now = &mut self.threads[index].clock;
@@ -65,6 +67,7 @@ impl Detector {
 
     /// `thread` goes on behind a message that it had offered to the channel at an address.
     pub fn resume(&mut self, thread: u32, channel: usize, taken: bool) {
+        self.keep(Event::Resume(thread, channel, taken));
         let Some(passed) = self.channels.get(&channel) else { return };
         let now = &mut self.threads[thread as usize].clock;
         if !taken {

@@ -15,6 +15,7 @@
 //! - Consume does not exist. Non-atomic accesses to overlapping bytes of atomics of other sizes are judged byte by byte.
 
 mod access;
+mod advice;
 mod cell;
 mod channels;
 mod clock;
@@ -29,6 +30,7 @@ mod tests;
 
 pub use access::{AccessInfo, AccessKind, Atomic, By, Race, StackId};
 
+use advice::Event;
 use cell::{Cell, Found};
 use extra::Extras;
 use lockred_search::footprint::Access;
@@ -57,6 +59,8 @@ pub struct Detector {
     weak_pair: bool,
     /// What went through known channels, by their addresses.
     channels: HashMap<usize, channels::Passed>,
+    /// What it was told of synchronisation in this execution, if that is kept.
+    events: Option<Vec<Event>>,
 }
 
 /// Bytes of an access in the granule at `granule`, as a mask; the access is `addr..=last`.
@@ -95,6 +99,7 @@ impl Detector {
             generation: 0,
             weak_pair: false,
             channels: HashMap::new(),
+            events: None,
         };
         new.reset();
         new
@@ -110,6 +115,9 @@ impl Detector {
         self.shadow.tidy();
         self.extras.reset();
         self.channels.clear();
+        if let Some(events) = &mut self.events {
+            events.clear();
+        }
         self.weak_pair = false;
         self.live = 0;
         self.start(0);
@@ -131,6 +139,7 @@ impl Detector {
     /// # Panics
     /// When it is not, or is not below [`Self::MAX_THREADS`].
     pub fn spawn(&mut self, parent: u32, child: u32) {
+        self.keep(Event::Spawn(parent, child));
         self.start(child);
         let parent = parent as usize;
         let [made, maker] = self
@@ -143,6 +152,7 @@ impl Detector {
 
     /// `joiner` has seen the end of `ended`.
     pub fn join(&mut self, joiner: u32, ended: u32) {
+        self.keep(Event::Join(joiner, ended));
         let [joiner, ended] = self
             .threads
             .get_disjoint_mut([joiner as usize, ended as usize])
@@ -164,6 +174,7 @@ impl Detector {
     /// A fence of `thread`.
     #[inline]
     pub fn fence(&mut self, thread: u32, order: Order) {
+        self.keep(Event::Fence(thread, order));
         self.threads[thread as usize].fence(thread as usize, order);
     }
 
@@ -211,6 +222,7 @@ impl Detector {
 
     /// An atomic load, or a compare-exchange that failed.
     pub fn atomic_read(&mut self, by: By, addr: usize, size: usize, op: Atomic) -> Option<Race> {
+        self.keep(Event::Read(by, addr, size, op));
         self.take(by, addr, size, op);
         let weak = op.order != Order::SeqCst;
         self.access(Kind::atomic(false, weak, op.trusted, op.access), by, addr, size)
@@ -232,6 +244,7 @@ impl Detector {
 
     /// An atomic store.
     pub fn atomic_write(&mut self, by: By, addr: usize, size: usize, op: Atomic) -> Option<Race> {
+        self.keep(Event::Write(by, addr, size, op));
         let weak = op.order != Order::SeqCst;
         let race = self.access(Kind::atomic(true, weak, op.trusted, op.access), by, addr, size);
         self.give(by, addr, size, op, false);
@@ -240,6 +253,7 @@ impl Detector {
 
     /// An atomic read-modify-write, or a compare-exchange that succeeded.
     pub fn atomic_rmw(&mut self, by: By, addr: usize, size: usize, op: Atomic) -> Option<Race> {
+        self.keep(Event::Update(by, addr, size, op));
         self.take(by, addr, size, op);
         let weak = op.order != Order::SeqCst;
         let race = self.access(Kind::atomic(true, weak, op.trusted, op.access), by, addr, size);

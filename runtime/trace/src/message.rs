@@ -1,6 +1,7 @@
 //! What an exploration process answers: the outcome of a search, or the full record of one replayed execution.
 
 use crate::codes::{AssumptionKind, BugKind, WarningKind};
+use crate::hooks::Order;
 use crate::schedule::Schedule;
 use crate::sites::SiteId;
 use serde::{Deserialize, Serialize};
@@ -120,6 +121,12 @@ pub struct Warning {
     pub site: SiteId,
     /// Return addresses, innermost first (may be empty).
     pub stack: Vec<u64>,
+    /// Where it takes several places to see it, instead of `site` and `stack`. Objects are numbered within them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<Place>,
+    /// The execution that shows it, where a replay tells more of it ([`Replay::warnings`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<Schedule>,
 }
 
 /// Full record of one execution under a given schedule.
@@ -139,6 +146,9 @@ pub struct Replay {
     pub steps: Vec<Step>,
     /// The program's output, in order.
     pub output: Vec<Output>,
+    /// What it warns of, in full.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
     /// Set when the replay met something that cannot be modelled.
     pub unsupported: Option<Unsupported>,
 }
@@ -233,6 +243,8 @@ pub enum Role {
     Waits,
     /// A thread acquired `object` here and holds it.
     Holds,
+    /// A thread acquired `object` here, under another lock.
+    Nests,
     /// A thread panicked here.
     Panicked,
     /// A thread aborted, exited or got a signal here.
@@ -247,6 +259,12 @@ pub enum Role {
     Held,
     /// The block was allocated here.
     Allocated,
+    /// A thread notified `object` here, when nobody waited.
+    NotifiedNobody,
+    /// A thread notified `object` here, and woke another one than those that wait.
+    NotifiedOther,
+    /// An atomic operation whose memory order is too weak to order two accesses: see `order`.
+    WeakOrder,
 }
 
 impl Role {
@@ -272,4 +290,18 @@ pub struct Place {
     pub object: Option<u32>,
     /// The step during or behind which it happened, as an index into [`Replay::steps`].
     pub step: Option<usize>,
+    /// Of [`Role::WeakOrder`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<Stronger>,
+}
+
+/// The memory order of an atomic operation, and the weakest with which it would be strong enough.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Stronger {
+    /// What it has.
+    pub has: Order,
+    /// What it needs.
+    pub needs: Order,
+    /// It is the order of a compare-exchange that failed.
+    pub fails: bool,
 }

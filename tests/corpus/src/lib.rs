@@ -38,6 +38,8 @@ mod handles;
 #[cfg(test)]
 mod locals;
 #[cfg(test)]
+mod lock_order;
+#[cfg(test)]
 mod lockfree;
 #[cfg(test)]
 mod manual;

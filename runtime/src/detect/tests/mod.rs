@@ -1,5 +1,6 @@
 //! The detector against happens-before by definition, on random traces and on named ones.
 
+mod advice;
 mod definition;
 mod litmus;
 mod lives;

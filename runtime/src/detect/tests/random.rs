@@ -112,7 +112,7 @@ fn trace_of(drawn: Vec<(u8, Act)>) -> Vec<Event> {
     trace
 }
 
-fn traces() -> impl Strategy<Value = Vec<Event>> {
+pub fn traces() -> impl Strategy<Value = Vec<Event>> {
     let spawns = prop::collection::vec((any::<u8>(), Just(Act::Spawn(0))), 1..4);
     let rest = prop::collection::vec((any::<u8>(), act()), 0..48);
     (spawns, rest).prop_map(|(mut drawn, rest)| {
