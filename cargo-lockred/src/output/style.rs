@@ -43,7 +43,6 @@ impl Style {
     }
 
     /// Never.
-    #[cfg(test)]
     pub const fn plain() -> Self {
         Self(false)
     }
