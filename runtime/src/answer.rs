@@ -96,7 +96,7 @@ const SHARE_EVERY: Duration = Duration::from_millis(100);
 const SHARE: u32 = 50;
 
 /// A choice as the formats have it.
-fn told(choice: Choice) -> schedule::Choice {
+pub fn told(choice: Choice) -> schedule::Choice {
     match choice {
         Choice::Thread(thread) => schedule::Choice::Thread(thread.0),
         Choice::Value { picked, of } => schedule::Choice::Value { picked, of },
@@ -104,7 +104,7 @@ fn told(choice: Choice) -> schedule::Choice {
 }
 
 /// What schedules begin with.
-fn beginning() -> impl Iterator<Item = schedule::Choice> {
+pub fn beginning() -> impl Iterator<Item = schedule::Choice> {
     state().channels_written_out.then_some(Schedule::WRITTEN_OUT).into_iter()
 }
 
@@ -132,7 +132,7 @@ pub fn schedule_so_far() -> Option<Schedule> {
 }
 
 /// A choice as the search has it.
-fn meant(choice: schedule::Choice) -> Choice {
+pub fn meant(choice: schedule::Choice) -> Choice {
     match choice {
         schedule::Choice::Thread(thread) => Choice::Thread(search::machine::ThreadId(thread)),
         schedule::Choice::Value { picked, of } => Choice::Value { picked, of },
@@ -351,10 +351,14 @@ struct Follower {
     length: usize,
     /// Steps that may still be made once it has.
     left: usize,
+    /// Of each choice, how many steps were recorded before it.
+    recorded: Vec<usize>,
 }
 
 impl Observer<Failure> for Follower {
     fn on_choice(&mut self, depth: usize, choice: Choice) {
+        self.recorded.truncate(depth);
+        self.recorded.resize(depth + 1, crate::record::steps());
         self.watch.on_choice(depth, choice);
     }
 
@@ -374,7 +378,8 @@ impl Observer<Failure> for Follower {
 pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
     let length = schedule.0.len() - usize::from(schedule.is_written_out());
     let left = crate::record::BEHIND;
-    let mut follower = Follower { watch: Watch::new(None, true), length, left };
+    let watch = Watch::new(None, true);
+    let mut follower = Follower { watch, length, left, recorded: Vec::new() };
     let (executed, drift) = if rooted {
         crate::harness::learn();
         state().nesting = Nesting::default();
@@ -396,7 +401,10 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
     });
     Message::Replayed(Replay {
         bug: shown(follower.watch.failures, length).map(Failure::into_bug),
-        drift: drift.map(|(step, message)| Drift { step, message }),
+        drift: drift.map(|(step, message)| {
+            let recorded = follower.recorded.get(step).copied().unwrap_or(recorder.steps.len());
+            Drift { step, recorded, message }
+        }),
         schedule: Schedule(beginning().chain(executed.into_iter().map(told)).collect()),
         threads: threads.collect(),
         objects: recorder.objects,

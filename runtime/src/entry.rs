@@ -31,7 +31,7 @@ extern "C" fn set_up() {
     let state = match session::open() {
         Some((order, status)) => {
             let mode = match order.task {
-                Task::Explore { .. } => Mode::Explore,
+                Task::Explore { .. } | Task::Minimise { .. } => Mode::Explore,
                 Task::Replay { .. } => Mode::Replay,
             };
             if order.libtest {
@@ -88,6 +88,10 @@ fn carry_out() -> i32 {
     let message = match order.task.clone() {
         Task::Explore { strategy, limits, keep_going } => {
             answer::explore(strategy, limits, keep_going, rooted)
+        }
+        Task::Minimise { schedule, kind, key, steps, seconds } => {
+            let wanted = crate::minimal::Wanted::new(kind, key, seconds);
+            crate::minimal::answer(&schedule, wanted, steps, rooted)
         }
         Task::Replay { schedule } => answer::replay(&schedule, REPLAY_OPERATIONS, rooted),
     };

@@ -36,6 +36,7 @@ mod leaks;
 mod lives;
 mod machine;
 mod memory;
+mod minimal;
 mod misuse;
 #[path = "libc/mod.rs"]
 mod models;

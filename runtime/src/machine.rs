@@ -176,6 +176,7 @@ pub fn execute(
     state.most_threads = state.most_threads.max(state.execution.threads.len() as u32);
     if state.execution.exit.is_some() {
         state.execution.steps_after_exit += 1;
+        state.execution.cut |= state.exit_ends;
         if state.execution.steps_after_exit > STEPS_AFTER_EXIT {
             state.execution.cut = true;
             crate::host::assume(lockred_trace::codes::AssumptionKind::DetachedThreadCut, "");

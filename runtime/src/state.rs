@@ -164,6 +164,8 @@ pub struct State {
     pub detects: bool,
     /// The search looks at what steps touch.
     pub footprints: bool,
+    /// What threads do behind the process's end is of no interest.
+    pub exit_ends: bool,
     /// What libtest does behind the test.
     pub harness: Harness,
     /// Some execution had conflicting atomic accesses, unordered and not both `SeqCst`.
@@ -178,11 +180,13 @@ impl State {
         let by_states = is(&Strategy::Stateful);
         let verifies = order.as_ref().is_some_and(|order| order.environment.verify_restores);
         let by_transactions = by_states || is(&Strategy::Transactions);
-        let footprints = is(&Strategy::Dpor);
+        let footprints = is(&Strategy::Dpor) || matches!(task, Some(Task::Minimise { .. }));
         let deaths = order.as_ref().map_or_else(Deaths::default, |o| Deaths::new(&o.deaths));
         let channels_written_out = match task {
             Some(Task::Explore { .. }) => !by_transactions,
-            Some(Task::Replay { schedule }) => schedule.is_written_out(),
+            Some(Task::Replay { schedule } | Task::Minimise { schedule, .. }) => {
+                schedule.is_written_out()
+            }
             None => true,
         };
         let environment = order.as_ref().map(|order| order.environment).unwrap_or_default();
@@ -221,6 +225,7 @@ impl State {
             compares: by_states || verifies,
             footprints,
             detects: !by_transactions,
+            exit_ends: false,
             harness: Harness::default(),
             weak_pair: false,
         }

@@ -82,6 +82,9 @@ fn a_bug_has_its_places_and_its_schedule() {
     assert!(!bug.message.is_empty());
     assert!(fixture.join(&bug.replay).is_file(), "{} is missing", bug.replay);
 
+    let schedule = bug.schedule.expect("a size");
+    assert_eq!((schedule.preemptions, schedule.threads, schedule.minimal), (1, 2, true));
+
     let source = std::fs::read_to_string(fixture.join("src/lib.rs")).unwrap();
     let waiting: Vec<_> = bug.sites.iter().filter(|site| site.role == "waits").collect();
     for code in ["let _b = other.1.lock()", "let a = locks.0.lock()"] {
@@ -96,10 +99,12 @@ fn a_bug_has_its_places_and_its_schedule() {
 
 #[test]
 fn one_bug_has_one_identity() {
-    let fingerprints = |output: Output| -> Vec<(String, String)> {
-        let tests = output.tests();
-        let bugs = tests.into_iter().flat_map(|test| test.bugs);
-        bugs.map(|bug| (bug.id, bug.fingerprint)).collect()
+    // The schedule is minimised anew each time, and comes to the same.
+    let identities = |output: Output| -> Vec<(String, String, String)> {
+        let fixture = shared("sample");
+        let bugs = output.tests().into_iter().flat_map(|test| test.bugs);
+        let schedule = |replay: &str| std::fs::read_to_string(fixture.join(replay)).unwrap();
+        bugs.map(|bug| (bug.id, bug.fingerprint, schedule(&bug.replay))).collect()
     };
-    assert_eq!(fingerprints(checked()), fingerprints(checked()));
+    assert_eq!(identities(checked()), identities(checked()));
 }

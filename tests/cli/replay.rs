@@ -1,7 +1,7 @@
 //! `cargo lockred replay`: the bug again, and schedules that are unknown, corrupt or stale.
 
 use crate::fixtures::{own, shared};
-use lockred_tests::tool::run;
+use lockred_tests::tool::{self, run};
 use std::path::{Path, PathBuf};
 
 /// Finds the deadlock of the sample and gives its id and its schedule's file.
@@ -109,4 +109,82 @@ fn what_is_kept_is_listed_with_what_became_of_its_program() {
     std::fs::write(file, "torn").unwrap();
     let output = run(&fixture, &["list"]).expect(0).says(&["is damaged"]);
     assert_eq!(output.stdout, "");
+}
+
+#[test]
+fn a_schedule_that_does_not_fit_is_searched_around() {
+    let fixture = own("sample", "drift");
+    let (id, file) = find(&fixture);
+    let text = std::fs::read_to_string(&file).unwrap();
+    let mut schedule: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let choices = &mut schedule["order"]["task"]["replay"]["schedule"];
+    assert!(choices.is_array(), "{choices}");
+    // Main may not run behind its end.
+    *choices = serde_json::json!([{ "thread": 0 }, { "thread": 5 }]);
+    std::fs::write(&file, schedule.to_string()).unwrap();
+    let output = run(&fixture, &["replay", &id]).expect(1);
+    let output = output.says(&["does not fit any more from its choice 1 on", "cannot run here"]);
+    let _ = output.says(&["Searching", "under another schedule, which follows", "deadlock"]);
+}
+
+/// Walks through a bug with these lines as input.
+fn walk(fixture: &Path, id: &str, input: &str) -> tool::Output {
+    let lines = fixture.join("input");
+    std::fs::write(&lines, input).unwrap();
+    let mut command = tool::lockred(fixture, ["replay", id, "--step"]);
+    tool::finish(command.stdin(std::fs::File::open(&lines).unwrap()))
+}
+
+#[test]
+fn a_bug_is_walked_through_step_by_step() {
+    let fixture = own("sample", "step");
+    let (id, _) = find(&fixture);
+    let whole = walk(&fixture, &id, &"\n".repeat(100)).expect(1);
+    for part in ["let b = locks.1.lock().unwrap()", "main holds", "thread 1 holds", "deadlock"] {
+        assert!(whole.stderr.contains(part), "`{part}` is missing in\n{whole}");
+    }
+    // The end of the input ends it, and so does a word.
+    for (input, shown) in [("", "(1 of "), ("\n\n", "(3 of "), ("\nq\n\n\n", "(2 of ")] {
+        let _ = walk(&fixture, &id, input).expect(1).says(&[shown, "deadlock"]);
+    }
+}
+
+/// Programs of the corpus whose bugs are of all kinds.
+const BUGS: [&str; 10] = [
+    "mutex::ab_ba",
+    "mutex::check_then_act",
+    "mutex::philosophers",
+    "condvar::one_notification_for_two_waiters",
+    "lockfree::a_node_freed_at_once",
+    "lockfree::a_relaxed_push",
+    "channels::two_senders_have_no_order",
+    "handles::threads_of_a_scope_deadlock",
+    "crates::oneshot_receiver_dropped_while_it_is_woken",
+    "process::a_stack_overflows",
+];
+
+#[test]
+fn a_bug_happens_again_every_time() {
+    let corpus = lockred_tests::program::corpus();
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("corpus");
+    let target = target.to_str().unwrap();
+    let shared = ["--locked", "--target-dir", target, "--message-format", "json", "--exact"];
+    let arguments: Vec<&str> = ["check"].iter().chain(&shared).chain(&BUGS).copied().collect();
+    let tests = run(&corpus, &arguments).expect(1).tests();
+    assert_eq!(tests.len(), BUGS.len());
+    let times = if std::env::var_os("LOCKRED_DEEP").is_some() { 100 } else { 4 };
+    for (test, number) in tests.iter().flat_map(|test| (0..times).map(move |n| (test, n))) {
+        let [bug] = &test.bugs[..] else { panic!("{test:?}") };
+        // Addresses are random as they come, and where they are asked not to be.
+        let mut command = tool::lockred(&corpus, ["replay", &bug.id, "--target-dir", target]);
+        if number % 2 == 1 {
+            let mut fixed = tool::clean("setarch", &corpus);
+            fixed.arg("--addr-no-randomize").arg(command.get_program()).args(command.get_args());
+            command = fixed;
+        }
+        command.env("LOCKRED_PADDING", "x".repeat(1 + 1013 * number));
+        let output = tool::finish(&mut command).expect(1);
+        let lost = ["does not fit", "another bug", "Searching"];
+        assert!(!lost.iter().any(|lost| output.stderr.contains(lost)), "{}\n{output}", test.name);
+    }
 }

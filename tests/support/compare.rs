@@ -91,6 +91,13 @@ fn difference(program: &Program, test: &TestFinished) -> Option<(String, String)
             .collect();
         return Some((format!("lines {:?}", program.bug_lines), sites.join(", ")));
     }
+    let schedules = || test.bugs.iter().map(|bug| bug.schedule);
+    if let Some(wanted) = program.preemptions
+        && !schedules().all(|found| found.is_some_and(|s| s.preemptions == wanted && s.minimal))
+    {
+        let expected = format!("a minimal schedule with {wanted} preemptions");
+        return Some((expected, format!("{:?}", schedules().collect::<Vec<_>>())));
+    }
     let range = program.executions.as_ref().filter(|range| !range.contains(&test.executions))?;
     Some((format!("{range:?} executions"), format!("{} executions", test.executions)))
 }
@@ -162,7 +169,7 @@ mod tests {
 "name":"m::f","verdict":"failed","complete":false,"executions":2,"blocked":0,"refinements":0,"transactions":3,
 "operations":4,"seconds":0.5,"strategy":"dpor","memory_model":"sc","assumptions":[],"warnings":[],"bugs":[{"id":"1a2b",
 "code":"LR0001","kind":"data-race","fingerprint":"f","message":"race","replay":"r.json","sites":[{"file":"src/m.rs",
-"line":4,"column":1,"function":"m::f","thread":"main","role":"write"}]}]}"#;
+"line":4,"column":1,"function":"m::f","thread":"main","role":"write"}],"schedule":{"preemptions":1,"threads":2,"steps":5,"minimal":true}}]}"#;
 
     fn compared(directives: &str) -> Vec<Difference> {
         let text = format!("{directives}#[test]\nfn f() {{\n    race(); //~ bug\n}}\n");
@@ -183,6 +190,12 @@ mod tests {
         assert_eq!(compared("\n//@ failed data-race\n")[0].expected, "lines [5]");
         let bounded = compared("//@ executions <= 1\n//@ failed data-race\n");
         assert_eq!(bounded[0].expected, "lines [5]");
+    }
+
+    #[test]
+    fn another_number_of_preemptions_is_a_difference() {
+        assert_eq!(compared("//@ preemptions = 1\n//@ failed data-race\n"), []);
+        assert_eq!(compared("//@ preemptions = 0\n//@ failed data-race\n").len(), 1);
     }
 
     #[test]

@@ -37,6 +37,8 @@ pub enum Directive {
     Verdict(Expectation),
     /// `executions <= N`, `executions = N`.
     Executions(RangeInclusive<u64>),
+    /// `preemptions = N`: the schedule of the bug has so many, and none with fewer shows it.
+    Preemptions(u32),
     /// `with --OPTION …`: the verdict with an option.
     With(String, Expectation),
 }
@@ -60,6 +62,10 @@ pub fn parse(text: &str) -> Result<Directive, String> {
             let bound = bound.parse().map_err(|e| format!("`{bound}` is no count: {e}"))?;
             let least = if relation == "=" { bound } else { 0 };
             return Ok(Directive::Executions(least..=bound));
+        }
+        ["preemptions", "=", number] => {
+            let number = number.parse().map_err(|e| format!("`{number}` is no count: {e}"))?;
+            return Ok(Directive::Preemptions(number));
         }
         ["verified"] => Expectation::Verified,
         ["clean"] => Expectation::Clean,
@@ -105,6 +111,7 @@ mod tests {
         assert_eq!(parse("unsupported fork"), verdict(Expectation::Unsupported("fork".into())));
         assert_eq!(parse("executions <= 9"), Ok(Directive::Executions(0..=9)));
         assert_eq!(parse("executions = 9"), Ok(Directive::Executions(9..=9)));
+        assert_eq!(parse("preemptions = 2"), Ok(Directive::Preemptions(2)));
         assert_eq!(
             parse("failed panic or passed bounded-spin"),
             verdict(Expectation::FailedOrPassed(vec![BugKind::Panic], AssumptionKind::BoundedSpin))
@@ -121,6 +128,7 @@ mod tests {
             "passed",
             "passed luck",
             "executions 9",
+            "preemptions few",
             "with verified",
             "with --reuse",
             "with --reuse executions = 1",

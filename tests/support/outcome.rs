@@ -96,6 +96,22 @@ pub struct Bug {
     pub sites: Vec<Site>,
     /// The file of the schedule.
     pub replay: String,
+    /// What the schedule takes.
+    #[serde(default)]
+    pub schedule: Option<Schedule>,
+}
+
+/// What a schedule that was made minimal takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+pub struct Schedule {
+    /// Switches away from a thread that could have gone on.
+    pub preemptions: u32,
+    /// Threads that run.
+    pub threads: u32,
+    /// Their steps.
+    pub steps: u64,
+    /// No schedule with fewer preemptions shows the bug.
+    pub minimal: bool,
 }
 
 /// A place of a bug.

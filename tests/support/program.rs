@@ -17,6 +17,8 @@ pub struct Program {
     pub expectation: Expectation,
     /// How many executions the search may need.
     pub executions: Option<RangeInclusive<u64>>,
+    /// How many preemptions the schedule of the bug must have.
+    pub preemptions: Option<u32>,
     /// The lines that a report must name.
     pub bug_lines: Vec<u32>,
     /// The verdicts with other options, one at a time.
@@ -34,7 +36,12 @@ impl Program {
     #[must_use]
     pub fn with(&self, option: &str) -> Option<Self> {
         let (_, verdict) = self.with.iter().find(|(known, _)| known == option)?;
-        Some(Self { expectation: verdict.clone(), executions: None, ..self.clone() })
+        Some(Self {
+            expectation: verdict.clone(),
+            executions: None,
+            preemptions: None,
+            ..self.clone()
+        })
     }
 }
 
@@ -90,6 +97,7 @@ struct Parser {
     /// Directives that wait for their function.
     verdict: Option<Expectation>,
     executions: Option<RangeInclusive<u64>>,
+    preemptions: Option<u32>,
     with: Vec<(String, Expectation)>,
     /// Whether `#[test]` stands before the next function.
     is_test: bool,
@@ -106,6 +114,7 @@ impl Parser {
             errors: Vec::new(),
             verdict: None,
             executions: None,
+            preemptions: None,
             with: Vec::new(),
             is_test: false,
             in_program: false,
@@ -120,6 +129,7 @@ impl Parser {
                 }
                 Ok(Directive::Verdict(_)) => self.error(number, "a second verdict"),
                 Ok(Directive::Executions(bound)) => self.executions = Some(bound),
+                Ok(Directive::Preemptions(number)) => self.preemptions = Some(number),
                 Ok(Directive::With(option, verdict)) => self.with.push((option, verdict)),
                 Err(e) => self.error(number, &e),
             }
@@ -144,6 +154,7 @@ impl Parser {
 
     fn function(&mut self, name: &str, number: u32) {
         let (verdict, executions) = (self.verdict.take(), self.executions.take());
+        let preemptions = self.preemptions.take();
         let with = std::mem::take(&mut self.with);
         match (std::mem::take(&mut self.is_test), verdict) {
             (true, Some(expectation)) => {
@@ -154,6 +165,7 @@ impl Parser {
                     line: number,
                     expectation,
                     executions,
+                    preemptions,
                     bug_lines: Vec::new(),
                     with,
                 });
@@ -191,6 +203,7 @@ fn helper() {
 
 //@ failed deadlock
 //@ executions <= 3
+//@ preemptions = 1
 #[test]
 #[should_panic]
 fn first() {
@@ -210,8 +223,9 @@ fn second() {
     fn programs_are_read_with_their_marks() {
         let programs = parse("module", GOOD).unwrap();
         let [first, second] = &programs[..] else { panic!("{programs:?}") };
-        assert_eq!((first.name.as_str(), first.line), ("module::first", 8));
-        assert_eq!((first.executions.clone(), &first.bug_lines[..]), (Some(0..=3), &[10][..]));
+        assert_eq!((first.name.as_str(), first.line), ("module::first", 9));
+        assert_eq!((first.executions.clone(), &first.bug_lines[..]), (Some(0..=3), &[11][..]));
+        assert_eq!((first.preemptions, second.preemptions), (Some(1), None));
         assert_eq!(second.expectation, Expectation::Verified);
         assert!(!second.is_correct() && first.with("--reuse").is_none());
         let panic = Expectation::Failed(vec![lockred_trace::codes::BugKind::Panic]);

@@ -1,7 +1,8 @@
 //! From a finding of the search to a bug that is reported: replayed in a fresh process, reproduced, and kept.
 
 use super::examine::Examiner;
-use super::outcome::FoundBug;
+use super::minimal;
+use super::outcome::{FoundBug, Size};
 use crate::build::Purpose;
 use crate::error::Result;
 use crate::executable::list::Test;
@@ -24,7 +25,7 @@ pub const REPLAY_SECONDS: f64 = 60.0;
 /// Rows at the beginning, and at the end, that a report shows of a long interleaving.
 const SHOWN: usize = 16;
 
-/// Replays a finding. The inner error says why it is not reported as a bug.
+/// Makes a finding's schedule minimal and replays it. The inner error says why it is not reported as a bug.
 ///
 /// # Errors
 /// When no session can be made, or the schedule cannot be written.
@@ -33,35 +34,52 @@ pub fn reproduce(
     test: &Test,
     finding: &Finding,
 ) -> Result<std::result::Result<FoundBug, String>> {
+    if let Some(least) = minimal::of(examiner, test, finding)?
+        && let Ending::Replayed(replay) = replayed(examiner, test, &least.schedule)?
+        && let Some(found) = replay.bug.as_ref().filter(|bug| is_same(bug, finding))
+        && replay.drift.is_none()
+    {
+        let size = minimal::size(&least);
+        let whole = replay.schedule.clone();
+        return found_bug(examiner, test, &replay, found, whole, Some(size)).map(Ok);
+    }
     let schedule = finding.schedule.clone();
-    let order = examiner.order(Task::Replay { schedule: schedule.clone() }, test);
-    let patience = Patience::of_budget(Some(REPLAY_SECONDS));
-    let ending = session::run(&examiner.launch(test), &order, patience, &mut |_| ())?;
     let kind = bug::kind_words(finding.kind);
-    let replay = match ending {
+    let replay = match replayed(examiner, test, &schedule)? {
         Ending::Replayed(replay) => replay,
-        Ending::Explored(_) => return Ok(Err("a replay was answered by something else".into())),
+        Ending::Explored(_) | Ending::Minimised(_) => {
+            return Ok(Err("a replay was answered by something else".into()));
+        }
         Ending::Interrupted { .. } => {
             return Ok(Err(format!("a {kind} was found, but its replay was interrupted")));
         }
         Ending::Died(death) => return failed(examiner, test, finding, &death.to_string()),
         Ending::Failed(failure) => return failed(examiner, test, finding, &failure.message),
     };
-    // Several accesses may race at once: any of these races is the bug, and the one that the replay tells is reported.
-    let same = |bug: &&Bug| {
-        bug.key == finding.key || (bug.kind, finding.kind) == (BugKind::DataRace, BugKind::DataRace)
-    };
-    let Some(found) = replay.bug.as_ref().filter(same) else {
+    let Some(found) = replay.bug.as_ref().filter(|bug| is_same(bug, finding)) else {
         let reason = lost(&replay, finding);
         let (id, _) = keep_error(examiner, test, &reason, schedule)?;
         return Ok(Err(format!("{reason}\nits schedule: cargo lockred replay {id}")));
     };
     // The whole schedule as executed, so that the file stands by itself.
     let whole = if replay.schedule.0.is_empty() { schedule } else { replay.schedule.clone() };
-    found_bug(examiner, test, &replay, found, whole).map(Ok)
+    found_bug(examiner, test, &replay, found, whole, None).map(Ok)
 }
 
-/// The bug that a replay shows.
+/// Runs a schedule in a fresh process.
+fn replayed(examiner: &Examiner<'_>, test: &Test, schedule: &Schedule) -> Result<Ending> {
+    let order = examiner.order(Task::Replay { schedule: schedule.clone() }, test);
+    let patience = Patience::of_budget(Some(REPLAY_SECONDS));
+    session::run(&examiner.launch(test), &order, patience, &mut |_| ())
+}
+
+/// Whether a replay's bug is the one that was found. Several accesses may race at once: any of these races is the bug, and the one that
+/// the replay tells is reported.
+fn is_same(bug: &Bug, finding: &Finding) -> bool {
+    bug.key == finding.key || (bug.kind, finding.kind) == (BugKind::DataRace, BugKind::DataRace)
+}
+
+/// The bug that a replay shows; `size` is that of its schedule, where it was made minimal.
 ///
 /// # Errors
 /// When the schedule cannot be written.
@@ -71,6 +89,7 @@ pub fn found_bug(
     replay: &Replay,
     found: &Bug,
     whole: Schedule,
+    size: Option<Size>,
 ) -> Result<FoundBug> {
     let report = bug::report(replay, found, &examiner.symbols);
     let (kind, key) = (found.kind, &found.key);
@@ -89,10 +108,14 @@ pub fn found_bug(
             let table = table::text(replay, &examiner.symbols, view, style);
             text.push_str(&format!("\n\n{table}"));
         }
-        text.push_str(&format!("\n\nreplay: cargo lockred replay {id}"));
+        text.push('\n');
+        if let Some(size) = size {
+            text.push_str(&format!("\nschedule: {}", minimal::words(&size)));
+        }
+        text.push_str(&format!("\nreplay: cargo lockred replay {id}"));
     }
     let known = examiner.knows(test, &fingerprint);
-    Ok(FoundBug { id, fingerprint, known, kind, schedule, rendered, strands })
+    Ok(FoundBug { id, fingerprint, known, kind, schedule, size, rendered, strands })
 }
 
 /// A warning with all that is known of it: of one that a replay tells more of, what that tells. `None`, if that does not show it.

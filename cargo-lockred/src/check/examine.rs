@@ -138,7 +138,7 @@ impl Examiner<'_> {
         }
         for replay in &answer.deaths {
             let Some(bug) = &replay.bug else { continue };
-            let bug = bugs::found_bug(self, test, replay, bug, replay.schedule.clone())?;
+            let bug = bugs::found_bug(self, test, replay, bug, replay.schedule.clone(), None)?;
             outcome.add(bug);
         }
         let mut lost = Vec::new();

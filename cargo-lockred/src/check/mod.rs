@@ -3,6 +3,7 @@
 pub mod bugs;
 mod examine;
 mod explore;
+mod minimal;
 pub mod outcome;
 mod side_by_side;
 pub mod tally;

@@ -3,7 +3,7 @@
 use crate::report::Report;
 use crate::report::strands::Strand;
 use lockred_trace::codes::{AssumptionKind, BugKind, Verdict, WarningKind};
-use lockred_trace::message::{Assumption, Counts, Exploration, Stop};
+use lockred_trace::message::{Assumption, Counts, Exploration, Measure, Stop};
 use std::path::PathBuf;
 
 /// The outcome of one test.
@@ -149,6 +149,17 @@ pub struct Rendered {
     pub plain: String,
 }
 
+/// What a schedule that was made minimal takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Size {
+    /// What it takes.
+    pub measure: Measure,
+    /// No schedule with fewer preemptions shows the bug.
+    pub minimal: bool,
+    /// Time ended the search for a lesser one.
+    pub out_of_time: bool,
+}
+
 /// A bug that was reproduced.
 #[derive(Clone, Debug)]
 pub struct FoundBug {
@@ -162,6 +173,8 @@ pub struct FoundBug {
     pub kind: BugKind,
     /// The file of its schedule.
     pub schedule: PathBuf,
+    /// What the schedule takes, where it was made minimal.
+    pub size: Option<Size>,
     /// Its report.
     pub rendered: Rendered,
     /// How it came about, thread by thread; empty unless a format tells that.

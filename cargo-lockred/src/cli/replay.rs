@@ -12,7 +12,8 @@ status: 1 the bug was reproduced, 0 the schedule ran and no bug showed, 2 the id
 
 Examples:
   cargo lockred replay 3f2a
-  cargo lockred replay 3f2a --full")]
+  cargo lockred replay 3f2a --full
+  cargo lockred replay 3f2a --step")]
 pub struct ReplayOptions {
     /// The id that `check` printed with the bug
     #[arg(value_name = "ID")]
@@ -20,6 +21,9 @@ pub struct ReplayOptions {
     /// Show every operation, and the whole stacks
     #[arg(long)]
     pub full: bool,
+    /// Go through the steps one by one: Enter for the next, q to leave
+    #[arg(long, conflicts_with = "full")]
+    pub step: bool,
     /// Path to Cargo.toml, where `check` was given one
     #[arg(long, value_name = "PATH")]
     pub manifest_path: Option<PathBuf>,

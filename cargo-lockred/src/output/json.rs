@@ -1,6 +1,6 @@
 //! JSON lines on stdout: one object a test, and one at the end. The types here are the format.
 
-use crate::check::outcome::{Ended, FoundBug, FoundWarning, Outcome, Rendered, Told};
+use crate::check::outcome::{Ended, FoundBug, FoundWarning, Outcome, Rendered, Size, Told};
 use crate::check::tally::Tally;
 use crate::report::Place;
 use lockred_trace::codes::{BugKind, Verdict, WarningKind};
@@ -67,6 +67,20 @@ struct Bug<'a> {
     sites: Vec<Site<'a>>,
     /// The schedule's file, relative to the workspace root where it lies in it.
     replay: Cow<'a, str>,
+    /// What the schedule takes, where it was made minimal: all but deaths of the process.
+    schedule: Option<Schedule>,
+}
+
+#[derive(Serialize)]
+struct Schedule {
+    /// Switches away from a thread that could have gone on.
+    preemptions: u32,
+    /// Threads that run before the bug shows.
+    threads: u32,
+    /// Their steps.
+    steps: u64,
+    /// No schedule with fewer preemptions shows the bug.
+    minimal: bool,
 }
 
 #[derive(Serialize)]
@@ -183,7 +197,14 @@ fn bug<'a>(bug: &'a FoundBug, root: &Path) -> Bug<'a> {
         message: &bug.rendered.report.title,
         sites: sites(&bug.rendered),
         replay: bug.schedule.strip_prefix(root).unwrap_or(&bug.schedule).to_string_lossy(),
+        schedule: bug.size.map(schedule),
     }
+}
+
+const fn schedule(size: Size) -> Schedule {
+    let Size { measure, minimal, .. } = size;
+    let (preemptions, threads, steps) = (measure.preemptions, measure.threads, measure.steps);
+    Schedule { preemptions, threads, steps, minimal }
 }
 
 fn warning(warning: &FoundWarning) -> Warning<'_> {

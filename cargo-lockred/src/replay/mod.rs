@@ -1,6 +1,8 @@
 //! `cargo lockred replay`: runs a kept schedule in a fresh process and shows what happened.
 
+mod again;
 pub mod table;
+mod walk;
 
 use crate::build::artifact::Built;
 use crate::check::bugs::REPLAY_SECONDS;
@@ -18,7 +20,7 @@ use crate::report::{bug, warning};
 use crate::schedule_file::{self, ScheduleFile};
 use crate::session::{self, Ending, Launch, Patience};
 use crate::subject::Subject;
-use lockred_trace::message::Replay;
+use lockred_trace::message::{Bug, Replay};
 use table::View;
 
 /// Rows at the beginning, and at the end, that are shown of a long interleaving.
@@ -99,18 +101,22 @@ fn built(subject: &Subject, selection: &Selection, file: &ScheduleFile) -> Resul
     })
 }
 
-/// Runs the schedule.
-fn replayed(file: &ScheduleFile, built: &Built) -> Result<Replay> {
-    let launch = Launch {
+/// How the program is started.
+fn launch(file: &ScheduleFile, built: &Built) -> Launch {
+    Launch {
         executable: built.executable.clone(),
         arguments: file.test.arguments.clone(),
         directory: built.directory.clone(),
         environment: built.environment.clone(),
-    };
+    }
+}
+
+/// Runs the schedule.
+fn replayed(file: &ScheduleFile, built: &Built) -> Result<Replay> {
     let patience = Patience::of_budget(Some(REPLAY_SECONDS));
-    match session::run(&launch, &file.order, patience, &mut |_| ())? {
+    match session::run(&launch(file, built), &file.order, patience, &mut |_| ())? {
         Ending::Replayed(replay) => Ok(*replay),
-        Ending::Explored(_) => {
+        Ending::Explored(_) | Ending::Minimised(_) => {
             Err(Error::ours("the process answered something else than a replay"))
         }
         Ending::Died(death) => Ok(death.into_replay()),
@@ -134,18 +140,42 @@ fn show(
     let sidecar = sidecar::read(&built.executable)?;
     let symbols = Symbols::open(&built.executable, sidecar, subject.places());
     console.status("Replaying", &format!("{} of {} ({})", file.test.name, built.label(), file.id));
-    console.line("");
-    let view = if options.full { View::Full } else { View::Brief { shown: SHOWN, output: true } };
-    console.line(&table::text(replay, &symbols, view, console.style));
-    let stacks = if options.full { Stacks::Full } else { Stacks::User };
-    let colored = console.style.is_colored();
+    let cause = if changed { "; the program was changed" } else { "" };
     if let Some(drift) = &replay.drift {
-        let cause = if changed { "; the program was changed" } else { "" };
+        let place = walk::place(replay, &symbols, drift.recorded);
+        let at = place.map_or_else(String::new, |place| format!(", at {place}"));
         console.warning(&format!(
-            "the schedule does not fit any more from its choice {} on: {}{cause}",
-            drift.step, drift.message
+            "the schedule does not fit any more from its choice {} on, behind step {} of the program{at}: {}{cause}",
+            drift.step, drift.recorded, drift.message
         ));
     }
+    let shows = replay.bug.as_ref().is_some_and(|found| is_kept(found, file, changed));
+    let again = match file.kind {
+        Some(_) if !shows && replay.unsupported.is_none() => {
+            console.status(
+                "Searching",
+                &format!("for another schedule, at most {} s", again::SECONDS),
+            );
+            let found = again::search(file, built)?;
+            console.warning(match found {
+                Some(_) => "the bug shows under another schedule, which follows",
+                None => "the search has not found the bug under another schedule either",
+            });
+            found
+        }
+        _ => None,
+    };
+    let replay = again.as_ref().unwrap_or(replay);
+    console.line("");
+    if options.step {
+        walk::walk(replay, &symbols, console, &mut std::io::stdin().lock());
+    } else {
+        let view =
+            if options.full { View::Full } else { View::Brief { shown: SHOWN, output: true } };
+        console.line(&table::text(replay, &symbols, view, console.style));
+    }
+    let stacks = if options.full { Stacks::Full } else { Stacks::User };
+    let colored = console.style.is_colored();
     if let Some(unsupported) = &replay.unsupported {
         let report = warning::unsupported(unsupported, &symbols);
         console.line(&render::text(&report, symbols.sources(), stacks, colored));
@@ -165,9 +195,15 @@ fn show(
     let report = bug::report(replay, found, &symbols);
     console.line("");
     console.line(&render::text(&report, symbols.sources(), stacks, colored));
-    if found.key != file.key && file.kind.is_some() {
+    if file.kind.is_some() && !is_kept(found, file, changed) {
         console.line("");
         console.warning("this is another bug than the one that the schedule was kept for");
     }
     Ok(Exit::BugFound)
+}
+
+/// Whether a bug is the one that the schedule was kept for. Its key names places, which move when the program is changed: then its kind
+/// has to do.
+fn is_kept(found: &Bug, file: &ScheduleFile, changed: bool) -> bool {
+    found.key == file.key || (changed && Some(found.kind) == file.kind)
 }

@@ -245,6 +245,11 @@ fn row(
     Row { step: Some(index), thread: step.thread as usize, what, at }
 }
 
+/// What a step does, and where.
+pub fn line(names: &HashMap<u32, String>, step: &Step, symbols: &Symbols) -> String {
+    format!("{}{}", what(names, step), at(&symbols.frames(step.site, &step.stack), false))
+}
+
 /// Where something was done: in the user's own code, else in a dependency's, with two spaces before it.
 fn at(frames: &[Frame], full: bool) -> String {
     let of = |origin| frames.iter().find(|frame| frame.origin == origin && frame.line > 0);

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::interrupt;
 pub use death::Death;
 use directory::Directory;
-use lockred_trace::message::{Counts, Exploration, Message, Replay};
+use lockred_trace::message::{Counts, Exploration, Message, Minimised, Replay};
 use lockred_trace::schedule::Schedule;
 use lockred_trace::session::{EXIT_ANSWERED, EXIT_INTERNAL, Order};
 use process::Process;
@@ -51,6 +51,8 @@ pub enum Ending {
     Explored(Box<Exploration>),
     /// With the record of an execution.
     Replayed(Box<Replay>),
+    /// With the least schedule of a failure, if the given one showed it.
+    Minimised(Option<Box<Minimised>>),
     /// It was told to stop by the user, and stopped or was stopped.
     Interrupted {
         /// What it had done.
@@ -131,6 +133,9 @@ fn ending(
         }
         (Some(EXIT_ANSWERED), Some(Message::Replayed(answer))) => {
             Ending::Replayed(Box::new(answer))
+        }
+        (Some(EXIT_ANSWERED), Some(Message::Minimised(answer))) => {
+            Ending::Minimised(answer.map(Box::new))
         }
         _ if stopped == Some(Reason::Interrupted) => {
             Ending::Interrupted { counts: progress.counts }

@@ -95,7 +95,7 @@ fn a_reproduced_bug_is_reported_and_replays() {
 
 #[test]
 fn a_bug_that_does_not_show_again_is_an_error_of_ours() {
-    let drift = Some(Drift { step: 1, message: "thread 0 is blocked".into() });
+    let drift = Some(Drift { step: 1, recorded: 1, message: "thread 0 is blocked".into() });
     for (replay, reason) in [
         (replayed(None), "did not reproduce it"),
         (replayed(Some("another")), "ended in something else"),

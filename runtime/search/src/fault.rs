@@ -97,6 +97,12 @@ pub enum Fault {
     KeptLockIsSection,
     /// Stoller's framework: persistent sets are explored all around a cycle.
     TransitionsIgnored,
+    /// Minimal schedules: states are the same whichever thread ran last.
+    LastForgotten,
+    /// Minimal schedules: a state is not gone on from again, whatever the way to it has cost.
+    CostForgotten,
+    /// Minimal schedules: what was written before does not tell states apart.
+    WritesForgotten,
 }
 
 impl Fault {

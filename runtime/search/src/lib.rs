@@ -4,7 +4,7 @@
 //! on the model machine ([`model`]), where it is tested against brute force.
 //!
 //! [`explore::explore`] searches, [`replay::replay`] follows one schedule. The caller's policy (stop at the first failure or
-//! go on, time, progress) is an [`explore::Observer`].
+//! go on, time, progress) is an [`explore::Observer`]. [`minimise::minimise`] makes a schedule that fails as small as it can.
 //!
 //! [`flanagan_qadeer::explore`] is a published framework as it stands, to compare with.
 //!
@@ -29,6 +29,7 @@ pub mod flanagan_qadeer;
 pub mod footprint;
 pub mod foreseeing;
 pub mod machine;
+pub mod minimise;
 pub mod model;
 pub mod naive;
 mod persistent;
@@ -49,4 +50,5 @@ pub use explore::{
     Bound, Choice, Counts, Covered, Limits, Observer, Outcome, Stop, Strategy, explore,
 };
 pub use findings::Findings;
+pub use minimise::minimise;
 pub use replay::{Replayed, replay};

@@ -14,6 +14,8 @@ pub enum Message {
     Explored(Exploration),
     /// Answer to `Task::Replay`.
     Replayed(Replay),
+    /// Answer to `Task::Minimise`; nothing if the schedule did not fail in that way.
+    Minimised(Option<Minimised>),
     /// An error of ours.
     Error {
         /// What went wrong, for the person who reports it.
@@ -110,6 +112,36 @@ pub struct Finding {
     pub schedule: Schedule,
 }
 
+/// How much an execution takes up to where its failure shows. The less of the first, the better, then of the second, then of the third.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct Measure {
+    /// Switches away from a thread that could have gone on.
+    pub preemptions: u32,
+    /// Threads that have run.
+    pub threads: u32,
+    /// Runs of threads from one scheduling point to the next.
+    pub steps: u64,
+}
+
+/// The least schedule that was found.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Minimised {
+    /// The schedule.
+    pub schedule: Schedule,
+    /// What it takes.
+    pub measure: Measure,
+    /// What the given one takes.
+    pub given: Measure,
+    /// No schedule with fewer preemptions fails in this way: all of them were gone through.
+    pub minimal: bool,
+    /// What the search for it took, in steps.
+    pub steps: u64,
+    /// Seconds that it took.
+    pub seconds: f64,
+    /// Time ended it, so that it may come to something else another time.
+    pub out_of_time: bool,
+}
+
 /// A warning.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Warning {
@@ -158,6 +190,8 @@ pub struct Replay {
 pub struct Drift {
     /// Index into the schedule.
     pub step: usize,
+    /// How many of [`Replay::steps`] came before.
+    pub recorded: usize,
     /// What did not fit.
     pub message: String,
 }

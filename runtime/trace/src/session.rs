@@ -9,6 +9,7 @@
 //! Without the environment variable an instrumented executable runs the program once under a fixed schedule and
 //! checks nothing: so `--list` works, and so does starting it by hand.
 
+use crate::codes::BugKind;
 use crate::schedule::{Choice, Schedule};
 use serde::{Deserialize, Serialize};
 
@@ -122,7 +123,7 @@ pub enum Random {
     Explore,
 }
 
-/// The two things a process can be asked for.
+/// What a process can be asked for.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Task {
@@ -134,6 +135,19 @@ pub enum Task {
         limits: Limits,
         /// Go on behind the first bug.
         keep_going: bool,
+    },
+    /// Look for the least schedule that fails in the same way, and answer with one [`crate::message::Message::Minimised`].
+    Minimise {
+        /// One that fails.
+        schedule: Schedule,
+        /// How.
+        kind: BugKind,
+        /// See [`crate::message::Finding::key`].
+        key: String,
+        /// How much may be done, counted in steps.
+        steps: u64,
+        /// Seconds behind which it ends all the same.
+        seconds: f64,
     },
     /// Run one schedule, recording everything, and answer with one [`crate::message::Replay`].
     Replay {

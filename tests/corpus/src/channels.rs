@@ -127,6 +127,7 @@ fn a_sender_kept_alive() {
 }
 
 //@ failed panic
+//@ preemptions = 1
 #[test]
 fn a_receiver_gone_too_early() {
     let (sender, receiver) = channel();
@@ -194,6 +195,7 @@ fn the_sender_gone_already() {
 }
 
 //@ failed panic
+//@ preemptions = 2
 #[test]
 fn a_message_and_then_the_end() {
     let (sender, receiver) = channel();

@@ -45,6 +45,7 @@ fn notify_before_unlock() {
 }
 
 //@ failed deadlock
+//@ preemptions = 1
 #[test]
 fn a_wake_up_lost_without_the_lock() {
     let (mine, theirs) = signal(());
@@ -86,6 +87,7 @@ fn nobody_notifies() {
 }
 
 //@ failed deadlock
+//@ preemptions = 1
 #[test]
 fn one_notification_for_two_waiters() {
     let (mine, _) = signal(false);
@@ -166,6 +168,7 @@ fn notify_all_for_two_waiters() {
 }
 
 //@ failed panic
+//@ preemptions = 1
 #[test]
 fn if_instead_of_while() {
     let (mine, theirs) = signal((Vec::new(), false));

@@ -334,6 +334,7 @@ fn crossbeam_one_message_for_two() {
 /// oneshot 0.1.13 (the newest one when this was written): a receiver that is dropped while the sender takes its waker overwrites the state that the
 /// sender has left, takes its own value for the sender's, and frees the channel under it.
 //@ failed data-race|use-after-free|signal
+//@ preemptions = 2
 #[test]
 fn oneshot_receiver_dropped_while_it_is_woken() {
     let (sender, receiver) = oneshot::channel::<i32>();

@@ -75,6 +75,7 @@ fn what_follows_the_scope_does_not_race() {
 }
 
 //@ failed deadlock
+//@ preemptions = 1
 #[test]
 fn threads_of_a_scope_deadlock() {
     let (one, other) = (Mutex::new(()), Mutex::new(()));

@@ -13,6 +13,7 @@
 //! | `//@ unsupported WORD` | verdict `unsupported`, naming WORD, and no error of ours |
 //! | `//@ executions <= N` | besides one of the others: the search needs at most N executions |
 //! | `//@ executions = N` | besides one of the others: it needs exactly N: fewer miss something, more are waste |
+//! | `//@ preemptions = N` | besides `failed`: the schedule of the bug has N preemptions, and none with fewer shows it |
 //! | `//@ with --OPTION VERDICT` | besides one of the others: in a run of its own, with this option, the verdict is this one |
 //!
 //! A trailing `//~ bug` marks a line that the report of the bug must name among its sites: both accesses of a race,

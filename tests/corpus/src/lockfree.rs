@@ -82,6 +82,7 @@ fn a_relaxed_push() {
 }
 
 //@ failed use-after-free|data-race
+//@ preemptions = 2
 #[test]
 fn a_node_freed_at_once() {
     let (mine, theirs) = stack();
@@ -181,6 +182,7 @@ fn a_sequence_lock() {
 }
 
 //@ failed panic
+//@ preemptions = 1
 #[test]
 fn a_sequence_lock_checked_once() {
     let (mine, theirs) = seq_lock();

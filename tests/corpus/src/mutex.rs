@@ -58,6 +58,7 @@ fn disjoint_locks_need_one_execution() {
 }
 
 //@ failed panic
+//@ preemptions = 1
 #[test]
 fn lost_update_across_two_sections() {
     let count = Arc::new(Mutex::new(0));
@@ -73,6 +74,7 @@ fn lost_update_across_two_sections() {
 }
 
 //@ failed panic
+//@ preemptions = 1
 #[test]
 fn check_then_act() {
     let seats = Arc::new(Mutex::new(1_u32));
@@ -121,6 +123,7 @@ fn a_box_handed_over_through_a_lock() {
 }
 
 //@ failed deadlock
+//@ preemptions = 1
 #[test]
 fn ab_ba() {
     let locks = Arc::new((Mutex::new(0), Mutex::new(0)));
@@ -224,6 +227,7 @@ fn join_after_unlock() {
 }
 
 //@ failed deadlock
+//@ preemptions = 1
 #[test]
 fn philosophers() {
     let forks = Arc::new([(); 3].map(Mutex::new));
@@ -270,6 +274,7 @@ fn try_lock_takes_it_or_leaves_it() {
 }
 
 //@ failed panic
+//@ preemptions = 2
 #[test]
 fn try_lock_may_fail() {
     let count = Arc::new(Mutex::new(0));

@@ -184,6 +184,7 @@ fn the_way_to_its_word_changes() {
 }
 
 //@ failed data-race
+//@ preemptions = 0
 #[test]
 fn it_reads_something_in_vain_rounds_only() {
     let shared = Arc::new((AtomicBool::new(false), Shared::new(0)));

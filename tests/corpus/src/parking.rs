@@ -31,6 +31,7 @@ fn parking_until_a_flag_is_set() {
 }
 
 //@ failed deadlock
+//@ preemptions = 0
 #[test]
 fn nobody_unparks() {
     let thread = spawn(park);

@@ -221,6 +221,7 @@ fn a_recursive_read_that_says_so() {
 }
 
 //@ failed panic
+//@ preemptions = 2
 #[test]
 fn tries_of_a_rwlock() {
     let lock = Arc::new(RwLock::new(0));

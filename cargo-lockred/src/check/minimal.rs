@@ -1,0 +1,77 @@
+//! The least schedule of a finding, looked for in a process of its own before anything is told of it.
+//!
+//! The effort is counted in steps, so that what is found does not depend on the machine; seconds only guard against programs whose steps
+//! take very long. Where the process dies on the way, the schedule stays as it was found.
+
+use super::examine::Examiner;
+use super::outcome::Size;
+use crate::error::Result;
+use crate::executable::list::Test;
+use crate::session::{self, Ending, Patience};
+use lockred_trace::message::{Finding, Minimised};
+use lockred_trace::session::Task;
+
+/// Steps that may be made for one bug: about two seconds at the million or so that a small test makes in one.
+const STEPS: u64 = 2_000_000;
+
+/// Seconds behind which it ends all the same.
+const SECONDS: f64 = 20.0;
+
+/// Looks for it; nothing if there is none to tell of.
+///
+/// # Errors
+/// When no session can be made, or no process started.
+pub fn of(examiner: &Examiner<'_>, test: &Test, finding: &Finding) -> Result<Option<Minimised>> {
+    let Finding { kind, key, schedule, .. } = finding.clone();
+    let task = Task::Minimise { schedule, kind, key, steps: STEPS, seconds: SECONDS };
+    let order = examiner.order(task, test);
+    let patience = Patience::of_budget(Some(SECONDS));
+    Ok(match session::run(&examiner.launch(test), &order, patience, &mut |_| ())? {
+        Ending::Minimised(least) => least.map(|least| *least),
+        _ => None,
+    })
+}
+
+/// What it takes.
+pub const fn size(least: &Minimised) -> Size {
+    Size { measure: least.measure, minimal: least.minimal, out_of_time: least.out_of_time }
+}
+
+/// `1 preemption, 2 threads, 9 steps; no schedule with fewer preemptions shows it`.
+pub fn words(size: &Size) -> String {
+    let count =
+        |number: u64, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
+    let measure = &size.measure;
+    let numbers = [
+        count(measure.preemptions.into(), "preemption"),
+        count(measure.threads.into(), "thread"),
+        count(measure.steps, "step"),
+    ];
+    let least = match (size.minimal, measure.preemptions) {
+        (_, 0) => "",
+        (true, _) => "; no schedule with fewer preemptions shows it",
+        (false, _) if size.out_of_time => {
+            "; the time ran out in which to look for fewer preemptions"
+        }
+        (false, _) => "; there may be one with fewer preemptions",
+    };
+    format!("{}{least}", numbers.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lockred_trace::message::Measure;
+
+    #[test]
+    fn a_size_is_told_in_words() {
+        let told = |preemptions, minimal| {
+            let measure = Measure { preemptions, threads: 1, steps: 2 };
+            words(&Size { measure, minimal, out_of_time: false })
+        };
+        assert_eq!(told(0, true), "0 preemptions, 1 thread, 2 steps");
+        let one = "1 preemption, 1 thread, 2 steps";
+        assert_eq!(told(1, true), format!("{one}; no schedule with fewer preemptions shows it"));
+        assert_eq!(told(1, false), format!("{one}; there may be one with fewer preemptions"));
+    }
+}

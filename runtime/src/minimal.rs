@@ -1,0 +1,106 @@
+//! The least schedule that shows a bug, on the native machine: single operations, watched by the exact race detector.
+
+use crate::answer::{beginning, meant, told, trail};
+use crate::failure::Failure;
+use crate::machine::Native;
+use crate::state::state;
+use lockred_search::minimise::{Asker, Effort, Likeness, Proof};
+use lockred_search::{self as search, Choice};
+use lockred_trace::codes::BugKind;
+use lockred_trace::message::{Measure, Message, Minimised};
+use lockred_trace::schedule::Schedule;
+use std::time::{Duration, Instant};
+
+/// Steps of one execution, at least: a longer one than this and than twice the given one is given up.
+const LONGEST: u64 = 20_000;
+
+/// Steps between two looks at the clock.
+const LOOK_EVERY: u32 = 64;
+
+/// The bug that is looked for, and until when.
+pub struct Wanted {
+    kind: BugKind,
+    /// Its key; nothing for the first data race that shows.
+    key: Option<String>,
+    start: Instant,
+    limit: Duration,
+    until_look: u32,
+}
+
+impl Wanted {
+    /// A bug of this kind and key.
+    pub fn new(kind: BugKind, key: String, seconds: f64) -> Self {
+        let limit = Duration::from_secs_f64(seconds.clamp(0.0, 1e9));
+        Self { kind, key: Some(key), start: Instant::now(), limit, until_look: 0 }
+    }
+
+    /// Whether the process's end shows it: then nothing behind that can.
+    const fn is_judged_at_exit(&self) -> bool {
+        matches!(self.kind, BugKind::Panic | BugKind::Exit)
+    }
+}
+
+impl Asker<Failure> for Wanted {
+    fn judge(&mut self, failure: &Failure) -> Likeness {
+        if failure.kind == self.kind && self.key.is_none() {
+            self.key = Some(failure.key.clone());
+        }
+        if self.key.as_ref() == Some(&failure.key) {
+            Likeness::Same
+        } else if failure.kind == BugKind::DataRace {
+            Likeness::Race
+        } else {
+            Likeness::Other
+        }
+    }
+
+    fn on_choice(&mut self, depth: usize, choice: Choice) {
+        trail(depth, choice);
+    }
+
+    fn on_step(&mut self) -> bool {
+        if let Some(status) = state().status {
+            status.beat();
+        }
+        if self.until_look > 0 {
+            self.until_look -= 1;
+            return true;
+        }
+        self.until_look = LOOK_EVERY;
+        self.start.elapsed() < self.limit && !crate::signals::stop_requested()
+    }
+}
+
+/// Looks for it, with at most so many steps.
+pub fn answer(schedule: &Schedule, mut wanted: Wanted, steps: u64, rooted: bool) -> Message {
+    if !rooted {
+        return Message::Minimised(None);
+    }
+    crate::harness::learn();
+    state().exit_ends = wanted.is_judged_at_exit();
+    let followed = &schedule.0[usize::from(schedule.is_written_out())..];
+    let choices: Vec<Choice> = followed.iter().copied().map(meant).collect();
+    // Local changes only make the rest cheaper.
+    let effort = Effort { steps, local: steps / 4, longest: LONGEST };
+    let mut found = search::minimise(&mut Native::default(), &choices, effort, &mut wanted);
+    if found.is_none() && wanted.kind == BugKind::DataRace {
+        // Several accesses may race at once: the detector tells the pair that it comes to first.
+        wanted.key = None;
+        found = search::minimise(&mut Native::default(), &choices, effort, &mut wanted);
+    }
+    Message::Minimised(found.map(|found| Minimised {
+        schedule: Schedule(beginning().chain(found.schedule.into_iter().map(told)).collect()),
+        measure: measure(found.measure),
+        given: measure(found.given),
+        minimal: found.proof >= Proof::Preemptions,
+        steps: found.steps,
+        seconds: wanted.start.elapsed().as_secs_f64(),
+        out_of_time: found.interrupted,
+    }))
+}
+
+/// A measure as the formats have it.
+const fn measure(measure: search::minimise::Measure) -> Measure {
+    let search::minimise::Measure { preemptions, threads, steps } = measure;
+    Measure { preemptions, threads, steps }
+}
