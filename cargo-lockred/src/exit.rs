@@ -9,7 +9,7 @@ use std::process::ExitCode;
 pub enum Exit {
     /// `check`: no bug found. `replay`: the schedule ran to its end and no bug showed. `setup`: done. `explain`, `list`: printed.
     Success = 0,
-    /// `check`: a bug was found. `replay`: the bug was reproduced.
+    /// `check`: a bug was found that the baseline does not have, or a warning that was denied. `replay`: the bug was reproduced.
     BugFound = 1,
     /// Wrong usage: unknown options, no test matched, an unknown or damaged replay id.
     Usage = 2,
@@ -17,7 +17,7 @@ pub enum Exit {
     BuildFailed = 3,
     /// Some test is unsupported, or was ended by an error of ours.
     Unsupported = 4,
-    /// `--require verified` was given and some test only passed.
+    /// `--require verified` was given and some test only passed, or has known findings.
     NotVerified = 5,
     /// Ctrl-C, or SIGTERM. What was finished by then was printed.
     Interrupted = 130,

@@ -31,9 +31,14 @@ fn read(directory: &Path) -> (Value, quick_junit::Report) {
     let mut log: Value = serde_json::from_str(&sarif).unwrap_or_else(|e| panic!("{e}\n{sarif}"));
     let junit = fs::read_to_string(directory.join("junit")).unwrap();
     let report = quick_junit::Report::deserialize_from_str(&junit);
+    (log["runs"][0].take(), report.unwrap_or_else(|e| panic!("{e}\n{junit}")))
+}
+
+/// The same, where nothing else is left.
+fn read_alone(directory: &Path) -> (Value, quick_junit::Report) {
     let names: Vec<_> = fs::read_dir(directory).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(names.len(), 2, "files are left over: {names:?}");
-    (log["runs"][0].take(), report.unwrap_or_else(|e| panic!("{e}\n{junit}")))
+    read(directory)
 }
 
 #[test]
@@ -64,7 +69,7 @@ fn what_cannot_be_checked_is_told_in_every_document() {
     let documents = documents(&directory);
     let mut command = lockred(&shared("sample"), ["check", "tests::refused", "tests::verified"]);
     let _ = tool::finish(command.args(documents)).expect(4);
-    let (run, report) = read(&directory);
+    let (run, report) = read_alone(&directory);
     let told = &run["invocations"][0]["toolExecutionNotifications"][0];
     assert!(told["message"]["text"].as_str().unwrap().contains("socket"), "{told}");
     assert_eq!(
@@ -79,7 +84,7 @@ fn a_build_that_fails_leaves_documents_that_say_so() {
     let directory = results("broken");
     let mut command = lockred(&shared("broken"), ["check"]);
     let _ = tool::finish(command.args(documents(&directory))).expect(3);
-    let (run, report) = read(&directory);
+    let (run, report) = read_alone(&directory);
     let invocation = &run["invocations"][0];
     assert_eq!(
         (&invocation["executionSuccessful"], &invocation["exitCode"]),
@@ -112,7 +117,7 @@ fn stopped_by(signal: &str, directory: &Path) -> Option<i32> {
 fn after_an_interruption_documents_have_what_was_finished() {
     let directory = results("interrupted");
     assert_eq!(stopped_by("INT", &directory), Some(130));
-    let (run, report) = read(&directory);
+    let (run, report) = read_alone(&directory);
     assert_eq!(run["invocations"][0]["executionSuccessful"], false);
     assert_eq!(run["invocations"][0]["exitCode"], 130);
     assert!((1..=2).contains(&report.tests) && report.failures + report.errors == 0, "{report:?}");
@@ -122,6 +127,7 @@ fn after_an_interruption_documents_have_what_was_finished() {
 fn who_is_killed_leaves_documents_that_can_be_read() {
     let directory = results("killed");
     assert_eq!(stopped_by("KILL", &directory), None);
+    // What was about to be renamed may lie beside them.
     let (run, report) = read(&directory);
     assert_eq!(run["invocations"][0]["executionSuccessful"], false);
     assert!(report.tests <= 1);
@@ -133,7 +139,7 @@ fn a_test_that_takes_the_process_with_it_is_one_of_the_results() {
     let tests = ["check", "tests::d_kills_the_process", "tests::e_is_short"];
     let mut command = lockred(&shared("killed"), tests);
     let output = tool::finish(command.args(documents(&directory))).expect(1);
-    let (run, report) = read(&directory);
+    let (run, report) = read_alone(&directory);
     assert_eq!(run["invocations"][0]["executionSuccessful"], true, "{output}");
     assert_eq!((report.tests, report.failures, report.errors), (2, 1, 0), "{output}");
     assert_eq!(run["results"][0]["ruleId"], "LR0008", "{output}");
@@ -170,4 +176,23 @@ fn a_code_is_explained() {
     let output =
         run(&directory, &["explain", "LR0020"]).expect(2).says(&["LR0020", "there is LR00"]);
     assert_eq!(output.stdout, "");
+}
+
+#[test]
+fn progress_is_shown_where_cargo_would_show_its_own() {
+    let check = |when: &str, bound: [&str; 2]| {
+        let mut command = lockred(&shared("long"), ["check", "tests::b_long_one"]);
+        let variables = [("CARGO_TERM_PROGRESS_WHEN", when), ("CARGO_TERM_PROGRESS_WIDTH", "150")];
+        tool::finish(command.args(bound).envs(variables)).expect(0).stderr
+    };
+    let shown = check("always", ["--max-seconds", "3"]);
+    for part in
+        ["Exploring [>", "0/1: tests::b_long_one  ", " executions, ", "/s", " % explored", " left"]
+    {
+        assert!(shown.contains(part), "`{part}` is missing in {shown}");
+    }
+    for when in ["auto", "never"] {
+        let shown = check(when, ["--max-executions", "20000"]);
+        assert!(!shown.contains("Exploring"), "{when}: {shown}");
+    }
 }

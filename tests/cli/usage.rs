@@ -14,6 +14,8 @@ fn wrong_options_are_named() {
         (&["check", "--max-seconds", "soon"], "soon"),
         (&["check", "--require", "luck"], "luck"),
         (&["check", "--message-format", "xml"], "xml"),
+        (&["check", "--deny", "deadlock"], "deadlock"),
+        (&["explain", "luck"], "luck"),
         (&["prove"], "prove"),
         (&["replay"], "<ID>"),
     ] {
@@ -31,10 +33,16 @@ fn without_a_command_help_is_shown() {
 fn help_names_commands_and_options() {
     let fixture = shared("sample");
     let output = run(&fixture, &["--help"]).expect(0);
-    assert!(["check", "replay", "setup"].iter().all(|name| output.stdout.contains(name)));
+    assert!(
+        ["check", "replay", "list", "explain", "setup"]
+            .iter()
+            .all(|name| output.stdout.contains(name))
+    );
     let output = run(&fixture, &["check", "--help"]).expect(0);
     let search = ["--max-executions", "--max-seconds", "--keep-going", "--spurious", "--random"];
-    let options = [&search[..], &["--reuse", "--leaks", "--message-format", "--bin"]].concat();
+    let options =
+        [&search[..], &["--reuse", "--leaks", "--message-format", "--bin", "--baseline", "--deny"]]
+            .concat();
     assert!(options.iter().all(|name| output.stdout.contains(name)), "{output}");
 }
 

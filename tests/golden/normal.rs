@@ -54,7 +54,26 @@ pub fn values(text: &str, names: &[(&str, &str)]) -> String {
 /// Files of the corpus as relative to it, wherever the repository lies and whether or not it is one of git.
 pub fn places(text: &str, corpus: &Path) -> String {
     let absolute = format!("{}/", corpus.display());
-    text.replace(&absolute, "").replace("tests/corpus/src/", "src/")
+    without_registry(&text.replace(&absolute, "").replace("tests/corpus/src/", "src/"))
+}
+
+/// Sources of dependencies without the place where cargo keeps them.
+fn without_registry(text: &str) -> String {
+    let mut rest = text;
+    let mut done = String::new();
+    while let Some((head, tail)) = rest.split_once("/registry/src/") {
+        let kept = head.rfind([' ', '"', '(', '=', '\n']).map_or(0, |at| at + 1);
+        done.push_str(&head[..kept]);
+        done.push_str("~/");
+        rest = tail.split_once('/').map_or("", |(_, file)| file);
+    }
+    done + rest
+}
+
+#[test]
+fn the_place_of_dependencies_is_replaced() {
+    let text = "\"file:///home/x/.cargo/registry/src/index-1/a-1.0/src/lib.rs 3\" b";
+    assert_eq!(without_registry(text), "\"~/a-1.0/src/lib.rs 3\" b");
 }
 
 #[test]

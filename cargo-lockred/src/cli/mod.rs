@@ -15,7 +15,7 @@ use clap::{Parser, Subcommand};
     name = "cargo lockred",
     bin_name = "cargo lockred",
     version,
-    after_help = "Exit status of check: 0 no bug found, 1 a bug was found, 2 wrong usage or no test matched, \
+    after_help = "Exit status of check: 0 no bug found, 1 a bug was found that is not in the baseline, or a denied warning, 2 wrong usage or no test matched, \
 3 the build failed, 4 a test is unsupported or was ended by an error of ours, 5 --require verified and some test only \
 passed, 130 interrupted."
 )]

@@ -131,6 +131,24 @@ struct Node {
     next: RefCell<Option<Rc<Node>>>,
 }
 
+//@ warned lock-order
+#[test]
+fn kept_apart_by_a_message() {
+    let (first, second) = (Mutex::new(1), Mutex::new(2));
+    let (sender, receiver) = channel();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut first = first.lock().unwrap();
+            *first += *second.lock().unwrap();
+            drop(first);
+            sender.send(()).unwrap();
+        });
+        receiver.recv().unwrap();
+        let second = second.lock().unwrap();
+        *first.lock().unwrap() += *second;
+    });
+}
+
 //@ verified
 //@ with --leaks warned leak
 #[test]
