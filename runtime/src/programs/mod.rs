@@ -187,7 +187,7 @@ fn wrong_in(program: Program, environment: Environment, kind: BugKind) -> Replay
 fn minimise(program: Program, environment: Environment, finding: &Finding) -> Option<Minimised> {
     let Finding { kind, key, schedule, .. } = finding.clone();
     let wanted = minimal::Wanted::new(kind, key.clone(), 60.0);
-    let steps = if kind == BugKind::Livelock { 2_000 } else { 500_000 };
+    let steps = if kind == BugKind::Livelock { 300 } else { 500_000 };
     let task = Task::Minimise { schedule: schedule.clone(), kind, key, steps, seconds: 60.0 };
     let (_guard, rooted) = prepare(program, task, environment);
     match minimal::answer(&schedule, wanted, steps, rooted) {
