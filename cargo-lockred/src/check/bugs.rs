@@ -40,8 +40,9 @@ pub fn reproduce(
         && replay.drift.is_none()
     {
         let size = minimal::size(&least);
-        let whole = replay.schedule.clone();
-        return found_bug(examiner, test, &replay, found, whole, Some(size)).map(Ok);
+        // What comes behind it may show other bugs, so it is kept as it is: who replays it is told of what shows at its end.
+        let kept = least.schedule.clone();
+        return found_bug(examiner, test, &replay, found, kept, Some(size)).map(Ok);
     }
     let schedule = finding.schedule.clone();
     let kind = bug::kind_words(finding.kind);

@@ -8,11 +8,15 @@ use super::outcome::Size;
 use crate::error::Result;
 use crate::executable::list::Test;
 use crate::session::{self, Ending, Patience};
+use lockred_trace::codes::BugKind;
 use lockred_trace::message::{Finding, Minimised};
 use lockred_trace::session::Task;
 
 /// Steps that may be made for one bug: about two seconds at the million or so that a small test makes in one.
 const STEPS: u64 = 2_000_000;
+
+/// The same for a livelock, whose threads go round their loops a thousand times in what is one step.
+const LIVELOCK_STEPS: u64 = 2_000;
 
 /// Seconds behind which it ends all the same.
 const SECONDS: f64 = 20.0;
@@ -23,7 +27,8 @@ const SECONDS: f64 = 20.0;
 /// When no session can be made, or no process started.
 pub fn of(examiner: &Examiner<'_>, test: &Test, finding: &Finding) -> Result<Option<Minimised>> {
     let Finding { kind, key, schedule, .. } = finding.clone();
-    let task = Task::Minimise { schedule, kind, key, steps: STEPS, seconds: SECONDS };
+    let steps = if kind == BugKind::Livelock { LIVELOCK_STEPS } else { STEPS };
+    let task = Task::Minimise { schedule, kind, key, steps, seconds: SECONDS };
     let order = examiner.order(task, test);
     let patience = Patience::of_budget(Some(SECONDS));
     Ok(match session::run(&examiner.launch(test), &order, patience, &mut |_| ())? {

@@ -15,12 +15,12 @@ mod waits;
 
 use crate::machine::Native;
 use crate::state::{self, Mode, State, state};
-use crate::{answer, memory as heap, process, pthread, root, start};
+use crate::{answer, memory as heap, minimal, process, pthread, root, start};
 use hooks::Words;
 use lockred_search::machine::{Chooser, Flow, Machine, Status, Step, ThreadId};
 use lockred_trace::codes::{AssumptionKind, BugKind, WarningKind};
-use lockred_trace::message::{Exploration, Message, Replay, Stop};
-use lockred_trace::schedule::Schedule;
+use lockred_trace::message::{Exploration, Finding, Message, Minimised, Replay, Stop};
+use lockred_trace::schedule::{Choice, Schedule};
 use lockred_trace::session::{Environment, Limits, Order, Strategy, Task};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -169,7 +169,31 @@ fn wrong_in(program: Program, environment: Environment, kind: BugKind) -> Replay
     let bug = replay.bug.as_ref().unwrap_or_else(|| panic!("not reproduced: {finding:?}"));
     assert_eq!((bug.kind, &bug.key), (kind, &finding.key));
     assert_eq!(replay.drift, None);
+    // So does its least schedule.
+    let least = minimise(program, environment, finding);
+    let runs = |choice: &Choice| matches!(choice, Choice::Thread(_));
+    // Without a root there is nothing to choose.
+    assert!(least.is_some() || !finding.schedule.0.iter().any(runs), "{}", finding.message);
+    if let Some(least) = least {
+        assert!(least.minimal && least.measure <= least.given, "{:?}", least.measure);
+        let again = replay_in(program, environment, least.schedule);
+        assert_eq!(again.bug.map(|bug| bug.key), Some(finding.key.clone()));
+        assert_eq!(again.drift, None);
+    }
     replay
+}
+
+/// Looks for the least schedule of a bug.
+fn minimise(program: Program, environment: Environment, finding: &Finding) -> Option<Minimised> {
+    let Finding { kind, key, schedule, .. } = finding.clone();
+    let wanted = minimal::Wanted::new(kind, key.clone(), 60.0);
+    let steps = if kind == BugKind::Livelock { 300 } else { 500_000 };
+    let task = Task::Minimise { schedule: schedule.clone(), kind, key, steps, seconds: 60.0 };
+    let (_guard, rooted) = prepare(program, task, environment);
+    match minimal::answer(&schedule, wanted, steps, rooted) {
+        Message::Minimised(least) => least,
+        other => panic!("a minimisation was answered by {other:?}"),
+    }
 }
 
 fn replay(program: Program, schedule: Schedule) -> Replay {

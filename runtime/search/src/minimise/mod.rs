@@ -56,7 +56,7 @@ pub trait Asker<F> {
 /// How much may be done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Effort {
-    /// Steps in all, where going back to the root counts as 16 of them.
+    /// Steps in all, where going back to the root counts as 16 of them; those of the given schedule are free.
     pub steps: u64,
     /// Of these, what may go into local changes.
     pub local: u64,
@@ -104,11 +104,13 @@ pub fn minimise<M: Machine>(
     // Where the failure does not show, what comes behind the schedule may be endless.
     aim.effort.longest = effort.longest.max(schedule.len() as u64 * 2);
     let limits = Limits { executions: None, operations: aim.effort.longest };
+    aim.effort.steps = u64::MAX;
     let given = {
         let mut drive = Drive::new(machine, limits, &mut aim);
         shorten::follow(&mut drive, &Plan::of(schedule), &tally).ok().flatten()?
     };
     tally.spent.set(0);
+    aim.effort.steps = effort.steps;
     let mut drive = Drive::new(machine, limits, &mut aim);
     let mut best = given.clone();
     let mut proof = Proof::None;
@@ -116,6 +118,10 @@ pub fn minimise<M: Machine>(
     if shortened.is_ok() {
         // Its end is told by the proof.
         let _ = exhaust::exhaust(&mut drive, &mut best, &mut proof, &tally);
+    }
+    // Less than none there is not, however the search ended.
+    if best.measure.preemptions == 0 {
+        proof = proof.max(Proof::Preemptions);
     }
     Some(Minimised {
         schedule: best.schedule,
