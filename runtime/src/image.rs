@@ -161,6 +161,20 @@ impl Image {
         }
     }
 
+    /// Empties the place, which another program is to have.
+    #[cfg(test)]
+    pub fn remove(self) {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED;
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let (start, length) = (self.place.start as *mut _, self.place.len());
+        // SAFETY: nobody uses what is in the place any more, nor the second mapping.
+        unsafe {
+            let got = libc::mmap(start, length, protection, flags, -1, 0);
+            assert_eq!(got, start);
+            libc::munmap(self.contents as *mut _, length);
+        }
+    }
+
     /// Where memory differs from what it was at the root: looks at all of it.
     ///
     /// # Safety

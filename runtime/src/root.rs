@@ -115,6 +115,12 @@ impl Root {
         self.images.iter().for_each(|image| unsafe { image.restore() });
     }
 
+    /// Gives the memory back of which there are images, to another program.
+    #[cfg(test)]
+    pub fn remove(self) {
+        self.images.into_iter().for_each(Image::remove);
+    }
+
     /// An address where memory is not what it was at the root.
     fn difference(&self) -> Option<usize> {
         // SAFETY: the program is stopped.
