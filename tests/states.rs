@@ -14,8 +14,6 @@ use std::path::{Path, PathBuf};
 
 /// Random programs in one run: such that end, and such that do not.
 const PROGRAMS: [usize; 2] = [100, 40];
-/// Programs with so much memory that looking at a state takes longer than a process may be silent.
-const TOO_LARGE: &[&str] = &["robust::a_gigabyte_of_heap"];
 /// Where native searches of random programs stop.
 const NATIVE_EXECUTIONS: &str = "400";
 /// The most executions of a random program in the model.
@@ -75,7 +73,7 @@ fn the_corpus_is_judged_by_states() {
     assert_eq!(tests.len(), programs.len());
     let mut complete = 0;
     let mut all_wrong = Vec::new();
-    for program in programs.iter().filter(|program| !TOO_LARGE.contains(&&*program.name)) {
+    for program in &programs {
         let test = tests.iter().find(|test| test.name == program.name).unwrap();
         complete += usize::from(test.complete);
         // Addresses come back in this search, as they do with `--reuse`.

@@ -174,7 +174,8 @@ pub fn clear(address: usize, length: usize) {
         // SAFETY: the caller gives up what is in its own, mapped memory.
         unsafe { std::ptr::write_bytes(from as *mut u8, 0, to - from) };
     };
-    if length < LARGE {
+    // Pages of an image that are dropped read as what they were at the root.
+    if length < LARGE || crate::root::is_imaged(&(address..address + length)) {
         return fill(address, address + length);
     }
     fill(address, first);

@@ -32,8 +32,14 @@ struct Checkpoint<'a, N, F> {
     frontier: F,
 }
 
-/// Keeps where a search stands. What cannot be written is not kept: the search can do without.
+/// Nodes of the longest path that is kept: writing a longer one would take many seconds, in which the search shows no sign of life.
+const LONGEST: usize = 1 << 18;
+
+/// Keeps where a search stands. What cannot be written, or is too much, is not kept: the search can do without.
 pub fn keep(order: &Order, watch: &Watch, frontier: &Frontier) {
+    if frontier.depth() > LONGEST {
+        return;
+    }
     let state = state();
     let checkpoint = Checkpoint {
         seconds: watch.seconds(),

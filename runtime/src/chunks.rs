@@ -59,6 +59,18 @@ unsafe fn memory<'a>(range: Range<usize>) -> &'a [u8] {
     unsafe { std::slice::from_raw_parts(range.start as *const u8, range.len()) }
 }
 
+/// The places of the chunks of a range.
+fn places(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let Range { mut start, end } = range;
+    std::iter::from_fn(move || {
+        let place = start..(start + 1).next_multiple_of(CHUNK).min(end);
+        start = place.end;
+        (!place.is_empty()).then_some(place)
+    })
+}
+
+const ZEROS: [u8; CHUNK] = [0; CHUNK];
+
 /// What was last seen.
 #[derive(Debug, Default)]
 pub struct Chunks(HashMap<usize, Rc<Chunk>>);
@@ -72,18 +84,53 @@ impl Chunks {
         if self.0.len() > MANY {
             self.0.clear();
         }
-        let mut start = range.start;
-        while start < range.end {
-            let end = (start + 1).next_multiple_of(CHUNK).min(range.end);
+        for place in places(range) {
             // SAFETY: by the caller's promise.
-            let bytes = unsafe { memory(start..end) };
-            let known = self.0.entry(start).or_insert_with(|| Rc::new(Chunk::new(start, bytes)));
-            if *known.bytes != *bytes {
-                *known = Rc::new(Chunk::new(start, bytes));
-            }
-            all.push(Rc::clone(known));
-            start = end;
+            let bytes = unsafe { memory(place.clone()) };
+            all.push(self.known(place.start, bytes));
         }
+    }
+
+    /// The same without the chunks that are what they were, which `held` tells.
+    ///
+    /// # Safety
+    /// As for [`Chunks::take`].
+    pub unsafe fn take_other_than(
+        &mut self,
+        range: Range<usize>,
+        held: &[u8],
+        all: &mut Vec<Rc<Chunk>>,
+    ) {
+        for place in places(range.clone()) {
+            // SAFETY: by the caller's promise.
+            let bytes = unsafe { memory(place.clone()) };
+            if *bytes != held[place.start - range.start..place.end - range.start] {
+                all.push(self.known(place.start, bytes));
+            }
+        }
+    }
+
+    /// The same without the chunks that are zero.
+    ///
+    /// # Safety
+    /// As for [`Chunks::take`].
+    pub unsafe fn take_other_than_zero(&mut self, range: Range<usize>, all: &mut Vec<Rc<Chunk>>) {
+        for place in places(range) {
+            // SAFETY: by the caller's promise.
+            let bytes = unsafe { memory(place.clone()) };
+            if *bytes != ZEROS[..bytes.len()] {
+                all.push(self.known(place.start, bytes));
+            }
+        }
+    }
+
+    /// The chunk of an address, which holds this.
+    fn known(&mut self, start: usize, bytes: &[u8]) -> Rc<Chunk> {
+        let known = self.0.entry(start).or_insert_with(|| Rc::new(Chunk::new(start, bytes)));
+        if *known.bytes != *bytes {
+            *known = Rc::new(Chunk::new(start, bytes));
+        }
+        Rc::clone(known)
     }
 }
 

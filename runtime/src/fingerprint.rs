@@ -16,6 +16,7 @@ use crate::arena::Region;
 use crate::chunks::{Chunk, Chunks};
 use crate::execution::{AtExit, Execution};
 use crate::machine::Native;
+use crate::root::{Part, Root};
 use crate::state::state;
 use crate::thread::{Destructor, Thread};
 use lockred_search::fingerprint::Lanes;
@@ -147,13 +148,40 @@ pub struct Whole {
 impl Whole {
     /// The present state, with the program stopped between two steps.
     pub fn take(chunks: &mut Chunks) -> Self {
+        Self::with(chunks, None)
+    }
+
+    /// The same without what is as it was at the root, or above it zero, where little of much memory was written.
+    fn changed(chunks: &mut Chunks) -> Self {
+        let root = state().root.as_mut();
+        Self::with(
+            chunks,
+            root.map(|root| {
+                root.look();
+                &*root
+            }),
+        )
+    }
+
+    fn with(chunks: &mut Chunks, root: Option<&Root>) -> Self {
         let execution = &state().execution;
         let mut hasher = Lanes::default();
         hash_execution(execution, &mut hasher);
         let mut all = Vec::new();
-        for range in memory(execution) {
-            // SAFETY: used heaps, live stacks and globals are mapped, and the program is stopped.
-            unsafe { chunks.take(range, &mut all) };
+        // SAFETY: used heaps, live stacks and globals are mapped, and the program is stopped.
+        let mut take = |part: Part<'_>| unsafe {
+            match part {
+                Part::Unknown(range) => chunks.take(range, &mut all),
+                Part::Touched(range) => chunks.take_other_than_zero(range, &mut all),
+                Part::Written(range, held) => chunks.take_other_than(range, held, &mut all),
+                Part::Blank(_) => {}
+            }
+        };
+        for piece in memory(execution) {
+            match root {
+                Some(root) => root.for_each_part(piece, &mut take),
+                None => take(Part::Unknown(piece)),
+            }
         }
         Self { machine: hasher.fingerprint(), memory: all }
     }
@@ -178,7 +206,7 @@ impl Fingerprints {
             self.unique += 1;
             self.unique.hash(&mut hasher);
         }
-        let whole = Whole::take(&mut self.chunks);
+        let whole = Whole::changed(&mut self.chunks);
         whole.machine.hash(&mut hasher);
         for chunk in whole.memory {
             chunk.fingerprint.hash(&mut hasher);

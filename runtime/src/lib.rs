@@ -31,6 +31,7 @@ mod handles;
 mod harness;
 mod heap;
 mod host;
+mod image;
 mod judge;
 mod leaks;
 mod lives;
@@ -46,6 +47,7 @@ mod objects;
 mod operation;
 mod other_allocators;
 mod overflow;
+mod pages;
 mod plain;
 mod process;
 #[cfg(test)]

@@ -35,8 +35,7 @@ fn clear(block: usize) {
     if state().compares
         && let Ok(size) = heap::size(block)
     {
-        // SAFETY: a live block that was just handed out, or is being given back.
-        unsafe { ptr::write_bytes(block as *mut u8, 0, size) };
+        crate::arena::clear(block, size);
     }
 }
 

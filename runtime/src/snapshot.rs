@@ -6,13 +6,18 @@ use crate::arena::Region;
 use crate::chunks::{Chunk, Chunks};
 use crate::execution::Execution;
 use crate::heap;
+use crate::root::Part;
 use crate::state::state;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// See the module.
 #[derive(Debug)]
 pub struct Snapshot {
+    /// What differs from the root, where there is an image of that, and everything elsewhere.
     chunks: Vec<Rc<Chunk>>,
+    /// What nobody had touched.
+    blanks: Vec<Range<usize>>,
     /// Where the used parts of heaps end.
     ends: Vec<(Region, usize)>,
     execution: Execution,
@@ -30,19 +35,31 @@ impl Snapshot {
         {
             return None;
         }
-        let (mut all, mut ends) = (Vec::new(), Vec::new());
+        let root = state.root.as_mut()?;
+        root.look();
+        let (mut all, mut blanks, mut ends) = (Vec::new(), Vec::new(), Vec::new());
+        let mut take = |piece| {
+            root.for_each_part(piece, |part| match part {
+                // SAFETY: used heaps, live stacks and globals are mapped.
+                Part::Unknown(range) | Part::Touched(range) => unsafe {
+                    chunks.take(range, &mut all);
+                },
+                // SAFETY: as above.
+                Part::Written(range, held) => unsafe {
+                    chunks.take_other_than(range, held, &mut all);
+                },
+                Part::Blank(range) => blanks.push(range),
+            });
+        };
         for thread in &state.execution.threads {
             let memory = thread.memory(thread.stack_pointer);
             ends.push((thread.region, memory[1].end));
-            for range in memory {
-                // SAFETY: used heaps and live stacks are mapped.
-                unsafe { chunks.take(range, &mut all) };
-            }
+            memory.into_iter().for_each(&mut take);
         }
-        // SAFETY: globals are mapped.
-        unsafe { chunks.take(crate::root::globals(), &mut all) };
+        take(crate::root::globals());
         let execution = state.execution.clone();
-        Some(Self { chunks: all, ends, execution, watched: crate::plain::watching() })
+        let watched = crate::plain::watching();
+        Some(Self { chunks: all, blanks, ends, execution, watched })
     }
 
     /// Puts the state back. The machine is in a state of the same search, between two steps.
@@ -50,6 +67,12 @@ impl Snapshot {
         for &(region, end) in &self.ends {
             // SAFETY: the heap existed when the copy was made, and what was allocated since is nobody's any more.
             unsafe { heap::forget_behind(region, end) };
+        }
+        if let Some(root) = &mut state().root {
+            root.restore_images();
+        }
+        for blank in &self.blanks {
+            crate::arena::clear(blank.start, blank.len());
         }
         for chunk in &self.chunks {
             // SAFETY: heaps, stacks and globals are never unmapped, and the program is stopped.

@@ -5,7 +5,7 @@ use lockred_tests::tool::{Output, finish, lockred};
 use lockred_trace::session::{STATUS_FILE, StatusWord};
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 /// A check with a checkpoint as often as that may be.
@@ -48,10 +48,14 @@ fn children(process: u32) -> Vec<u32> {
     lists.flat_map(numbers).collect()
 }
 
-fn kill(process: u32) {
+fn signal(process: u32, signal: &str) {
     let number = process.to_string();
-    let killed = Command::new("kill").args(["-KILL", &number]).stderr(Stdio::null()).status();
-    let _ = killed.unwrap();
+    let sent = Command::new("kill").args([signal, &number]).stderr(Stdio::null()).status();
+    let _ = sent.unwrap();
+}
+
+fn kill(process: u32) {
+    signal(process, "-KILL");
 }
 
 /// What is kept of an unfinished check.
@@ -68,27 +72,39 @@ enum Victim {
     Both,
 }
 
-/// Waits until so much more was explored, and kills. Returns whether there was time for that.
-fn kill_behind(child: &mut Child, temporary: &Path, more: u64, victim: Victim) -> bool {
+/// Waits until so much more was explored. Gives who explores; `None` if the check has ended before that.
+fn wait_for(child: &mut Child, temporary: &Path, more: u64) -> Option<Vec<u32>> {
     let mut until = None;
     loop {
         if child.try_wait().unwrap().is_some() {
-            return false;
+            return None;
         }
         let explorations = children(child.id());
         let now = beats(temporary);
         // Listing tests is nothing that is explored.
         if !explorations.is_empty() && now >= *until.get_or_insert(now + more) {
-            if !matches!(victim, Victim::Lockred) {
-                explorations.into_iter().for_each(kill);
-            }
-            if !matches!(victim, Victim::Exploration) {
-                kill(child.id());
-            }
-            return true;
+            return Some(explorations);
         }
         std::thread::yield_now();
     }
+}
+
+/// Waits until so much more was explored, and kills. Returns whether there was time for that.
+fn kill_behind(child: &mut Child, temporary: &Path, more: u64, victim: Victim) -> bool {
+    let Some(explorations) = wait_for(child, temporary, more) else { return false };
+    if !matches!(victim, Victim::Lockred) {
+        explorations.into_iter().for_each(kill);
+    }
+    if !matches!(victim, Victim::Exploration) {
+        kill(child.id());
+    }
+    true
+}
+
+/// The session directories in a temporary directory.
+fn sessions(temporary: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(temporary).unwrap().map(|entry| entry.unwrap().path());
+    entries.filter(|path| path.join(STATUS_FILE).exists()).collect()
 }
 
 /// Kills a check again and again, and lets it go on each time, until it comes to its end before that.
@@ -156,6 +172,37 @@ fn an_exploration_that_is_killed_from_outside_goes_on_in_another_process() {
     let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
     let output = Output { status: output.status.code(), stdout, stderr: String::new() };
     assert_eq!(outcome(&output), outcome(&whole));
+}
+
+#[test]
+fn sessions_of_the_killed_are_removed_and_those_of_the_living_are_not() {
+    let fixture = own("killed", "killed-sessions");
+    let temporary = fixture.join("temporary");
+    let _ = fs::remove_dir_all(&temporary);
+    fs::create_dir_all(&temporary).unwrap();
+    let command = |name: &str| {
+        let mut command = check(&fixture, &[name]);
+        command.env("TMPDIR", &temporary).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    };
+    let long = "tests::a_counts";
+    let mut killed = command(long).spawn().unwrap();
+    assert!(kill_behind(&mut killed, &temporary, 1_000, Victim::Lockred));
+    let _ = killed.wait().unwrap();
+    let left = sessions(&temporary);
+    assert_eq!(left.len(), 1, "{left:?}");
+
+    let mut living = command(long).spawn().unwrap();
+    assert!(wait_for(&mut living, &temporary, 1_000).is_some());
+    let own = sessions(&temporary);
+    assert!(own.len() == 1 && own != left, "{own:?} {left:?}");
+    // So that it lives until the other one has ended.
+    signal(living.id(), "-STOP");
+    let other = command("tests::e_is_short").status().unwrap();
+    assert_eq!(other.code(), Some(0));
+    assert_eq!(sessions(&temporary), own);
+    kill(living.id());
+    let _ = living.wait().unwrap();
 }
 
 #[test]

@@ -18,6 +18,7 @@ Usage: cargo xtask <command>
   bench engine [--seconds N]
                  setup, then measure executions, search times and rates beside loom and shuttle;
                  a search that takes longer than N seconds (5) is ended
+  bench heaps    setup, then measure what an execution takes over the size of the program's heap
   bench search   measure how searches grow on model programs: executions, rates, memory
   bench papers   print the tables of the papers whose searches are beside ours, with our numbers
 ";
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         ["bench"] => bench::check_times::run(),
         ["bench", "engine"] => bench::engine::run(bench::engine::SEARCH_SECONDS),
         ["bench", "engine", "--seconds", seconds] => bench::engine::run(seconds),
+        ["bench", "heaps"] => bench::heaps::run(),
         ["bench", "search"] => bench::search::run(),
         ["bench", "papers"] => bench::papers::run(),
         ["help" | "--help" | "-h"] => {

@@ -1,6 +1,7 @@
 //! The session directory: the order, the status, the messages, and what the process printed.
 
 use super::death::LastWords;
+use super::leftovers::{self, Owned};
 use super::status::{self, Progress};
 use crate::error::{Error, Result};
 use lockred_trace::message::Message;
@@ -11,16 +12,15 @@ use std::io::{self, BufRead, BufReader};
 use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::time::Duration;
-use tempfile::TempDir;
 
 /// What the process itself prints; not a part of the protocol.
-const OUTPUT_FILE: &str = "output";
+pub const OUTPUT_FILE: &str = "output";
 /// Lines of that which an error message shows.
 const SHOWN_LINES: usize = 20;
 
 /// A session directory; it is removed with this value.
 pub struct Directory {
-    place: TempDir,
+    own: Owned,
     status: File,
 }
 
@@ -32,8 +32,9 @@ impl Directory {
     /// disk would kill it.
     pub fn create(order: &Order) -> Result<Self> {
         let above = std::env::temp_dir();
-        let place = tempfile::Builder::new().prefix("lockred-").tempdir();
-        let place = place.map_err(|e| Error::file("create a directory in", &above, &e))?;
+        let own = leftovers::own_directory();
+        let own = own.map_err(|e| Error::file("create a directory in", &above, &e))?;
+        let place = &own.place;
         let path = place.path().join(ORDER_FILE);
         let text = serde_json::to_vec(order)
             .map_err(|e| Error::ours(format!("an order cannot be encoded: {e}")))?;
@@ -42,12 +43,12 @@ impl Directory {
         let status = File::options().create_new(true).read(true).write(true).open(&path);
         let status = status.map_err(|e| Error::file("create", &path, &e))?;
         allocate(&status).map_err(|e| Error::file("write", &path, &e))?;
-        Ok(Self { place, status })
+        Ok(Self { own, status })
     }
 
     /// Where it is.
     pub fn path(&self) -> &Path {
-        self.place.path()
+        self.own.place.path()
     }
 
     /// A new file for what the process prints.

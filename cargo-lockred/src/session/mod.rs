@@ -2,6 +2,7 @@
 
 mod death;
 mod directory;
+mod leftovers;
 mod process;
 mod status;
 mod watchdog;

@@ -1,6 +1,7 @@
 //! Vector clocks over the runs of an execution: how many runs of every thread happen before.
 
 use crate::machine::ThreadId;
+use crate::thin::Thin;
 
 /// Threads whose counts need no memory of their own. Most programs have no more, and clocks are copied and joined all the time.
 const NEAR: usize = 8;
@@ -10,7 +11,7 @@ const NEAR: usize = 8;
 pub(crate) struct Clock {
     near: [u32; NEAR],
     /// The counts of threads from `NEAR` on.
-    far: Vec<u32>,
+    far: Thin<u32>,
 }
 
 impl Clock {
@@ -36,7 +37,7 @@ impl Clock {
         }
         let far = thread.index() - NEAR;
         if self.far.len() <= far {
-            self.far.resize(far + 1, 0);
+            self.far.grow().resize(far + 1, 0);
         }
         self.far[far] = runs;
     }
@@ -53,7 +54,7 @@ impl Clock {
 
     fn join_far(&mut self, other: &Self) {
         if self.far.len() < other.far.len() {
-            self.far.resize(other.far.len(), 0);
+            self.far.grow().resize(other.far.len(), 0);
         }
         for (mine, theirs) in self.far.iter_mut().zip(&other.far) {
             *mine = (*mine).max(*theirs);
@@ -71,7 +72,9 @@ impl Clock {
     pub(crate) fn copy_from(&mut self, other: &Self) {
         self.near = other.near;
         if !(self.far.is_empty() && other.far.is_empty()) {
-            self.far.clone_from(&other.far);
+            let far = self.far.grow();
+            far.clear();
+            far.extend_from_slice(&other.far);
         }
     }
 }

@@ -40,6 +40,7 @@ pub mod replay;
 mod sleep;
 pub mod stateful;
 pub mod stoller;
+mod thin;
 mod thread_set;
 mod trace;
 pub mod transactional;

@@ -1,10 +1,12 @@
 //! The values that a run chooses, as an odometer over all their combinations.
 
+use crate::thin::Thin;
+
 /// The values of one run.
 #[derive(Clone, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Picks {
     /// Picked, and out of how many.
-    values: Vec<(u32, u32)>,
+    values: Thin<(u32, u32)>,
     /// How many the run that is under way has taken.
     taken: usize,
     /// The run asked for a choice out of another number than before.

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 
 use crate::footprint::{Access, ObjectId};
 use crate::machine::ThreadId;
+use crate::thin::Thin;
 use crate::thread_set::ThreadSet;
 use serde::{Deserialize, Serialize};
 
@@ -23,10 +24,10 @@ pub(crate) struct Sleeper {
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Sleep {
     pub(crate) asleep: ThreadSet,
-    sleepers: Vec<Sleeper>,
-    ghosts: Vec<Sleeper>,
+    sleepers: Thin<Sleeper>,
+    ghosts: Thin<Sleeper>,
     /// Footprints of threads that were put to sleep at this node: their accesses, all choices together.
-    footprints: Vec<Vec<(ObjectId, Access)>>,
+    footprints: Thin<Vec<(ObjectId, Access)>>,
     used: usize,
 }
 

@@ -1,6 +1,7 @@
 //! Sets of threads, as bits.
 
 use crate::machine::ThreadId;
+use crate::thin::Thin;
 use serde::{Deserialize, Serialize};
 
 /// A set of threads. Keeps its memory when it is cleared.
@@ -9,7 +10,7 @@ pub(crate) struct ThreadSet {
     /// The threads below 64. Most programs have no others.
     near: u64,
     /// The others, 64 a word.
-    far: Vec<u64>,
+    far: Thin<u64>,
 }
 
 impl ThreadSet {
@@ -26,7 +27,7 @@ impl ThreadSet {
             return;
         }
         if self.far.len() < word {
-            self.far.resize(word, 0);
+            self.far.grow().resize(word, 0);
         }
         self.far[word - 1] |= bit;
     }

@@ -1,8 +1,11 @@
 //! Programs and their memory: what a restore puts back, where blocks lie, and what is freed wrongly.
 
 use super::hooks::Words;
-use super::{Program, by_hand, complete, explore, explore_in, right, search, wrong, wrong_in};
-use crate::memory::{__lr_libc_free, __lr_libc_malloc, __lr_libc_realloc};
+use super::{
+    Program, by_hand, complete, explore, explore_in, right, search, search_in, wrong, wrong_in,
+};
+use crate::memory::{__lr_libc_calloc, __lr_libc_free, __lr_libc_malloc, __lr_libc_realloc};
+use crate::pages::PAGE;
 use lockred_trace::codes::{BugKind, WarningKind};
 use lockred_trace::hooks::Order;
 use lockred_trace::message::{Bug, Role, Stop};
@@ -24,6 +27,61 @@ fn every_execution_begins_with_the_same_memory() {
         0
     }
     right(program, 2);
+}
+
+/// Blocks that are large enough for an image of the root.
+const LARGE: usize = 4 << 20;
+
+/// A block whose every word is its own address, but for what is written of it; checked by each writer.
+fn write_to_large(words: Words, step: usize) {
+    let block = words.load(1) as usize;
+    for at in (block..block + LARGE).step_by(step) {
+        // SAFETY: a word of a live block, which one thread uses at a time.
+        let word = unsafe { &mut *(at as *mut usize) };
+        assert_eq!(*word & !7, at, "nothing of another execution is left");
+        *word += 1;
+    }
+}
+
+fn large_before_the_first_thread(words: Words) -> i32 {
+    let block = __lr_libc_malloc(LARGE) as usize;
+    for at in (block..block + LARGE).step_by(8) {
+        // SAFETY: a word of a live block.
+        unsafe { (at as *mut usize).write(at) };
+    }
+    let dead = __lr_libc_malloc(LARGE);
+    // SAFETY: a live block.
+    unsafe { dead.write_bytes(7, LARGE) };
+    __lr_libc_free(dead);
+    words.store(1, block as u64);
+    let threads = [
+        words.spawn(|words| {
+            words.lock(0);
+            write_to_large(words, 1 << 20);
+            words.unlock(0);
+        }),
+        words.spawn(|words| {
+            words.lock(0);
+            write_to_large(words, 3 << 18);
+            words.unlock(0);
+        }),
+    ];
+    words.join_all(&threads);
+    assert!(crate::root::is_imaged(&(block + PAGE..block + 2 * PAGE)), "there is an image");
+    let zeroed = __lr_libc_calloc(1, LARGE);
+    assert_eq!(zeroed, dead, "the block is handed out again");
+    // SAFETY: a live block.
+    let mut bytes = unsafe { std::slice::from_raw_parts(zeroed, LARGE) }.iter();
+    assert!(bytes.all(|&byte| byte == 0), "calloc gives zeros");
+    0
+}
+
+#[test]
+fn large_memory_is_put_back() {
+    let environment = Environment { verify_restores: true, ..Environment::default() };
+    for strategy in [Strategy::Dpor, Strategy::Transactions, Strategy::Stateful] {
+        complete(&search_in(large_before_the_first_thread, environment, strategy, false));
+    }
 }
 
 #[test]

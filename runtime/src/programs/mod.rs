@@ -64,6 +64,9 @@ fn prepare(
     if let Some(old) = state::installed() {
         // Address space that would else be lost with every test.
         fresh.mapped = std::mem::take(&mut old.mapped);
+        if let Some(root) = old.root.take() {
+            root.remove();
+        }
         fresh.detector = old.detector.take().filter(|_| !fresh.by_transactions);
     }
     crate::plain::rest();

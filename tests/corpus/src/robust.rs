@@ -143,6 +143,42 @@ fn a_gigabyte_of_heap() {
     assert_eq!(thread.join().unwrap(), 64);
 }
 
+/// In whole pages that no execution wrote before, in some that others wrote, and in a dead block that is handed out again: what an
+/// execution finds is what there was before the first thread.
+//@ verified
+#[test]
+fn memory_that_was_large_before_the_first_thread() {
+    static GLOBAL: [AtomicU64; 1 << 16] = [const { AtomicU64::new(0) }; 1 << 16];
+    const WORDS: u64 = 1 << 20;
+    for (number, word) in (0..).zip(&GLOBAL) {
+        word.store(number, SeqCst);
+    }
+    let words: Arc<Mutex<Vec<u64>>> = Arc::new(Mutex::new((0..WORDS).collect()));
+    drop(black_box(vec![7_u64; WORDS as usize]));
+    let mut on_stack = [3_u8; 400 << 10];
+    let threads = [1, 2].map(|number| {
+        let words = Arc::clone(&words);
+        spawn(move || {
+            let mut words = words.lock().unwrap();
+            // Where it writes depends on who was here before.
+            let first = words[0] != 0;
+            words[0] = number;
+            let stride = if first { 1 << 12 } else { 1 << 14 };
+            let at = (stride * number..WORDS).step_by(stride as usize);
+            for at in at.map(|at| at as usize) {
+                assert!(first || words[at] == at as u64);
+                words[at] += 1;
+            }
+            let global = &GLOBAL[1 << (number + 12)];
+            assert_eq!(global.swap(1, SeqCst), 1 << (number + 12));
+        })
+    });
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    assert!(on_stack.iter().all(|&byte| byte == 3));
+    black_box(&mut on_stack).fill(4);
+    assert!(vec![0_u64; WORDS as usize].iter().all(|&word| word == 0));
+}
+
 //@ verified
 #[test]
 fn a_thread_local_that_spawns() {

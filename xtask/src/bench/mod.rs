@@ -2,5 +2,6 @@
 
 pub mod check_times;
 pub mod engine;
+pub mod heaps;
 pub mod papers;
 pub mod search;

@@ -37,6 +37,12 @@ impl Frontier {
     pub const fn counts(&self) -> Counts {
         self.progress.0
     }
+
+    /// How many nodes it has, which is how much there is to write.
+    #[must_use]
+    pub const fn depth(&self) -> usize {
+        self.levels.len()
+    }
 }
 
 impl<M: Transactional> Search<'_, '_, M> {

@@ -6,6 +6,7 @@ use crate::footprint::{Access, ObjectId};
 use crate::machine::ThreadId;
 use crate::picks::Picks;
 use crate::sleep::Sleep;
+use crate::thin::Thin;
 use crate::thread_set::ThreadSet;
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +30,7 @@ pub(super) struct Level {
     pub(super) back: ThreadSet,
     pub(super) sleep: Sleep,
     /// Threads that were rolled back here.
-    rolled_back: Vec<RolledBack>,
+    rolled_back: Thin<RolledBack>,
     rolled: usize,
     /// The branch: the thread that runs and the values it chooses.
     pub(super) thread: Option<ThreadId>,

@@ -12,6 +12,7 @@ use crate::discipline::Mode;
 use crate::fault::{Fault, is_on};
 use crate::footprint::{Access, Footprint, ObjectId};
 use crate::machine::ThreadId;
+use crate::thin::Thin;
 use crate::thread_set::ThreadSet;
 
 use super::ownership::Ownership;
@@ -24,9 +25,9 @@ pub(super) struct Event {
     pub(super) index: u32,
     order: Clock,
     pub(super) real: Clock,
-    enables: Vec<ThreadId>,
+    enables: Thin<ThreadId>,
     /// Threads that had waited at a barrier for it, and their last transactions.
-    meets: Vec<(ThreadId, Position)>,
+    meets: Thin<(ThreadId, Position)>,
     /// Its part of the schedule.
     pub(super) schedule: (usize, usize),
     /// The number of its first entry in the chains.
@@ -142,10 +143,10 @@ impl Trace {
         let position = self.live as Position;
         let event = &mut self.events[self.live];
         self.threads[event.thread.index()].runs.pop();
-        for enabled in event.enables.drain(..) {
+        for enabled in &event.enables {
             self.threads[enabled.index()].enablers.pop();
         }
-        for (met, _) in event.meets.drain(..) {
+        for (met, _) in &event.meets {
             self.threads[met.index()].enablers.pop();
         }
         self.chains.truncate(position);
@@ -235,7 +236,9 @@ impl Trace {
         event.real.copy_from(&self.real);
         event.real.set(thread, index);
         event.enables.clear();
-        event.enables.extend_from_slice(enables);
+        if !enables.is_empty() {
+            event.enables.grow().extend_from_slice(enables);
+        }
         for enabled in enables {
             self.threads[enabled.index()].enablers.push(position);
         }
@@ -243,7 +246,7 @@ impl Trace {
         for &met in meets {
             let history = &mut self.threads[met.index()];
             // Who waits has come.
-            event.meets.extend(history.runs.last().map(|&run| (met, run)));
+            event.meets.grow().extend(history.runs.last().map(|&run| (met, run)));
             history.enablers.push(position);
         }
         for (object, access, ghost) in touched.iter() {

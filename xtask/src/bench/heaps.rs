@@ -1,0 +1,76 @@
+//! `cargo xtask bench heaps`: what an execution takes over the size of the heap that was filled before the first thread.
+//!
+//! The programs of `xtask/heaps` write a few words of their heaps in each execution. What grows with the heap is going back to the root.
+
+use crate::command::{self, root};
+use crate::setup;
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+/// A search that takes longer is ended.
+const SECONDS: &str = "5";
+/// The strategies that are measured: with checkpoints, by single steps, and over states.
+const STRATEGIES: [&str; 3] = ["transactions", "random", "stateful"];
+
+/// Sets up, measures, and prints a table.
+pub fn run() -> command::Outcome {
+    let tool = setup::run()?;
+    println!("| heap, bytes | strategy     | executions or transitions | µs for each |");
+    println!("|------------:|--------------|--------------------------:|------------:|");
+    for strategy in STRATEGIES {
+        for (bytes, count, seconds) in check(&tool, strategy)? {
+            let each = seconds * 1e6 / count as f64;
+            println!("| {bytes:>11} | {strategy:12} | {count:>25} | {each:>11.1} |");
+        }
+    }
+    Ok(())
+}
+
+/// Checks the programs, and gives size, count and seconds of each.
+fn check(tool: &Path, strategy: &str) -> Result<Vec<(String, u64, f64)>, String> {
+    let mut check = Command::new(tool);
+    check.args(["lockred", "check", "--release", "--message-format", "json", "--quiet"]);
+    check.args(["--max-seconds", SECONDS, "--strategy", strategy]);
+    check.current_dir(root().join("xtask").join("heaps"));
+    eprintln!("heaps: {strategy}");
+    let output = check.output().map_err(|e| format!("cannot run the check: {e}"))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let records = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let tests = records.filter(|record| record["reason"] == "test-finished");
+    let tests: Option<Vec<_>> = tests.map(|test| measured(&test)).collect();
+    tests.filter(|tests| !tests.is_empty()).ok_or_else(|| {
+        let told = String::from_utf8_lossy(&output.stderr);
+        format!("the check ended with {} and no records:\n{told}", output.status)
+    })
+}
+
+/// One record; `None` for a program that could not be checked.
+fn measured(test: &Value) -> Option<(String, u64, f64)> {
+    let size = test["name"].as_str()?.rsplit_once("::bytes_")?.1.replace('_', "");
+    let over_states = test["strategy"] == "stateful";
+    let count = test[if over_states { "transactions" } else { "executions" }].as_u64()?;
+    let seconds = test["seconds"].as_f64()?;
+    let size = size.trim_start_matches('0').to_owned();
+    (count > 0).then_some((size, count, seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_record_names_the_size_and_gives_what_the_strategy_counts() {
+        let record = |strategy: &str, executions: u32| {
+            json!({
+                "name": "heap::bytes_00010_000_000", "strategy": strategy, "seconds": 0.5,
+                "executions": executions, "transactions": 70,
+            })
+        };
+        let of = |count| Some(("10000000".to_owned(), count, 0.5));
+        assert_eq!(measured(&record("random", 6)), of(6));
+        assert_eq!(measured(&record("stateful", 1)), of(70));
+        assert_eq!(measured(&record("random", 0)), None);
+    }
+}
