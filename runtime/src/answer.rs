@@ -383,6 +383,7 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
     let (executed, drift) = if rooted {
         crate::harness::learn();
         state().nesting = Nesting::default();
+        state().follows = true;
         let followed = &schedule.0[usize::from(schedule.is_written_out())..];
         let choices: Vec<Choice> = followed.iter().copied().map(meant).collect();
         let limits = search::Limits { executions: Some(1), operations };

@@ -65,13 +65,13 @@ fn passes_on(panic: &Panic) -> bool {
         || panic.message.starts_with("a scoped thread panicked")
 }
 
-/// The panic that made the test fail: main's last one, or, if that only passes on the panic of a thread, that thread's.
+/// The panic that made the test fail: main's last one, or, if that only passes on another one, that.
 fn panic(panics: &[Panic]) -> Failure {
     let Some(last) = panics.iter().rev().find(|panic| panic.thread == 0).or(panics.last()) else {
         let message = "the test fails without a panic (it returned an error)".to_owned();
         return Failure::new(BugKind::Panic, message, "error").at(place(Role::Died, 0, SiteId(0)));
     };
-    let others = panics.iter().rev().filter(|panic| panic.thread != last.thread);
+    let others = panics.iter().rev().filter(|panic| !std::ptr::eq(*panic, last));
     let first = others.filter(|_| passes_on(last)).find(|panic| !passes_on(panic)).unwrap_or(last);
     let message = match first.message.lines().next() {
         Some(line) => line.to_owned(),
@@ -153,5 +153,7 @@ mod tests {
         assert_eq!(told(&three), mistake);
         assert_eq!(told(&[panicked(1, "handled"), panicked(0, mistake)]), mistake);
         assert_eq!(told(&[panicked(0, poisoned)]), poisoned);
+        // A scope passes on that its own function has panicked, too.
+        assert_eq!(told(&[panicked(0, mistake), panicked(1, poisoned), panicked(0, "")]), mistake);
     }
 }

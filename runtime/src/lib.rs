@@ -18,6 +18,7 @@ mod choices;
 mod chunks;
 mod context;
 mod deaths;
+mod debugger;
 mod detect;
 #[cfg(not(test))]
 mod entry;

@@ -215,5 +215,6 @@ fn end(mut failure: Failure, block: Option<Block>) -> ! {
         failure.places.extend(allocated);
     }
     state.step.failures.push(failure);
+    crate::debugger::bug();
     end_execution(Flow::Over)
 }

@@ -141,7 +141,7 @@ fn words(
         (Class::RefInc, _) if access == Access::RefInc => format!("count {old} -> {new}"),
         (Class::RefDec | Class::Countdown, _) if wrote => format!("count {old} -> {new}"),
         (_, Atomic::Load) => format!("load -> {old}"),
-        (_, Atomic::Failed) => format!("weak compare-exchange failed for no reason: {old}"),
+        (_, Atomic::Failed) => format!("weak exchange failed for no reason: {old}"),
         (_, Atomic::Store) => format!("store {new}"),
         (_, Atomic::CompareExchange { .. }) if wrote => format!("compare-exchange {old} -> {new}"),
         (_, Atomic::CompareExchange { expected }) => {

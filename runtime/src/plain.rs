@@ -273,6 +273,7 @@ fn report(state: &mut State, race: &Race) {
         failure.places.extend(crate::misuse::places_of_free(race.later.addr));
     }
     state.step.failures.push(failure);
+    crate::debugger::bug();
 }
 
 /// A data race that the search by transactions found.

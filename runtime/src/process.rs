@@ -77,6 +77,7 @@ pub extern "C" fn __lr_libc_abort() -> ! {
     };
     let failure = Failure::new(BugKind::Abort, message, &what).at(place);
     crate::state::state().step.failures.push(failure);
+    crate::debugger::bug();
     end_execution(Flow::Over)
 }
 

@@ -162,6 +162,8 @@ pub struct State {
     pub compares: bool,
     /// Executions are watched by the race detector.
     pub detects: bool,
+    /// A schedule is being followed.
+    pub follows: bool,
     /// The search looks at what steps touch.
     pub footprints: bool,
     /// What threads do behind the process's end is of no interest.
@@ -223,6 +225,7 @@ impl State {
             by_transactions,
             by_states,
             compares: by_states || verifies,
+            follows: false,
             footprints,
             detects: !by_transactions,
             exit_ends: false,

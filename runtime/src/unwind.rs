@@ -132,6 +132,7 @@ pub extern "C-unwind" fn __lr_libc__Unwind_RaiseException(exception: *mut u8) ->
     let stack = recorded_stack();
     let step = crate::record::steps();
     crate::state::state().execution.panics.push(Panic { thread, location, message, stack, step });
+    crate::debugger::bug();
     // SAFETY: the program's own exception object, passed on; it comes back only if nothing catches.
     unsafe { _Unwind_RaiseException(exception.cast()) }
 }

@@ -149,6 +149,43 @@ fn a_bug_is_walked_through_step_by_step() {
     }
 }
 
+/// Runs a debugger on a bug, with these lines as input.
+fn debugged(fixture: &Path, id: &str, debugger: &str, input: &str) -> tool::Output {
+    let lines = fixture.join("input");
+    std::fs::write(&lines, input).unwrap();
+    let mut command = tool::lockred(fixture, ["replay", id, "--gdb"]);
+    command.env("LOCKRED_GDB", debugger).stdin(std::fs::File::open(&lines).unwrap());
+    tool::finish(&mut command)
+}
+
+#[test]
+fn a_debugger_stops_at_the_bug_and_knows_the_threads() {
+    let fixture = own("sample", "gdb");
+    let (id, _) = find(&fixture);
+    let input = "lockred-thread 0\nlockred-thread 1\nlockred-thread 2\ncontinue\nquit\n";
+    let output = debugged(&fixture, &id, "gdb", input).expect(0);
+    let text = &output.stdout;
+    for part in ["Breakpoint 1", "main      suspended", "thread 1  suspended", "exited normally"] {
+        assert!(text.contains(part), "`{part}` is missing in\n{output}");
+    }
+    // Each waits for its second lock.
+    let source = std::fs::read_to_string(fixture.join("src/lib.rs")).unwrap();
+    for second in ["let _b = other.1.lock()", "let a = locks.0.lock()"] {
+        let index = source.lines().position(|line| line.contains(second)).unwrap();
+        let line = format!("Line {} of \"src/lib.rs\"", index + 1);
+        assert!(text.contains(&line), "`{line}` is missing in\n{output}");
+    }
+    assert!(text.contains("there is no such thread"), "{output}");
+}
+
+#[test]
+fn a_debugger_that_is_not_there_is_named() {
+    let fixture = own("sample", "no-gdb");
+    let (id, _) = find(&fixture);
+    let output = debugged(&fixture, &id, "no-such-debugger", "").expect(2);
+    let _ = output.says(&["there is no debugger `no-such-debugger`", "install gdb", "LOCKRED_GDB"]);
+}
+
 /// Programs of the corpus whose bugs are of all kinds.
 const BUGS: [&str; 10] = [
     "mutex::ab_ba",

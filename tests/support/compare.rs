@@ -168,14 +168,19 @@ mod tests {
     const RACE: &str = r#"{"reason":"test-finished","v":1,"package":"p","target":{"kind":"lib","name":"p"},
 "name":"m::f","verdict":"failed","complete":false,"executions":2,"blocked":0,"refinements":0,"transactions":3,
 "operations":4,"seconds":0.5,"strategy":"dpor","memory_model":"sc","assumptions":[],"warnings":[],"bugs":[{"id":"1a2b",
-"code":"LR0001","kind":"data-race","fingerprint":"f","message":"race","replay":"r.json","sites":[{"file":"src/m.rs",
+"code":"LR0001","kind":"data-race","fingerprint":"f","known":false,"message":"race","replay":"r.json","sites":[{"file":"src/m.rs",
 "line":4,"column":1,"function":"m::f","thread":"main","role":"write"}],"schedule":{"preemptions":1,"threads":2,"steps":5,"minimal":true}}]}"#;
 
     fn compared(directives: &str) -> Vec<Difference> {
         let text = format!("{directives}#[test]\nfn f() {{\n    race(); //~ bug\n}}\n");
         let programs = crate::program::parse("m", &text).unwrap();
-        let lines = outcome::parse(&RACE.replace('\n', "")).unwrap();
-        differences(&programs, &outcome::tests(&lines))
+        differences(&programs, &outcome::tests(&outcome::parse(&race(directives)).unwrap()))
+    }
+
+    /// The race at the line where it is behind one directive, or behind two that begin with a number of preemptions.
+    fn race(directives: &str) -> String {
+        let line = if directives.starts_with("//@ preemptions") { 5 } else { 4 };
+        RACE.replace('\n', "").replace("\"line\":4", &format!("\"line\":{line}"))
     }
 
     #[test]

@@ -6,7 +6,12 @@ use std::process::{Command, Stdio};
 
 /// Makes everything ready and gives the path of the built `cargo-lockred`.
 pub fn run() -> Result<PathBuf, String> {
-    install_linker()?;
+    install(
+        "cc",
+        &["gcc", "libc6-dev"],
+        "a C linker driver `cc` is needed (install gcc or clang)",
+    )?;
+    install("gdb", &["gdb"], "gdb is needed, for the tests of `replay --gdb`")?;
     let mut build = command::cargo(&root());
     command::run(build.args(["build", "--release", "--package", "cargo-lockred"]))?;
     let tool = built_tool()?;
@@ -14,16 +19,16 @@ pub fn run() -> Result<PathBuf, String> {
     Ok(tool)
 }
 
-/// rustc links through `cc`; on a machine without it, Debian's gcc is installed.
-fn install_linker() -> command::Outcome {
-    if runs("cc", "--version") {
+/// Installs Debian's packages on a machine without a program.
+fn install(program: &str, packages: &[&str], needed: &str) -> command::Outcome {
+    if runs(program, "--version") {
         return Ok(());
     }
     if !runs("apt-get", "--version") {
-        return Err("a C linker driver `cc` is needed (install gcc or clang)".into());
+        return Err(needed.into());
     }
     command::run(Command::new("apt-get").arg("update"))?;
-    command::run(Command::new("apt-get").args(["install", "--yes", "gcc", "libc6-dev"]))
+    command::run(Command::new("apt-get").args(["install", "--yes"]).args(packages))
 }
 
 /// Whether a program can be started.

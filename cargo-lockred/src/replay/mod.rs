@@ -1,6 +1,7 @@
 //! `cargo lockred replay`: runs a kept schedule in a fresh process and shows what happened.
 
 mod again;
+mod gdb;
 pub mod table;
 mod walk;
 
@@ -58,6 +59,9 @@ pub fn run(options: &ReplayOptions) -> Result<Exit> {
         console.warning(
             "the program has changed since the schedule was made, and was rebuilt; the schedule may not fit any more",
         );
+    }
+    if options.gdb {
+        return gdb::debug(&file, &built, &console);
     }
     let replay = replayed(&file, &built)?;
     show(&replay, &file, &built, &subject, options, &console, changed)

@@ -8,7 +8,9 @@ use lockred_trace::message::{self, Output, Replay, Role, Step};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
-/// Widest column; longer cells are cut, unless everything is to be shown.
+/// Widest table in which no cell is cut. In wider ones that do not show everything, columns have [`WIDEST`].
+const WIDE: usize = 140;
+/// Widest column where cells are cut.
 const WIDEST: usize = 44;
 
 /// What is shown of an interleaving.
@@ -68,7 +70,7 @@ pub fn text(replay: &Replay, symbols: &Symbols, view: View, style: Style) -> Str
             widths[column] = widths[column].max(row.width());
         }
     }
-    if !full {
+    if !full && widths.iter().sum::<usize>() > WIDE {
         widths.iter_mut().for_each(|width| *width = (*width).min(WIDEST));
     }
     let number = replay.steps.len().to_string().len().max(4);
@@ -269,6 +271,9 @@ pub fn what(names: &HashMap<u32, String>, step: &Step) -> String {
     let operation = with_main(&step.operation);
     let Some(name) = step.object.and_then(|object| names.get(&object)) else { return operation };
     let name = name.replace("condition variable", "condvar");
+    if operation.contains("for no reason") {
+        return operation;
+    }
     if operation == "waits" {
         return format!("waits for {name}");
     }

@@ -13,7 +13,7 @@ pub use death::Death;
 use directory::Directory;
 use lockred_trace::message::{Counts, Exploration, Message, Minimised, Replay};
 use lockred_trace::schedule::Schedule;
-use lockred_trace::session::{EXIT_ANSWERED, EXIT_INTERNAL, Order};
+use lockred_trace::session::{ENV, EXIT_ANSWERED, EXIT_INTERNAL, Order};
 use process::Process;
 pub use status::Progress;
 use std::ffi::OsString;
@@ -21,7 +21,7 @@ use std::fs::File;
 use std::io::{Read, Seek};
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::ExitStatus;
+use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 pub use watchdog::Patience;
 use watchdog::{Act, Reason, Watchdog};
@@ -108,6 +108,25 @@ pub fn run(
         }
     };
     Ok(ending(&directory, status, stopped, start.elapsed()))
+}
+
+/// Why a session by hand did not come about.
+pub enum ByHand {
+    /// It could not be made.
+    Session(Error),
+    /// The program could not be started.
+    Start(std::io::Error),
+}
+
+/// Runs a program, a debugger say, that runs the launch with an order, at the terminal and without a limit. Gives how it ended.
+pub fn by_hand(
+    launch: &Launch,
+    order: &Order,
+    mut program: Command,
+) -> std::result::Result<ExitStatus, ByHand> {
+    let directory = Directory::create(order).map_err(ByHand::Session)?;
+    process::set_up(&mut program, launch);
+    program.env(ENV, directory.path()).status().map_err(ByHand::Start)
 }
 
 /// Judges what an ended process left.

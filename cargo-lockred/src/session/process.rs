@@ -22,8 +22,14 @@ pub struct Process {
 /// The command of a launch: its arguments, directory and environment, nothing on standard input.
 fn command(launch: &Launch) -> Command {
     let mut command = Command::new(&launch.executable);
+    set_up(&mut command, launch);
+    command.args(&launch.arguments).stdin(Stdio::null());
     command
-        .args(&launch.arguments)
+}
+
+/// Directory and environment of a launch.
+pub fn set_up(command: &mut Command, launch: &Launch) {
+    command
         .current_dir(&launch.directory)
         .envs(launch.environment.iter().map(|(name, value)| (name, value)))
         // Capturing a backtrace costs a panic a thousand times what it costs without.
@@ -31,9 +37,7 @@ fn command(launch: &Launch) -> Command {
         .env_remove("RUST_LIB_BACKTRACE")
         .env_remove("RUST_TEST_SHUFFLE")
         .env_remove("RUST_TEST_SHUFFLE_SEED")
-        .env_remove(ENV)
-        .stdin(Stdio::null());
-    command
+        .env_remove(ENV);
 }
 
 impl Process {
