@@ -53,7 +53,10 @@ fn judge_exit(exit: Exit) -> Option<Failure> {
         let exits = |step: &&lockred_trace::message::Step| {
             step.thread == exit.thread && step.operation.starts_with("exit")
         };
-        place.stack = recorder.steps.iter().find(exits).map_or_else(Vec::new, |s| s.stack.clone());
+        if let Some(step) = recorder.steps.iter().position(|step| exits(&step)) {
+            place.stack.clone_from(&recorder.steps[step].stack);
+            place.step = Some(step);
+        }
     }
     Some(Failure::new(BugKind::Exit, message, &exit.status.to_string()).at(place))
 }

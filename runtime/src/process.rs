@@ -68,6 +68,7 @@ pub extern "C" fn __lr_libc_abort() -> ! {
     let thread = state.thread_number();
     let mut place = place(Role::Died, thread, SiteId(0));
     place.stack = crate::unwind::recorded_stack();
+    place.step = Some(crate::record::steps());
     let words = std::mem::take(&mut state.thread().last_words);
     let (message, what) = match crate::unwind::parse_panic(&words) {
         Some((location, message)) => {

@@ -212,6 +212,7 @@ pub fn record_death(
     };
     let mut place = place(Role::Died, number, SiteId(0));
     place.stack = stack;
+    place.step = Some(crate::record::steps());
     let what = if overflow { "stack overflow" } else { name(signal) };
     state.step.failures.push(Failure::new(BugKind::Signal, message, what).at(place));
     state.step.flow = Flow::Over;

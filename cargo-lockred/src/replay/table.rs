@@ -152,11 +152,10 @@ fn rows(replay: &Replay, symbols: &Symbols, view: View) -> Vec<Row> {
     let end = end.max().unwrap_or(replay.steps.len());
     let mut rows: Vec<Row> = Vec::new();
     let mut accesses: Vec<&message::Place> = places.filter(|place| is_access(place.role)).collect();
-    accesses.sort_by_key(|place| place.step);
+    accesses.sort_by_key(|place| place.step.unwrap_or(usize::MAX));
     let mut accesses = accesses.into_iter().peekable();
     let mut add_accesses = |rows: &mut Vec<Row>, before: usize| {
-        while let Some(place) =
-            accesses.next_if(|place| place.step.is_none_or(|step| step <= before))
+        while let Some(place) = accesses.next_if(|place| place.step.unwrap_or(usize::MAX) <= before)
         {
             let frames = symbols.frames(place.site, &place.stack);
             let (what, at) = (access(place.role).to_owned(), at(&frames, false));
