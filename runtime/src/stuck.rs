@@ -22,6 +22,8 @@ enum On {
     Lock(Vec<u32>),
     /// The end of a thread.
     End(u32),
+    /// That a count comes to nothing: the ends of a scope's threads, say.
+    Others,
     /// To be notified by the condition variable at an address.
     Notification(usize),
     /// To be unparked.
@@ -99,7 +101,8 @@ fn kind(thread: &Thread) -> &'static str {
     }
 }
 
-/// What a thread that cannot run waits for. Which futex belongs to a condition variable is known while recording only.
+/// What a thread that cannot run waits for. Which futex belongs to a condition variable, and what is
+/// a count, is known while recording only.
 fn waits_for(number: u32) -> On {
     let state = state();
     let thread = &state.execution.threads[number as usize];
@@ -113,6 +116,11 @@ fn waits_for(number: u32) -> On {
         Pending::Channel(operation) if operation.act == Act::Receive => On::Message,
         Pending::Channel(_) => On::Room,
         Pending::Atomic(_) if kind(thread) == "parker" => On::Token,
+        Pending::Atomic(operation)
+            if matches!(recorded(operation.address), Some("reference count" | "counter")) =>
+        {
+            On::Others
+        }
         Pending::Atomic(operation) => lock(operation.address, 0),
         Pending::FutexQueued { address, .. } => match recorded(address) {
             Some("condition variable") => On::Notification(address),
@@ -185,7 +193,7 @@ fn deadlock(waits: &[(u32, On)], has_ended: impl Fn(u32) -> bool) -> String {
     }
     // Those that wait for others of them are stuck because these are.
     let is_cause = |on: &On| match on {
-        On::End(_) => false,
+        On::End(_) | On::Others => false,
         On::Lock(holders) => holders.iter().all(|&holder| has_ended(holder)),
         _ => true,
     };
@@ -360,6 +368,10 @@ mod tests {
         assert_eq!(
             told(&[(0, On::Lock(vec![9]))]),
             "thread 0 waits for a lock that thread 9 left locked"
+        );
+        assert_eq!(
+            told(&[(0, On::Others), (2, On::Notification(8))]),
+            "thread 2 waits for a notification that never comes"
         );
         assert_eq!(told(&[(0, On::Token), (1, On::Token)]), "2 threads wait for ever");
         assert_eq!(told(&[(0, On::Other)]), "thread 0 waits for ever");

@@ -247,6 +247,10 @@ fn waits(kind: &str, name: &str, called: &str) -> String {
         "channel" => format!("waits here for a message from {name}"),
         "parker" if method.contains("send") => "waits here for room in a channel".into(),
         "parker" if method.contains("recv") => "waits here for a message".into(),
+        "reference count" | "counter" if method == "scope" => {
+            "waits here for the threads of its scope to end".into()
+        }
+        "reference count" | "counter" => "waits here for the others".into(),
         "once" => "waits here for an initialisation to end".into(),
         _ if method.starts_with("park") && !of("parking_lot") => "is parked here".into(),
         _ if of("Barrier") => "waits here at the barrier".into(),
