@@ -7,8 +7,8 @@ use crate::build::Purpose;
 use crate::error::Result;
 use crate::executable::list::Test;
 use crate::output::style::Style;
-use crate::replay::table::{self, View};
 use crate::report::render::Stacks;
+use crate::report::table::{self, View};
 use crate::report::{bug, strands};
 use crate::schedule_file::{self, KeptBuild, KeptTest, ScheduleFile};
 use crate::session::{self, Ending, Patience};
@@ -125,10 +125,7 @@ pub fn found_bug(
 /// When no session can be made.
 pub fn in_full(examiner: &Examiner<'_>, test: &Test, warning: &Warning) -> Result<Option<Warning>> {
     let Some(schedule) = warning.schedule.clone() else { return Ok(Some(warning.clone())) };
-    let order = examiner.order(Task::Replay { schedule }, test);
-    let patience = Patience::of_budget(Some(REPLAY_SECONDS));
-    let ending = session::run(&examiner.launch(test), &order, patience, &mut |_| ())?;
-    let Ending::Replayed(replay) = ending else { return Ok(None) };
+    let Ending::Replayed(replay) = replayed(examiner, test, &schedule)? else { return Ok(None) };
     let sites = |warning: &Warning| -> Vec<_> {
         warning.places.iter().map(|place| (place.role, place.thread, place.site)).collect()
     };

@@ -2,7 +2,6 @@
 
 mod again;
 mod gdb;
-pub mod table;
 mod walk;
 
 use crate::build::artifact::Built;
@@ -17,12 +16,12 @@ use crate::fingerprint;
 use crate::interrupt;
 use crate::output::console::Console;
 use crate::report::render::{self, Stacks};
+use crate::report::table::{self, View};
 use crate::report::{bug, warning};
 use crate::schedule_file::{self, ScheduleFile};
 use crate::session::{self, Ending, Launch, Patience};
 use crate::subject::Subject;
 use lockred_trace::message::{Bug, Replay};
-use table::View;
 
 /// Rows at the beginning, and at the end, that are shown of a long interleaving.
 const SHOWN: usize = 120;

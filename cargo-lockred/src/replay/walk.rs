@@ -3,12 +3,12 @@
 //! It goes through the record of a replay, so that going slowly changes nothing. Lines come from standard input, which may be a pipe;
 //! its end, or `q`, ends it.
 
-use super::table::{line, object_names};
 use crate::executable::symbols::{Frame, Origin, Symbols};
 use crate::output::console::Console;
 use crate::report::bug::thread_name;
 use crate::report::render::location;
 use crate::report::source::line_text;
+use crate::report::table::{line, object_names};
 use lockred_trace::message::{Replay, Step};
 use std::io::BufRead;
 use std::path::Path;

@@ -7,6 +7,7 @@ pub mod render;
 pub mod source;
 pub mod span;
 pub mod strands;
+pub mod table;
 pub mod warning;
 
 use crate::executable::symbols::{Frame, Origin};

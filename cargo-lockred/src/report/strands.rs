@@ -1,8 +1,8 @@
 //! The interleaving of a bug, thread by thread: the steps that it went through, in the order of the whole, with their places.
 
+use super::table;
 use super::{Place, Report};
 use crate::executable::symbols::{Frame, Origin, Symbols};
-use crate::replay::table;
 use crate::report::bug::thread_name;
 use crate::report::render::is_harness;
 use lockred_trace::message::{Bug, Replay};
