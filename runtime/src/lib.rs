@@ -31,6 +31,7 @@ mod gate;
 mod handles;
 mod harness;
 mod heap;
+mod home;
 mod host;
 mod image;
 mod judge;

@@ -280,6 +280,10 @@ pub fn stop(pending: Pending, site: SiteId) {
     keep_errno();
     let stopped = crate::unwind::recorded_stack();
     let state = state();
+    let number = state.thread_number();
+    if let Some(recorder) = &mut state.recorder {
+        recorder.frames.insert(number, crate::unwind::frames());
+    }
     let frame = if state.compares { crate::unwind::program_frame() } else { None };
     let thread = state.thread();
     thread.frame = frame;

@@ -360,7 +360,7 @@ mod tests {
             site: SiteId(0),
             stack: Vec::new(),
         };
-        let object = |kind: &str| Object { kind: kind.into(), address: 0, size: None };
+        let object = |kind: &str| Object { kind: kind.into(), address: 0, size: None, home: None };
         let thread = |name: Option<&str>| Thread {
             name: name.map(Into::into),
             parent: None,

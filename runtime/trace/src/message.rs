@@ -216,6 +216,33 @@ pub struct Object {
     pub address: u64,
     /// Bytes, where they are known.
     pub size: Option<u64>,
+    /// What it lies in, where its address alone does not say what it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub home: Option<Home>,
+}
+
+/// What memory lies in that has no name in the executable. From here on the debug information tells its type.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Home {
+    /// A block of the heap.
+    Block {
+        /// Its first address.
+        start: u64,
+        /// Its bytes.
+        size: u64,
+        /// Where it was allocated: return addresses, innermost first.
+        allocated: Vec<u64>,
+    },
+    /// The frame of a function on the stack of a thread.
+    Frame {
+        /// Where the function goes on.
+        instruction: u64,
+        /// Its stack pointer there.
+        stack_pointer: u64,
+        /// Its frame pointer (`rbp`) there.
+        frame_pointer: u64,
+    },
 }
 
 /// One visible operation.
