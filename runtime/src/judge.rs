@@ -106,6 +106,7 @@ fn warn(kind: WarningKind, message: String, site: SiteId, thread: u32) {
             site,
             stack,
             places: Vec::new(),
+            home: None,
             schedule: None,
         });
     }

@@ -3,7 +3,7 @@
 use super::debug_info::DebugInfo;
 use crate::report::source::Sources;
 use addr2line::Loader;
-use lockred_trace::message::Object;
+use lockred_trace::message::{Home, Object};
 use lockred_trace::sites::{Sidecar, SiteId};
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -108,9 +108,18 @@ impl Symbols {
 
     /// The field, static or variable that an object is, if that is known.
     pub fn name(&self, object: &Object) -> Option<String> {
+        self.debug_info()?.name(object)
+    }
+
+    /// The type of what is in a block, or of its elements, if that is known.
+    pub fn type_of(&self, block: &Home) -> Option<String> {
+        self.debug_info()?.type_of(block)
+    }
+
+    fn debug_info(&self) -> Option<&DebugInfo> {
         // Without frames there are no functions either.
         self.loader.as_ref()?;
-        self.debug_info.get_or_init(|| DebugInfo::open(&self.executable)).as_ref()?.name(object)
+        self.debug_info.get_or_init(|| DebugInfo::open(&self.executable)).as_ref()
     }
 
     /// The frames of a stack of return addresses, innermost first. The site, where it is known, is more exact than the

@@ -215,9 +215,8 @@ impl Names<'_> {
         if !matches!(bug.kind, DataRace | UseAfterFree) {
             return None;
         }
-        let access = |role| {
-            matches!(role, Role::Read | Role::Write | Role::AtomicRead | Role::AtomicWrite)
-        };
+        let access =
+            |role| matches!(role, Role::Read | Role::Write | Role::AtomicRead | Role::AtomicWrite);
         let mut accesses = bug.places.iter().filter(|place| access(place.role));
         accesses.find_map(|place| self.fields.get(&(place.object? as usize)).map(String::as_str))
     }

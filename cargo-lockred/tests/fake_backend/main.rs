@@ -141,6 +141,7 @@ fn bounds_assumptions_and_warnings_are_told() {
         site,
         stack: Vec::new(),
         places: Vec::new(),
+        home: None,
         schedule: None,
     });
     let world = world(exploration, None);

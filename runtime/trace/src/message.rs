@@ -156,6 +156,9 @@ pub struct Warning {
     /// Where it takes several places to see it, instead of `site` and `stack`. Objects are numbered within them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<Place>,
+    /// The block that it is about. Its address is left out, as it says nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub home: Option<Home>,
     /// The execution that shows it, where a replay tells more of it ([`Replay::warnings`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<Schedule>,

@@ -1,7 +1,8 @@
 //! The debug information of an executable, unit by unit as plain trees, read when they are first asked for.
 
 use gimli::{
-    self, AttributeValue, DwAt, DwTag, EndianRcSlice, LittleEndian, Reader, Unit, UnitRef, constants,
+    self, AttributeValue, DwAt, DwTag, EndianRcSlice, LittleEndian, Reader, Unit, UnitRef,
+    constants,
 };
 use object::{Object, ObjectSection};
 use std::cell::RefCell;
@@ -26,7 +27,6 @@ struct Place {
 
 /// The entries of a unit, in the order of the file: parents come before their children.
 pub struct Tree {
-    unit: usize,
     /// The entries.
     pub dies: Vec<Die>,
 }
@@ -250,7 +250,7 @@ impl Dies {
                 base: location(constants::DW_AT_frame_base),
             });
         }
-        Ok(Tree { unit: number, dies })
+        Ok(Tree { dies })
     }
 }
 

@@ -1,6 +1,6 @@
 //! From a type and an offset to a name as a Rust programmer would write it: `Pool.free`, `Pool.slots[_]`, `COUNTER`.
 //!
-//! Names begin with the type that has the field, or, where no type of the program's own is passed, with the variable. Types of libraries
+//! Names begin with the static, or else with the type that has the field, or, where no type of the program's own is passed, with the variable. Types of libraries
 //! that wrap others are not told: what is in a `Mutex<Pool>` is in `Pool`, and what is in a `Mutex<u64>` in the field `total` of
 //! `Account` is `*Account.total`, while the lock itself is `Account.total`. What is inside of other types of libraries (the
 //! length of a `Vec`) is told as the field that has them. Variants of an enum are not told apart, as its memory would have to be read.
@@ -9,8 +9,18 @@ use super::types::{Field, Shape, Type};
 
 /// Crates whose types are told by what is in them, or by the field that has them.
 const LIBRARIES: &[&str] = &[
-    "core", "alloc", "std", "hashbrown", "parking_lot", "parking_lot_core", "lock_api", "spin",
-    "once_cell", "crossbeam_utils", "crossbeam_channel", "crossbeam_epoch",
+    "core",
+    "alloc",
+    "std",
+    "hashbrown",
+    "parking_lot",
+    "parking_lot_core",
+    "lock_api",
+    "spin",
+    "once_cell",
+    "crossbeam_utils",
+    "crossbeam_channel",
+    "crossbeam_epoch",
 ];
 
 /// Types of libraries whose field `data` is what they protect.
@@ -28,14 +38,29 @@ struct Way {
     inside: bool,
 }
 
-/// The name of `size` bytes at an offset into a value of a type, that of a variable if that is known. `None` if nothing in it has a name, or the
+/// Where a value is.
+#[derive(Clone, Copy, Debug)]
+pub enum Root<'a> {
+    /// In a static of this name.
+    Static(&'a str),
+    /// In a local variable of this name.
+    Variable(&'a str),
+    /// In a block of the heap.
+    Block,
+}
+
+/// The name of `size` bytes at an offset into a value of a type. `None` if nothing in it has a name, or the
 /// bytes are in none of its fields.
-pub fn name(variable: Option<&str>, of: &Type, offset: u64, size: u64) -> Option<String> {
+pub fn name(root: Root<'_>, of: &Type, offset: u64, size: u64) -> Option<String> {
     if offset + size > of.size {
         return None;
     }
-    let owner = variable.map(str::to_owned);
-    let mut way = Way { variable: true, owner, path: String::new(), inside: false };
+    let (owner, variable) = match root {
+        Root::Static(name) => (Some(name.to_owned()), false),
+        Root::Variable(name) => (Some(name.to_owned()), true),
+        Root::Block => (None, false),
+    };
+    let mut way = Way { variable, owner, path: String::new(), inside: false };
     way.goes_into(of, offset, size);
     let Way { owner, path, inside, .. } = way;
     let star = if inside { "*" } else { "" };
@@ -52,7 +77,9 @@ impl Way {
         }
         let field = match &of.shape {
             Shape::Plain => return,
-            Shape::Array(element) if element.size > 0 && offset % element.size + size <= element.size => {
+            Shape::Array(element)
+                if element.size > 0 && offset % element.size + size <= element.size =>
+            {
                 if !self.inside {
                     self.path.push_str("[_]");
                 }
@@ -87,6 +114,17 @@ fn only_field(fields: &[Field], offset: u64, size: u64) -> Option<&Field> {
     found.next().is_none().then_some(first)
 }
 
+/// A type's name with those of its arguments, without the paths of these and without the allocator.
+pub fn short(name: &str) -> String {
+    let mut short = String::new();
+    for part in
+        name.replace(", alloc::alloc::Global", "").split_inclusive(['<', '(', '[', ' ', '&', '*'])
+    {
+        short.push_str(part.rsplit("::").next().unwrap_or(part));
+    }
+    short
+}
+
 /// A type's name without generic arguments.
 fn plain_name(name: &str) -> &str {
     name.split('<').next().unwrap_or(name)
@@ -119,7 +157,10 @@ mod tests {
     fn mutex(of: Type) -> Type {
         let cell = structure("core::UnsafeCell<T>", &[("value", 0, of)]);
         let word = structure("std::Mutex", &[("futex", 0, plain(4))]);
-        structure("std::Mutex<T>", &[("inner", 0, word), ("poison", 4, plain(1)), ("data", 8, cell)])
+        structure(
+            "std::Mutex<T>",
+            &[("inner", 0, word), ("poison", 4, plain(1)), ("data", 8, cell)],
+        )
     }
 
     fn array(of: Type, count: u64) -> Type {
@@ -128,7 +169,7 @@ mod tests {
     }
 
     fn told(of: &Type, offset: u64, size: u64) -> Option<String> {
-        name(None, of, offset, size)
+        name(Root::Block, of, offset, size)
     }
 
     #[test]
@@ -141,6 +182,19 @@ mod tests {
         assert_eq!(told(&pool, 8, 8).as_deref(), Some("Pool.at"), "the whole of it");
         assert_eq!(told(&pool, 4, 8).as_deref(), Some("Pool"), "parts of two");
         assert_eq!(told(&pool, 12, 8), None, "beyond it");
+    }
+
+    #[test]
+    fn types_are_told_without_paths() {
+        assert_eq!(short("Mutex<bank::a::Account>"), "Mutex<Account>");
+        assert_eq!(short("Vec<(a::B, &c::D), alloc::alloc::Global>"), "Vec<(B, &D)>");
+    }
+
+    #[test]
+    fn statics_are_told_by_name() {
+        let pool = structure("p::Pool", &[("free", 0, plain(8))]);
+        assert_eq!(name(Root::Static("POOL"), &pool, 0, 8).as_deref(), Some("POOL.free"));
+        assert_eq!(name(Root::Static("POOL"), &mutex(pool), 8, 8).as_deref(), Some("Pool.free"));
     }
 
     #[test]
@@ -166,8 +220,8 @@ mod tests {
         let rows = structure("bank::Rows", &[("rows", 0, mutex(array(plain(4), 2)))]);
         assert_eq!(told(&rows, 12, 4).as_deref(), Some("*Rows.rows"));
         assert_eq!(told(&mutex(plain(4)), 8, 4), None);
-        assert_eq!(name(Some("m"), &mutex(plain(4)), 0, 4).as_deref(), Some("m"));
-        assert_eq!(name(Some("m"), &mutex(plain(4)), 8, 4).as_deref(), Some("*m"));
+        assert_eq!(name(Root::Variable("m"), &mutex(plain(4)), 0, 4).as_deref(), Some("m"));
+        assert_eq!(name(Root::Variable("m"), &mutex(plain(4)), 8, 4).as_deref(), Some("*m"));
     }
 
     #[test]
@@ -177,7 +231,10 @@ mod tests {
         assert_eq!(told(&pool, 20, 4).as_deref(), Some("Pool.slots[_].value"));
         assert_eq!(told(&pool, 4, 8).as_deref(), Some("Pool.slots"), "parts of two");
         assert_eq!(told(&array(slot, 3), 8, 1).as_deref(), Some("Slot.used"));
-        assert_eq!(name(Some("COUNTS"), &array(plain(4), 2), 4, 4).as_deref(), Some("COUNTS[_]"));
+        assert_eq!(
+            name(Root::Static("COUNTS"), &array(plain(4), 2), 4, 4).as_deref(),
+            Some("COUNTS[_]")
+        );
     }
 
     #[test]
@@ -189,8 +246,11 @@ mod tests {
         assert_eq!(told(&holder, 8, 8).as_deref(), Some("Holder.pair.1.owner"));
         let closure = structure("bank::{closure_env#0}", &[("x", 0, plain(4))]);
         assert_eq!(told(&closure, 0, 4), None);
-        assert_eq!(name(Some("LIMIT"), &plain(4), 0, 4).as_deref(), Some("LIMIT"));
-        assert_eq!(name(Some("holder"), &holder, 0, 8).as_deref(), Some("Holder.pair.0.owner"));
+        assert_eq!(name(Root::Static("LIMIT"), &plain(4), 0, 4).as_deref(), Some("LIMIT"));
+        assert_eq!(
+            name(Root::Variable("holder"), &holder, 0, 8).as_deref(),
+            Some("Holder.pair.0.owner")
+        );
     }
 
     #[test]

@@ -8,8 +8,8 @@ mod dies;
 mod field;
 mod types;
 
-use gimli::constants;
 use dies::{Dies, Entry, Location};
+use gimli::constants;
 use lockred_trace::message::{Home, Object};
 use std::cell::OnceCell;
 use std::path::Path;
@@ -42,7 +42,12 @@ impl DebugInfo {
                 let of = self.block(allocated, *block)?;
                 let offset = address.checked_sub(*start)?;
                 // The elements of a block are many, and not told apart.
-                field::name(None, &of, if of.size == *block { offset } else { offset % of.size }, size)
+                field::name(
+                    field::Root::Block,
+                    &of,
+                    if of.size == *block { offset } else { offset % of.size },
+                    size,
+                )
             }
             Some(Home::Frame { instruction, stack_pointer, frame_pointer }) => {
                 let base = |register| match register {
@@ -56,13 +61,24 @@ impl DebugInfo {
         }
     }
 
+    /// The type of what is in a block, or of its elements: what reference counts it is shared by is left out.
+    pub fn type_of(&self, block: &Home) -> Option<String> {
+        let Home::Block { size, allocated, .. } = block else { return None };
+        let of = self.block(allocated, *size)?;
+        let name = of.name.strip_prefix("ArcInner<").or_else(|| of.name.strip_prefix("RcInner<"));
+        Some(match name.and_then(|name| name.strip_suffix('>')) {
+            Some(shared) => field::short(shared),
+            None => field::short(&of.name),
+        })
+    }
+
     fn of_static(&self, address: u64, size: u64) -> Option<String> {
         let statics = self.statics.get_or_init(|| self.dies.statics());
         let behind = statics.partition_point(|(start, _)| *start <= address);
         let (start, entry) = statics.get(behind.checked_sub(1)?)?;
         let entry = self.original(entry);
         let of = self.types.at(&self.dies, entry.die().of?)?;
-        field::name(Some(&entry.die().name), &of, address - start, size)
+        field::name(field::Root::Static(&entry.die().name), &of, address - start, size)
     }
 
     /// The variable at an address in a frame. Where debug information has several there, they have to agree.
@@ -92,9 +108,16 @@ impl DebugInfo {
                         let start = base.wrapping_add_signed(offset);
                         let original = self.original(&inner);
                         let of = original.die().of.and_then(|of| self.types.at(&self.dies, of));
-                        if let Some(of) = of.filter(|of| (start..start + of.size).contains(&address)) {
+                        if let Some(of) =
+                            of.filter(|of| (start..start + of.size).contains(&address))
+                        {
                             let variable = original.die().name.clone();
-                            names.push(field::name(Some(&variable), &of, address - start, size));
+                            names.push(field::name(
+                                field::Root::Variable(&variable),
+                                &of,
+                                address - start,
+                                size,
+                            ));
                         }
                     }
                     _ => {}
@@ -108,7 +131,8 @@ impl DebugInfo {
     /// The type of what is in a block of a size, or of its elements: told by the innermost function of std's on the way to its allocation that returns
     /// what owns such a block, or that is of a vector. Blocks that are allocated in another way have none.
     fn block(&self, allocated: &[u64], size: u64) -> Option<Rc<Type>> {
-        let functions = allocated.iter().flat_map(|address| self.functions(address.wrapping_sub(1)));
+        let functions =
+            allocated.iter().flat_map(|address| self.functions(address.wrapping_sub(1)));
         for function in functions {
             let path = function.path();
             let krate = path.first().map_or("", String::as_str);

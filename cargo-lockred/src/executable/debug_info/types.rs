@@ -60,12 +60,8 @@ impl Types {
 
     fn made(&self, dies: &Dies, entry: &Entry) -> Option<Type> {
         let die = entry.die();
-        let plain = |size| Type {
-            name: die.name.clone(),
-            krate: String::new(),
-            size,
-            shape: Shape::Plain,
-        };
+        let plain =
+            |size| Type { name: die.name.clone(), krate: String::new(), size, shape: Shape::Plain };
         Some(match die.tag {
             constants::DW_TAG_pointer_type => plain(8),
             constants::DW_TAG_typedef => (*self.at(dies, die.of?)?).clone(),
