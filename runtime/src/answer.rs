@@ -243,6 +243,18 @@ pub fn explore(strategy: Strategy, limits: Limits, keep_going: bool, rooted: boo
     })
 }
 
+/// Walks at random below the root, and tells who accesses what under which locks.
+pub fn observe(executions: u64, seed: u64, operations: u64, rooted: bool) -> Message {
+    if rooted {
+        crate::harness::learn();
+        let limits = search::Limits { executions: Some(executions), operations };
+        let mut watch = Watch::new(None, true);
+        let strategy = search::Strategy::Random { seed };
+        search::explore(&mut Native::default(), strategy, limits, &mut watch);
+    }
+    Message::Observed(crate::observed::observation())
+}
+
 fn explore_all(strategy: Strategy, limits: search::Limits, watch: &mut Watch) -> Outcome {
     let mut machine = Native::default();
     if state().compares {

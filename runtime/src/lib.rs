@@ -46,6 +46,7 @@ mod models;
 mod names;
 mod nesting;
 mod objects;
+mod observed;
 mod operation;
 mod other_allocators;
 mod overflow;

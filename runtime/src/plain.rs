@@ -24,6 +24,7 @@ static mut MAY_RACE: bool = false;
 
 /// An execution begins: the detector forgets, and watches.
 pub fn begin() {
+    crate::observed::begin();
     let state = state();
     if state.detects {
         let ranges = [crate::arena::range(), crate::root::globals()];
@@ -142,6 +143,9 @@ fn accessed(
     if state.detector.is_none() {
         return;
     }
+    if state.observed.is_some() {
+        crate::observed::accessed(address, size, SiteId(site), writes, false);
+    }
     let stack = stack_id(state);
     let Some(detector) = &mut state.detector else { return };
     if let Some(race) = check(detector, By { thread, site: SiteId(site), stack }, address, size) {
@@ -175,12 +179,15 @@ fn detect_atomic(
     told: bool,
 ) {
     let stack = if told { stack_id(state) } else { last_stack_id(state) };
-    let Some(detector) = &mut state.detector else { return };
     let by = By { thread, site: operation.site, stack };
     // Users of a recognised primitive cannot see weak values.
     let trusted = operation.how.has(How::PRIMITIVE);
     let atomic = detect::Atomic { order: operation.order, access, trusted };
     let (address, size) = (operation.address, operation.size as usize);
+    if !trusted {
+        crate::observed::accessed(address, size, operation.site, wrote, true);
+    }
+    let Some(detector) = &mut state.detector else { return };
     let race = match operation.kind {
         Atomic::Store => detector.atomic_write(by, address, size, atomic),
         _ if wrote => detector.atomic_rmw(by, address, size, atomic),

@@ -83,6 +83,7 @@ pub extern "C" fn __lr_libc_pthread_create(
         detector.spawn(parent, child);
     }
     state.execution.events.push(Event::Creates(parent, child));
+    crate::observed::created(parent, child);
     crate::plain::wake_up();
     crate::gate::spawned(child);
     crate::objects::spawned(child);
@@ -176,6 +177,7 @@ pub extern "C" fn __lr_libc_pthread_join(handle: usize, result: *mut *mut u8) ->
         detector.join(joiner, target);
     }
     state.execution.events.push(Event::Joins(joiner, target));
+    crate::observed::joined(joiner, target);
     crate::gate::joined(target);
     crate::plain::rest_if_alone();
     crate::objects::joined(target);

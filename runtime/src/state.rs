@@ -16,6 +16,7 @@ use crate::heap::Reuse;
 use crate::lives::Lives;
 use crate::names::Names;
 use crate::nesting::Nesting;
+use crate::observed::Observed;
 use crate::operation::{AtomicOperation, Pending};
 use crate::overflow::Overflow;
 use crate::record::Recorder;
@@ -125,7 +126,9 @@ pub struct State {
     pub step: StepUnderWay,
     /// The record, in [`Mode::Replay`].
     pub recorder: Option<Recorder>,
-    /// Where blocks come from, in [`Mode::Replay`] and where leaks are looked for.
+    /// The locking discipline, where that is looked at.
+    pub observed: Option<Observed>,
+    /// Where blocks come from, in [`Mode::Replay`], where the discipline is looked at, and where leaks are looked for.
     pub lives: Option<Lives>,
     /// When freed memory is handed out again.
     pub reuse: Reuse,
@@ -189,10 +192,11 @@ impl State {
             Some(Task::Replay { schedule } | Task::Minimise { schedule, .. }) => {
                 schedule.is_written_out()
             }
-            None => true,
+            Some(Task::Observe { .. }) | None => true,
         };
         let environment = order.as_ref().map(|order| order.environment).unwrap_or_default();
-        let lives = mode == Mode::Replay || environment.leaks;
+        let observes = matches!(task, Some(Task::Observe { .. }));
+        let lives = mode == Mode::Replay || environment.leaks || observes;
         Self {
             mode,
             refuse_thread: order.as_ref().is_some_and(|order| order.libtest),
@@ -210,6 +214,7 @@ impl State {
             lives: lives.then(Lives::default),
             reuse: if environment.reuse { Reuse::AtOnce } else { Reuse::Late },
             recorder: (mode == Mode::Replay).then(Recorder::default),
+            observed: observes.then(Observed::default),
             assumptions: Vec::new(),
             warnings: Vec::new(),
             nesting: Nesting::default(),
@@ -281,8 +286,13 @@ pub fn stop(pending: Pending, site: SiteId) {
     let stopped = crate::unwind::recorded_stack();
     let state = state();
     let number = state.thread_number();
-    if let Some(recorder) = &mut state.recorder {
-        recorder.frames.insert(number, crate::unwind::frames());
+    let frames = match (&mut state.recorder, &mut state.observed) {
+        (Some(recorder), _) => Some(&mut recorder.frames),
+        (None, Some(observed)) => Some(&mut observed.frames),
+        (None, None) => None,
+    };
+    if let Some(frames) = frames {
+        frames.insert(number, crate::unwind::frames());
     }
     let frame = if state.compares { crate::unwind::program_frame() } else { None };
     let thread = state.thread();

@@ -16,6 +16,8 @@ pub enum Message {
     Replayed(Replay),
     /// Answer to `Task::Minimise`; nothing if the schedule did not fail in that way.
     Minimised(Option<Minimised>),
+    /// Answer to `Task::Observe`.
+    Observed(Observation),
     /// An error of ours.
     Error {
         /// What went wrong, for the person who reports it.
@@ -368,4 +370,56 @@ pub struct Stronger {
     pub needs: Order,
     /// It is the order of a compare-exchange that failed.
     pub fails: bool,
+}
+
+/// What was seen of the locking discipline in a few executions.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Observation {
+    /// Executions that came to their ends.
+    pub executions: u64,
+    /// Some had more accesses than are looked at.
+    pub cut: bool,
+    /// Accesses to memory that several threads use.
+    pub accesses: Vec<AccessSeen>,
+}
+
+/// Memory of a program, in words that mean the same in all executions of it.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+pub struct Memory {
+    /// Its address; in a block of the heap, the bytes before it there.
+    pub address: u64,
+    /// Bytes.
+    pub size: u64,
+    /// What it lies in, where its address alone does not say what it is. Blocks begin at 0.
+    pub home: Option<Home>,
+}
+
+/// A lock that was held.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct LockSeen {
+    /// Its word.
+    pub lock: Memory,
+    /// With others who might hold it, too.
+    pub shared: bool,
+}
+
+/// An access at one place of the program, with one set of locks.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct AccessSeen {
+    /// To what.
+    pub memory: Memory,
+    /// Where.
+    pub site: SiteId,
+    /// Return addresses, innermost first.
+    pub stack: Vec<u64>,
+    /// Whether it writes.
+    pub writes: bool,
+    /// Whether it is atomic.
+    pub atomic: bool,
+    /// The locks that its thread held.
+    pub held: Vec<LockSeen>,
+    /// Executions in which something had to order it with what other threads did.
+    pub counted: u64,
+    /// Executions in which it initialised the memory, or came when all others were done.
+    pub apart: u64,
 }
