@@ -27,6 +27,7 @@ mod build;
 mod cargo_config;
 mod check;
 mod cli;
+mod discipline;
 mod error;
 mod executable;
 mod exit;

@@ -4,6 +4,7 @@ pub mod bugs;
 mod examine;
 mod explore;
 mod minimal;
+mod observed;
 pub mod outcome;
 mod side_by_side;
 pub mod tally;

@@ -32,6 +32,9 @@ pub struct CheckOptions {
     /// options everything is checked again.
     #[arg(long, help_heading = "Search")]
     pub resume: bool,
+    /// The locking discipline is looked at in every test (`cargo lockred discipline`).
+    #[arg(skip)]
+    pub observes: bool,
     #[command(flatten)]
     pub findings: FindingOptions,
     #[command(flatten)]

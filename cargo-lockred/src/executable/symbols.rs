@@ -1,9 +1,9 @@
 //! From addresses and sites to frames: function, source file, line, column, and whose code it is.
 
-use super::debug_info::DebugInfo;
+use super::debug_info::{DebugInfo, Name};
 use crate::report::source::Sources;
 use addr2line::Loader;
-use lockred_trace::message::{Home, Object};
+use lockred_trace::message::{Home, Memory, Object};
 use lockred_trace::sites::{Sidecar, SiteId};
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -108,7 +108,14 @@ impl Symbols {
 
     /// The field, static or variable that an object is, if that is known.
     pub fn name(&self, object: &Object) -> Option<String> {
-        self.debug_info()?.name(object)
+        let Object { address, size, ref home, .. } = *object;
+        let memory = Memory { address, size: size.unwrap_or(1), home: home.clone() };
+        self.name_of(&memory).map(|name| name.text)
+    }
+
+    /// What memory is called, if that is known.
+    pub fn name_of(&self, memory: &Memory) -> Option<Name> {
+        self.debug_info()?.name(memory)
     }
 
     /// The type of what is in a block, or of its elements, if that is known.

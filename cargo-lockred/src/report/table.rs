@@ -323,10 +323,15 @@ pub fn object_names(replay: &Replay, symbols: &Symbols) -> HashMap<u32, String> 
     let fields: HashMap<u32, String> = fields.into_iter().filter_map(only).collect();
     let mut names = HashMap::new();
     for (kind, alike) in kinds {
+        let (named, alike): (Vec<u32>, Vec<u32>) =
+            alike.into_iter().partition(|index| fields.contains_key(index));
+        for index in named {
+            let field = &fields[&index];
+            let name = if kind == "atomic" { field.clone() } else { format!("{kind} {field}") };
+            names.insert(index, name);
+        }
         for (place, index) in alike.iter().enumerate() {
             let name = match u8::try_from(place) {
-                _ if kind == "atomic" && fields.contains_key(index) => fields[index].clone(),
-                _ if fields.contains_key(index) => format!("{kind} {}", fields[index]),
                 _ if alike.len() == 1 => kind.to_owned(),
                 Ok(place) if place < 26 => format!("{kind} {}", char::from(b'A' + place)),
                 _ => format!("{kind} {}", place + 1),

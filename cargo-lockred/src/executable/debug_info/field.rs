@@ -36,6 +36,10 @@ struct Way {
     path: String,
     /// Went into what a lock protects, and no type of the program's own has come since.
     inside: bool,
+    /// Went into what a lock protects.
+    guarded: bool,
+    /// The type of the lock that was passed last.
+    lock: Option<String>,
 }
 
 /// Where a value is.
@@ -49,9 +53,20 @@ pub enum Root<'a> {
     Block,
 }
 
-/// The name of `size` bytes at an offset into a value of a type. `None` if nothing in it has a name, or the
+/// What memory is called.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Name {
+    /// In words.
+    pub text: String,
+    /// It is a local variable, or in one, and in no type of the program's own.
+    pub is_local: bool,
+    /// A lock's own type lets nobody to it without the lock, but who has the lock to himself.
+    pub is_guarded: bool,
+}
+
+/// The name of `size` bytes at an offset into a value of a type. A lock that is in nothing with a name is told by its type. `None` if nothing in it has a name, or the
 /// bytes are in none of its fields.
-pub fn name(root: Root<'_>, of: &Type, offset: u64, size: u64) -> Option<String> {
+pub fn name(root: Root<'_>, of: &Type, offset: u64, size: u64) -> Option<Name> {
     if offset + size > of.size {
         return None;
     }
@@ -60,11 +75,16 @@ pub fn name(root: Root<'_>, of: &Type, offset: u64, size: u64) -> Option<String>
         Root::Variable(name) => (Some(name.to_owned()), true),
         Root::Block => (None, false),
     };
-    let mut way = Way { variable, owner, path: String::new(), inside: false };
+    let mut way =
+        Way { variable, owner, path: String::new(), inside: false, guarded: false, lock: None };
     way.goes_into(of, offset, size);
-    let Way { owner, path, inside, .. } = way;
+    let Way { owner, path, inside, guarded, lock, variable } = way;
     let star = if inside { "*" } else { "" };
-    Some(format!("{star}{}{path}", owner?))
+    let text = match owner {
+        Some(owner) => format!("{star}{owner}{path}"),
+        None => lock.filter(|_| !inside)?,
+    };
+    Some(Name { text, is_local: variable, is_guarded: guarded })
 }
 
 impl Way {
@@ -73,7 +93,8 @@ impl Way {
         let is_own = !is_library && !of.krate.is_empty() && !of.name.starts_with('{');
         if is_own && (self.owner.is_none() || self.variable || self.inside) {
             let owner = Some(plain_name(&of.name).to_owned());
-            *self = Self { owner, variable: false, path: String::new(), inside: false };
+            (self.owner, self.variable, self.inside) = (owner, false, false);
+            self.path.clear();
         }
         let field = match &of.shape {
             Shape::Plain => return,
@@ -93,7 +114,11 @@ impl Way {
         };
         let Some(field) = field else { return };
         if is_library {
-            self.inside |= field.name == "data" && LOCKS.contains(&plain_name(&of.name));
+            if LOCKS.contains(&plain_name(&of.name)) && of.name.contains('<') {
+                self.lock = Some(short(&of.name));
+                self.inside |= field.name == "data";
+                self.guarded |= field.name == "data";
+            }
         } else if self.owner.is_some() && !self.inside {
             let name = field.name.strip_prefix("__").unwrap_or(&field.name);
             self.path.push('.');
@@ -169,7 +194,11 @@ mod tests {
     }
 
     fn told(of: &Type, offset: u64, size: u64) -> Option<String> {
-        name(Root::Block, of, offset, size)
+        name(Root::Block, of, offset, size).map(|name| name.text)
+    }
+
+    fn text(root: Root<'_>, of: &Type, offset: u64, size: u64) -> Option<String> {
+        name(root, of, offset, size).map(|name| name.text)
     }
 
     #[test]
@@ -193,8 +222,8 @@ mod tests {
     #[test]
     fn statics_are_told_by_name() {
         let pool = structure("p::Pool", &[("free", 0, plain(8))]);
-        assert_eq!(name(Root::Static("POOL"), &pool, 0, 8).as_deref(), Some("POOL.free"));
-        assert_eq!(name(Root::Static("POOL"), &mutex(pool), 8, 8).as_deref(), Some("Pool.free"));
+        assert_eq!(text(Root::Static("POOL"), &pool, 0, 8).as_deref(), Some("POOL.free"));
+        assert_eq!(text(Root::Static("POOL"), &mutex(pool), 8, 8).as_deref(), Some("Pool.free"));
     }
 
     #[test]
@@ -220,8 +249,19 @@ mod tests {
         let rows = structure("bank::Rows", &[("rows", 0, mutex(array(plain(4), 2)))]);
         assert_eq!(told(&rows, 12, 4).as_deref(), Some("*Rows.rows"));
         assert_eq!(told(&mutex(plain(4)), 8, 4), None);
-        assert_eq!(name(Root::Variable("m"), &mutex(plain(4)), 0, 4).as_deref(), Some("m"));
-        assert_eq!(name(Root::Variable("m"), &mutex(plain(4)), 8, 4).as_deref(), Some("*m"));
+        assert_eq!(told(&mutex(plain(4)), 0, 4).as_deref(), Some("Mutex<T>"), "the lock itself");
+        assert_eq!(text(Root::Variable("m"), &mutex(plain(4)), 0, 4).as_deref(), Some("m"));
+        assert_eq!(text(Root::Variable("m"), &mutex(plain(4)), 8, 4).as_deref(), Some("*m"));
+    }
+
+    #[test]
+    fn what_only_a_lock_leads_to_is_known_as_guarded() {
+        let queue = structure("q::Queue", &[("len", 0, plain(8))]);
+        let shared = structure("q::Shared", &[("cap", 0, plain(8)), ("lock", 8, mutex(queue))]);
+        let guarded = |offset| name(Root::Block, &shared, offset, 4).unwrap().is_guarded;
+        assert_eq!([guarded(0), guarded(8), guarded(16)], [false, false, true]);
+        let local = |of: &Type| name(Root::Variable("x"), of, 0, 4).unwrap().is_local;
+        assert_eq!([local(&shared), local(&mutex(plain(4)))], [false, true]);
     }
 
     #[test]
@@ -232,7 +272,7 @@ mod tests {
         assert_eq!(told(&pool, 4, 8).as_deref(), Some("Pool.slots"), "parts of two");
         assert_eq!(told(&array(slot, 3), 8, 1).as_deref(), Some("Slot.used"));
         assert_eq!(
-            name(Root::Static("COUNTS"), &array(plain(4), 2), 4, 4).as_deref(),
+            text(Root::Static("COUNTS"), &array(plain(4), 2), 4, 4).as_deref(),
             Some("COUNTS[_]")
         );
     }
@@ -246,9 +286,9 @@ mod tests {
         assert_eq!(told(&holder, 8, 8).as_deref(), Some("Holder.pair.1.owner"));
         let closure = structure("bank::{closure_env#0}", &[("x", 0, plain(4))]);
         assert_eq!(told(&closure, 0, 4), None);
-        assert_eq!(name(Root::Static("LIMIT"), &plain(4), 0, 4).as_deref(), Some("LIMIT"));
+        assert_eq!(text(Root::Static("LIMIT"), &plain(4), 0, 4).as_deref(), Some("LIMIT"));
         assert_eq!(
-            name(Root::Variable("holder"), &holder, 0, 8).as_deref(),
+            text(Root::Variable("holder"), &holder, 0, 8).as_deref(),
             Some("Holder.pair.0.owner")
         );
     }

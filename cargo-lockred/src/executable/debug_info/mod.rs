@@ -9,8 +9,9 @@ mod field;
 mod types;
 
 use dies::{Dies, Entry, Location};
+pub use field::Name;
 use gimli::constants;
-use lockred_trace::message::{Home, Object};
+use lockred_trace::message::{Home, Memory};
 use std::cell::OnceCell;
 use std::path::Path;
 use std::rc::Rc;
@@ -34,10 +35,10 @@ impl DebugInfo {
         Some(Self { dies, types: Types::default(), statics: OnceCell::new() })
     }
 
-    /// What an object is called.
-    pub fn name(&self, object: &Object) -> Option<String> {
-        let (address, size) = (object.address, object.size.unwrap_or(1).max(1));
-        match &object.home {
+    /// What memory is called.
+    pub fn name(&self, memory: &Memory) -> Option<Name> {
+        let (address, size) = (memory.address, memory.size.max(1));
+        match &memory.home {
             Some(Home::Block { start, size: block, allocated }) => {
                 let of = self.block(allocated, *block)?;
                 let offset = address.checked_sub(*start)?;
@@ -72,7 +73,7 @@ impl DebugInfo {
         })
     }
 
-    fn of_static(&self, address: u64, size: u64) -> Option<String> {
+    fn of_static(&self, address: u64, size: u64) -> Option<Name> {
         let statics = self.statics.get_or_init(|| self.dies.statics());
         let behind = statics.partition_point(|(start, _)| *start <= address);
         let (start, entry) = statics.get(behind.checked_sub(1)?)?;
@@ -88,7 +89,7 @@ impl DebugInfo {
         base: impl Fn(u16) -> Option<u64>,
         address: u64,
         size: u64,
-    ) -> Option<String> {
+    ) -> Option<Name> {
         let function = self.dies.function_at(instruction)?;
         let Some(Location::Register(register)) = function.die().base else { return None };
         let base = base(register)?;

@@ -1,0 +1,5 @@
+//! The locking discipline: which lock protects which field, as a few executions of each test show it.
+
+pub mod facts;
+pub mod protection;
+pub mod warning;
