@@ -72,6 +72,10 @@ fn run(lockred: Lockred) -> Exit {
     let (outcome, color) = match lockred.command {
         Command::Check(options) => (check::run(&options), options.selection.display.color),
         Command::Replay(options) => (replay::run(&options), options.color),
+        Command::Discipline(options) => {
+            let color = options.selection.display.color;
+            (discipline::command::run(*options), color)
+        }
         Command::Explain(options) => (explain::run(&options), options.color),
         Command::List(options) => (list::run(&options), options.color),
         Command::Setup(options) => (setup::run(&options), options.color),

@@ -1,10 +1,10 @@
 //! The discipline that threads keep in a few executions at random: which memory they share, who accesses it where, and which locks are held then.
 //!
 //! That is done in a process of its own, so that no search is slower for it. An access does not count, as it needs no lock, if creating and
-//! joining threads orders it with those of all other threads; if it comes before them and its thread has allocated the block; or
-//! if it comes behind them and its thread frees the block, or has created all the others (which the end of a scope tells in its own way). In
-//! another one of the executions it may count. Eraser's states of a location (Savage and others, TOCS 1997) are the example; here locks are kept by
-//! place, so that the one place that does without can be told.
+//! joining threads orders it with those of all other threads; if it comes before them in every execution and its thread has allocated
+//! the block; or if it comes behind them in every execution and its thread frees the block, or has created all the others (which the
+//! end of a scope tells in its own way). Eraser's states of a location (Savage and others, TOCS 1997) are the example; here locks are
+//! kept by place, so that the one place that does without can be told.
 
 use crate::execution::Execution;
 use crate::home;
@@ -28,7 +28,7 @@ pub struct Observed {
     executions: u64,
     /// Some execution had more accesses than are looked at.
     cut: bool,
-    seen: BTreeMap<(Memory, How), [u64; 2]>,
+    seen: BTreeMap<(Memory, How), Tally>,
     /// Of the execution under way, by thread.
     clocks: Vec<Clock>,
     accesses: usize,
@@ -45,6 +45,50 @@ struct How {
     writes: bool,
     atomic: bool,
     held: Vec<LockSeen>,
+}
+
+/// Where an access comes among those of other threads to the same memory.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Turn {
+    /// Creating and joining threads orders it with all of them.
+    Ordered,
+    /// Before all of them, by who has allocated the memory.
+    First,
+    /// Behind all of them, by who ends its life, or has created their threads.
+    Last,
+    /// It has to be ordered with them.
+    Between,
+}
+
+/// How many executions a place had which turn in.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    ordered: u64,
+    first: u64,
+    last: u64,
+    between: u64,
+}
+
+impl Tally {
+    fn add(&mut self, turn: Turn) {
+        let number = match turn {
+            Turn::Ordered => &mut self.ordered,
+            Turn::First => &mut self.first,
+            Turn::Last => &mut self.last,
+            Turn::Between => &mut self.between,
+        };
+        *number += 1;
+    }
+
+    /// In how many executions it had to be ordered, and in how many not. What comes first in one and last in another is in no order.
+    const fn counted(self) -> [u64; 2] {
+        let Self { ordered, first, last, between } = self;
+        if between > 0 || first > 0 && last > 0 {
+            [first + last + between, ordered]
+        } else {
+            [0, ordered + first + last]
+        }
+    }
 }
 
 /// Memory of one execution.
@@ -167,18 +211,15 @@ pub fn ends() {
     let cells = std::mem::take(&mut observed.cells);
     for cell in cells.into_values().filter(Cell::is_shared) {
         let life = cell.block.map_or([None, None], life);
-        let counted: Vec<bool> = cell
-            .accesses
-            .iter()
-            .map(|access| cell.counts(access, life, &state.execution))
-            .collect();
-        let mut places: BTreeMap<How, bool> = BTreeMap::new();
-        for (access, counts) in cell.accesses.into_iter().zip(counted) {
-            *places.entry(access.how).or_default() |= counts;
+        let turn = |access| cell.turn(access, life, &state.execution);
+        let turns: Vec<Turn> = cell.accesses.iter().map(turn).collect();
+        let mut places: BTreeMap<How, Turn> = BTreeMap::new();
+        for (access, turn) in cell.accesses.into_iter().zip(turns) {
+            let known = places.entry(access.how).or_insert(turn);
+            *known = turn.max(*known);
         }
-        for (how, counts) in places {
-            let key = (cell.memory.clone(), how);
-            observed.seen.entry(key).or_default()[usize::from(!counts)] += 1;
+        for (how, turn) in places {
+            observed.seen.entry((cell.memory.clone(), how)).or_default().add(turn);
         }
     }
 }
@@ -186,7 +227,8 @@ pub fn ends() {
 /// What was seen.
 pub fn observation() -> Observation {
     let observed = state().observed.take().unwrap_or_default();
-    let seen = observed.seen.into_iter().map(|((memory, how), [counted, apart])| {
+    let seen = observed.seen.into_iter().map(|((memory, how), tally)| {
+        let [counted, apart] = tally.counted();
         let How { site, stack, writes, atomic, held } = how;
         AccessSeen { memory, site, stack, writes, atomic, held, counted, apart }
     });
@@ -239,28 +281,31 @@ impl Cell {
         self.accesses.iter().any(|access| Some(access.thread) != first)
     }
 
-    /// Whether something has to order an access with those of other threads. `life`: who allocated the block, and who freed it.
-    fn counts(&self, access: &Access, life: [Option<u32>; 2], execution: &Execution) -> bool {
+    /// When an access comes. `life`: who allocated the block, and who freed it.
+    fn turn(&self, access: &Access, life: [Option<u32>; 2], execution: &Execution) -> Turn {
         let others = || self.accesses.iter().filter(|other| other.thread != access.thread);
-        if others().all(|other| access.is_before(other) || other.is_before(access)) {
-            return false;
-        }
-        let [allocated, freed] = life;
-        let first = others().all(|other| access.last < other.first);
-        let last = others().all(|other| access.first > other.last);
         let created = |thread: u32| {
             let thread = execution.threads.get(thread as usize);
             thread.is_some_and(|thread| thread.parent == Some(access.thread))
         };
-        let is_first = first && allocated == Some(access.thread);
-        let is_last =
-            last && (freed == Some(access.thread) || others().all(|other| created(other.thread)));
-        !is_first && !is_last
+        let [allocated, freed] = life.map(|thread| thread == Some(access.thread));
+        if others().all(|other| access.is_before(other) || other.is_before(access)) {
+            Turn::Ordered
+        } else if allocated && others().all(|other| access.last < other.first) {
+            Turn::First
+        } else if others().all(|other| access.first > other.last)
+            && (freed || others().all(|other| created(other.thread)))
+        {
+            Turn::Last
+        } else {
+            Turn::Between
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::Turn::{Between, First, Last, Ordered};
     use super::*;
 
     /// An execution by hand, on one cell.
@@ -301,10 +346,10 @@ mod tests {
             self
         }
 
-        /// Which of the accesses count.
-        fn counted(self, life: [Option<u32>; 2]) -> Vec<bool> {
+        /// The turns of the accesses.
+        fn turns(self, life: [Option<u32>; 2]) -> Vec<Turn> {
             let cell = Cell { memory: Memory::default(), block: None, accesses: self.accesses };
-            cell.accesses.iter().map(|access| cell.counts(access, life, &self.execution)).collect()
+            cell.accesses.iter().map(|access| cell.turn(access, life, &self.execution)).collect()
         }
     }
 
@@ -313,31 +358,44 @@ mod tests {
     #[test]
     fn what_creating_and_joining_orders_does_not_count() {
         let story = Story::new(&PAIR).accesses(0).creates(0, 1).accesses(1).joins(0, 1).accesses(0);
-        assert_eq!(story.counted([None; 2]), [false; 3]);
+        assert_eq!(story.turns([None; 2]), [Ordered; 3]);
         let pair = Story::new(&PAIR).creates(0, 1).creates(0, 2).accesses(1).accesses(2);
-        assert_eq!(pair.counted([None; 2]), [true; 2]);
+        assert_eq!(pair.turns([None; 2]), [Between; 2]);
         let after =
             Story::new(&PAIR).creates(0, 1).accesses(1).joins(0, 1).creates(0, 2).accesses(2);
-        assert_eq!(after.counted([None; 2]), [false; 2], "one thread after the other");
+        assert_eq!(after.turns([None; 2]), [Ordered; 2], "one thread after the other");
         let between =
             Story::new(&PAIR).creates(0, 1).accesses(0).creates(0, 2).accesses(1).accesses(2);
-        assert_eq!(between.counted([None; 2]), [true; 3], "the other is there already");
+        assert_eq!(between.turns([None; 2]), [Between; 3], "the other is there already");
     }
 
     #[test]
     fn who_allocates_it_may_come_first_and_who_frees_it_last() {
         let story = || Story::new(&PAIR).creates(0, 1).creates(0, 2).accesses(1).accesses(2);
-        assert_eq!(story().counted([Some(1), None]), [false, true]);
-        assert_eq!(story().counted([Some(2), None]), [true, true]);
-        assert_eq!(story().counted([None, Some(2)]), [true, false]);
-        assert_eq!(story().accesses(1).counted([Some(1), None]), [false, true, true]);
+        assert_eq!(story().turns([Some(1), None]), [First, Between]);
+        assert_eq!(story().turns([Some(2), None]), [Between, Between]);
+        assert_eq!(story().turns([None, Some(2)]), [Between, Last]);
+        assert_eq!(story().accesses(1).turns([Some(1), None]), [First, Between, Between]);
     }
 
     #[test]
     fn who_has_created_all_the_others_may_come_last() {
         let story = Story::new(&PAIR).creates(0, 1).accesses(0).accesses(1).accesses(0);
-        assert_eq!(story.counted([None; 2]), [true, true, false]);
+        assert_eq!(story.turns([None; 2]), [Between, Between, Last]);
         let sibling = Story::new(&PAIR).creates(0, 1).creates(0, 2).accesses(2).accesses(1);
-        assert_eq!(sibling.counted([None; 2]), [true; 2]);
+        assert_eq!(sibling.turns([None; 2]), [Between; 2]);
+    }
+
+    #[test]
+    fn what_comes_first_here_and_last_there_is_in_no_order() {
+        let counted = |turns: &[Turn]| {
+            let mut tally = Tally::default();
+            turns.iter().for_each(|turn| tally.add(*turn));
+            tally.counted()
+        };
+        assert_eq!(counted(&[First, First, Ordered]), [0, 3]);
+        assert_eq!(counted(&[Last, Last]), [0, 2]);
+        assert_eq!(counted(&[First, Last, Ordered]), [2, 1]);
+        assert_eq!(counted(&[First, Between]), [2, 0]);
     }
 }

@@ -43,6 +43,15 @@ pub struct CheckOptions {
     pub selection: Selection,
 }
 
+impl CheckOptions {
+    /// To check and to look at the discipline, with nothing else asked for.
+    pub fn observing(filter: FilterOptions, search: SearchOptions, selection: Selection) -> Self {
+        let output = ReportOptions { require: None, message_format: Vec::new() };
+        let findings = FindingOptions::default();
+        Self { filter, search, resume: false, observes: true, findings, output, selection }
+    }
+}
+
 /// Which tests of the selected targets, as in `cargo test`.
 #[derive(Args, Debug, Default, Clone)]
 pub struct FilterOptions {

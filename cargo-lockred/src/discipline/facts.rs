@@ -1,5 +1,6 @@
 //! What was observed of the locking discipline, by field: who accesses it where, under which locks.
 
+use super::protection::Protection;
 use crate::executable::symbols::{Frame, Origin, Symbols};
 use lockred_trace::message::{AccessSeen, Observation};
 use std::collections::{BTreeMap, BTreeSet};
@@ -99,6 +100,12 @@ impl Facts {
         for (name, field) in other.fields {
             self.add(name, field, true);
         }
+    }
+
+    /// The fields of types, and statics, that threads share, with what protects them.
+    pub fn shared(&self) -> impl Iterator<Item = (&str, Protection)> {
+        let fields = self.fields.iter().filter(|(_, field)| !field.is_local);
+        fields.filter_map(|(name, field)| Some((name.as_str(), field.protection()?)))
     }
 
     fn add(&mut self, name: String, field: Field, others: bool) {

@@ -34,6 +34,38 @@ impl fmt::Display for Protection {
     }
 }
 
+impl Protection {
+    /// What [`Self`] is written as.
+    pub fn parse(text: &str) -> Option<Self> {
+        let others = [Self::ReadOnly, Self::Atomic, Self::Otherwise];
+        if let Some(other) = others.into_iter().find(|other| other.to_string() == text) {
+            return Some(other);
+        }
+        let locks = text.strip_prefix("locked(")?.strip_suffix(')')?;
+        (!locks.is_empty()).then(|| Self::Locked(locks.split(", ").map(str::to_owned).collect()))
+    }
+
+    /// In one word, for machines.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Locked(_) => "locked",
+            Self::ReadOnly => "read-only",
+            Self::Atomic => "atomic",
+            Self::Otherwise => "none",
+        }
+    }
+
+    /// Whether what protects a field now is no less than this. One of several locks is as good as all of them.
+    pub fn is_kept_by(&self, now: &Self) -> bool {
+        match (self, now) {
+            (Self::Otherwise, _) | (_, Self::ReadOnly) => true,
+            (Self::Locked(were), Self::Locked(are)) => !were.is_disjoint(are),
+            (Self::Locked(_), _) | (_, Self::Otherwise) => false,
+            (Self::ReadOnly | Self::Atomic, Self::Locked(_) | Self::Atomic) => true,
+        }
+    }
+}
+
 impl Field {
     fn counted(&self) -> impl Iterator<Item = &Place> {
         self.places.iter().filter(|place| place.counts)
