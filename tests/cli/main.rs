@@ -4,6 +4,7 @@ mod advice;
 mod allocators;
 mod choices;
 mod demo;
+mod discipline;
 mod findings;
 mod fixtures;
 mod formats;
