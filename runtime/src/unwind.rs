@@ -73,7 +73,7 @@ extern "C" fn collect_frames(context: *mut Context, frames: *mut c_void) -> i32 
         Frame {
             instruction: _Unwind_GetIP(context),
             stack_pointer: _Unwind_GetCFA(context),
-            frame_pointer: _Unwind_GetGR(context, FRAME_POINTER) as usize,
+            frame_pointer: _Unwind_GetGR(context, FRAME_POINTER),
         }
     };
     if frame.instruction == 0 || frames.len() == DEPTH {

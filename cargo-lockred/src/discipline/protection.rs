@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(told(&[apart(at(9, true, &[])), write]), "locked(A)");
         assert_eq!(told(&[apart(at(9, true, &[]))]), "");
         let atomic = Place { atomic: true, ..at(4, true, &[]) };
-        assert_eq!(told(&[atomic.clone()]), "atomic");
+        assert_eq!(told(std::slice::from_ref(&atomic)), "atomic");
         assert_eq!(told(&[atomic, at(5, true, &[])]), "no lock");
     }
 

@@ -35,7 +35,15 @@ impl Gate {
         self.closed.store(true, Release);
     }
 
-    fn look(&self) -> u32 {
+    fn sets_alone(&self, passed: u32) {
+        unsafe { *self.passed.get() = passed };
+    }
+
+    fn looks_alone(&self) -> u32 {
+        unsafe { *self.passed.get() }
+    }
+
+    fn looks(&self) -> u32 {
         let _guard = self.lock.lock().unwrap();
         unsafe { *self.passed.get() }
     }
@@ -54,7 +62,7 @@ fn read_without_the_lock_once_it_is_closed() {
         });
         scope.spawn(|| {
             if gate.closed.load(Acquire) {
-                assert_eq!(unsafe { *gate.passed.get() }, 0);
+                assert_eq!(gate.looks_alone(), 0);
             }
         });
     });
@@ -70,13 +78,13 @@ fn written_without_the_lock_behind_a_message() {
     let first = spawn(move || {
         one.passes();
         one.goes_back();
-        assert_eq!(one.look(), 0);
+        assert_eq!(one.looks(), 0);
         sender.send(()).unwrap();
     });
     let other = Arc::clone(&gate);
     let second = spawn(move || {
         receiver.recv().unwrap();
-        unsafe { *other.passed.get() = 7 };
+        other.sets_alone(7);
     });
     first.join().unwrap();
     second.join().unwrap();
@@ -87,16 +95,16 @@ fn written_without_the_lock_behind_a_message() {
 #[test]
 fn without_the_lock_at_the_beginning_and_at_the_end() {
     let gate = Arc::new(Gate::default());
-    unsafe { *gate.passed.get() = 3 };
+    gate.sets_alone(3);
     let other = Arc::clone(&gate);
     let thread = spawn(move || {
         other.passes();
         other.goes_back();
     });
     gate.passes();
-    assert!(gate.look() >= 3);
+    assert!(gate.looks() >= 3);
     thread.join().unwrap();
-    assert_eq!(unsafe { *gate.passed.get() }, 4);
+    assert_eq!(gate.looks_alone(), 4);
 }
 
 // A scope joins its threads in its own way.
@@ -111,10 +119,10 @@ fn without_the_lock_behind_a_scope() {
         });
         scope.spawn(|| {
             gate.passes();
-            gate.look();
+            gate.looks();
         });
     });
-    assert_eq!(unsafe { *gate.passed.get() }, 1);
+    assert_eq!(gate.looks_alone(), 1);
 }
 
 // Who makes it has it to himself until he publishes it.
@@ -125,7 +133,7 @@ fn without_the_lock_before_others_know_of_it() {
     scope(|scope| {
         scope.spawn(|| {
             let gate = Arc::new(Gate::default());
-            unsafe { *gate.passed.get() = 3 };
+            gate.sets_alone(3);
             *place.lock().unwrap() = Some(Arc::clone(&gate));
             gate.passes();
             gate.goes_back();
@@ -134,7 +142,7 @@ fn without_the_lock_before_others_know_of_it() {
             let found = place.lock().unwrap().clone();
             if let Some(gate) = found {
                 gate.passes();
-                assert!(gate.look() >= 3);
+                assert!(gate.looks() >= 3);
             }
         });
     });
@@ -152,7 +160,7 @@ fn under_the_lock_at_two_places_only() {
         });
         scope.spawn(|| {
             if gate.closed.load(Acquire) {
-                assert_eq!(unsafe { *gate.passed.get() }, 0);
+                assert_eq!(gate.looks_alone(), 0);
             }
         });
     });

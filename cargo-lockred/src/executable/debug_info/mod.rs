@@ -150,7 +150,7 @@ impl DebugInfo {
             let Some(parent) = function.parent() else { continue };
             if ["RawVec<", "Vec<"].iter().any(|name| parent.die().name.starts_with(name)) {
                 let of = parameter(&parent).and_then(|of| self.types.at(&self.dies, of))?;
-                return (of.size > 0 && size % of.size == 0).then_some(of);
+                return (of.size > 0 && size.is_multiple_of(of.size)).then_some(of);
             }
         }
         None
