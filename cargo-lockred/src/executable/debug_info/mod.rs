@@ -12,7 +12,8 @@ use dies::{Dies, Entry, Location};
 pub use field::Name;
 use gimli::constants;
 use lockred_trace::message::{Home, Memory};
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
 use std::path::Path;
 use std::rc::Rc;
 use types::{Type, Types};
@@ -21,22 +22,45 @@ use types::{Type, Types};
 const FRAME_POINTER: u16 = 6;
 const STACK_POINTER: u16 = 7;
 
+/// Return addresses at an allocation, and its bytes.
+type Allocation = (Vec<u64>, u64);
+
 /// The debug information of an executable.
 pub struct DebugInfo {
     dies: Dies,
     types: Types,
     statics: OnceCell<Vec<(u64, Entry)>>,
+    /// What was asked for before: the same few places are, again and again.
+    names: RefCell<HashMap<Memory, Option<Name>>>,
+    blocks: RefCell<HashMap<Allocation, Option<Rc<Type>>>>,
+    functions: RefCell<HashMap<u64, Rc<[Entry]>>>,
 }
 
 impl DebugInfo {
     /// Of an executable, if it has some.
     pub fn open(executable: &Path) -> Option<Self> {
         let dies = Dies::open(executable)?;
-        Some(Self { dies, types: Types::default(), statics: OnceCell::new() })
+        Some(Self {
+            dies,
+            types: Types::default(),
+            statics: OnceCell::new(),
+            names: RefCell::default(),
+            blocks: RefCell::default(),
+            functions: RefCell::default(),
+        })
     }
 
     /// What memory is called.
     pub fn name(&self, memory: &Memory) -> Option<Name> {
+        if let Some(known) = self.names.borrow().get(memory) {
+            return known.clone();
+        }
+        let name = self.found(memory);
+        self.names.borrow_mut().insert(memory.clone(), name.clone());
+        name
+    }
+
+    fn found(&self, memory: &Memory) -> Option<Name> {
         let (address, size) = (memory.address, memory.size.max(1));
         match &memory.home {
             Some(Home::Block { start, size: block, allocated }) => {
@@ -132,8 +156,18 @@ impl DebugInfo {
     /// The type of what is in a block of a size, or of its elements: told by the innermost function of std's on the way to its allocation that returns
     /// what owns such a block, or that is of a vector. Blocks that are allocated in another way have none.
     fn block(&self, allocated: &[u64], size: u64) -> Option<Rc<Type>> {
+        let key = (allocated.to_vec(), size);
+        if let Some(known) = self.blocks.borrow().get(&key) {
+            return known.clone();
+        }
+        let found = self.type_of_block(allocated, size);
+        self.blocks.borrow_mut().insert(key, found.clone());
+        found
+    }
+
+    fn type_of_block(&self, allocated: &[u64], size: u64) -> Option<Rc<Type>> {
         let functions =
-            allocated.iter().flat_map(|address| self.functions(address.wrapping_sub(1)));
+            allocated.iter().flat_map(|address| self.functions(address.wrapping_sub(1)).to_vec());
         for function in functions {
             let path = function.path();
             let krate = path.first().map_or("", String::as_str);
@@ -171,7 +205,10 @@ impl DebugInfo {
     }
 
     /// The functions whose code is at an address, the innermost inlined one first.
-    fn functions(&self, address: u64) -> Vec<Entry> {
+    fn functions(&self, address: u64) -> Rc<[Entry]> {
+        if let Some(known) = self.functions.borrow().get(&address) {
+            return Rc::clone(known);
+        }
         let mut found = Vec::new();
         let mut next = self.dies.function_at(address);
         while let Some(scope) = next {
@@ -187,6 +224,8 @@ impl DebugInfo {
             next = scope.children().find(inner);
         }
         found.reverse();
+        let found: Rc<[Entry]> = found.into();
+        self.functions.borrow_mut().insert(address, Rc::clone(&found));
         found
     }
 
