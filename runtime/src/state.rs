@@ -10,6 +10,7 @@ use crate::deaths::Deaths;
 use crate::detect::Detector;
 use crate::execution::Execution;
 use crate::failure::Failure;
+use crate::frames::Frames;
 use crate::gate::Lent;
 use crate::harness::Harness;
 use crate::heap::Reuse;
@@ -160,6 +161,8 @@ pub struct State {
     pub by_states: bool,
     /// States are compared: frames of stopped threads are kept, and leftovers cleared.
     pub compares: bool,
+    /// What is known of the program's frames, where they are compared.
+    pub frames: Frames,
     /// Executions are watched by the race detector.
     pub detects: bool,
     /// A schedule is being followed.
@@ -225,6 +228,7 @@ impl State {
             by_transactions,
             by_states,
             compares: by_states || verifies,
+            frames: Frames::default(),
             follows: false,
             footprints,
             detects: !by_transactions,
@@ -281,6 +285,10 @@ pub fn stop(pending: Pending, site: SiteId) {
     let stopped = crate::unwind::recorded_stack();
     let state = state();
     let frame = if state.compares { crate::unwind::program_frame() } else { None };
+    if let Some(frame) = &frame {
+        // SAFETY: it is a frame of the running stack.
+        unsafe { state.frames.clear(frame) };
+    }
     let thread = state.thread();
     thread.frame = frame;
     thread.stopped = stopped;
