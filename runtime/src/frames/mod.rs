@@ -15,6 +15,8 @@
 mod exceptions;
 mod liveness;
 mod steps;
+#[cfg(test)]
+mod tests;
 
 use crate::unwind::Caller;
 use lockred_trace::frames;
@@ -22,6 +24,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 use steps::Layout;
+
+/// Frames that are looked at, from the innermost up: a recursion is not gone through at every stop.
+const DEPTH: usize = 64;
 
 /// A place where a function waits for a call to return.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -48,7 +53,8 @@ impl Frames {
     /// The frame is as it is on the running stack.
     pub unsafe fn clear(&mut self, innermost: &Caller) {
         let (mut instruction, mut stack_pointer) = (innermost.instruction, innermost.stack_pointer);
-        while let Some(waiting) = self.waiting(instruction) {
+        for _ in 0..DEPTH {
+            let Some(waiting) = self.waiting(instruction) else { return };
             for dead in &waiting.dead {
                 // SAFETY: a part of the frame that nothing reads before it is written.
                 unsafe {
