@@ -279,8 +279,15 @@ pub fn fatal(message: &str) -> ! {
     crate::session::internal_error(message)
 }
 
+/// What the program passed to the hook that stops and is needed behind the stop, beside what is pending. It is in registers and in frames of the
+/// runtime, which no fingerprint looks at.
+pub type Passed = [u64; 4];
+
+/// Nothing.
+pub const NOTHING: Passed = [0; 4];
+
 /// Stops the running thread before an operation, until the explorer runs it again.
-pub fn stop(pending: Pending, site: SiteId) {
+pub fn stop(pending: Pending, passed: Passed, site: SiteId) {
     keep_errno();
     let stopped = crate::unwind::recorded_stack();
     let state = state();
@@ -293,6 +300,7 @@ pub fn stop(pending: Pending, site: SiteId) {
     thread.frame = frame;
     thread.stopped = stopped;
     thread.pending = pending;
+    thread.arguments = passed;
     thread.site = site;
     switch_to_explorer();
     crate::scrub::after_stop();
