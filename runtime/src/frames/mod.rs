@@ -5,10 +5,10 @@
 //! are) and that the function's machine code does not read on any way from the call on, the landing pads of exceptions included
 //! ([`liveness`]), before it writes them. That is exact for the rest of a frame:
 //! - What is no variable has no address: LLVM's register allocator made it, and accesses it relative to the stack pointer and at constant
-//!   offsets alone. A function in which an address is taken that is no variable's is left as it is.
+//!   offsets alone. A function in which an address is taken that is no variable's ends the walk up the stack.
 //! - A callee gets words of the frame as arguments, which count as read; registers that were pushed at the beginning count
 //!   as read all the time, since who unwinds the stack reads them, too.
-//! - A function whose stack pointer is not the same on all ways to a place ends the walk up the stack; so does code that is not the program's.
+//! - So does a function whose stack pointer is not the same on all ways to a place, and code that is not the program's.
 //!
 //! Where that would be wrong, the program would find a zero instead of its value, in every test that is run over states.
 
