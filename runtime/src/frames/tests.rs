@@ -1,5 +1,7 @@
 //! Functions in machine code, as LLVM writes them, and what is dead in their frames.
 
+#![expect(clippy::single_range_in_vec_init, reason = "lists of one place are meant")]
+
 use super::liveness;
 use super::steps::Layout;
 use std::arch::global_asm;
