@@ -26,6 +26,7 @@ mod execution;
 mod failure;
 mod fingerprint;
 mod footprints;
+mod frames;
 mod futex;
 mod gate;
 mod handles;

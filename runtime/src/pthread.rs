@@ -41,7 +41,12 @@ pub extern "C" fn __lr_libc_pthread_create(
         return libc::EAGAIN;
     }
     crate::waiting::leave_loop(SiteId(0));
-    stop(Pending::Spawn, SiteId(0));
+    stop(
+        Pending::Spawn,
+        [handle as usize, attributes as usize, routine as usize, argument as usize]
+            .map(|passed| passed as u64),
+        SiteId(0),
+    );
     // SAFETY: the attributes were initialised by `__lr_libc_pthread_attr_init`, which keeps the stack size in the first word.
     let stack = if attributes.is_null() { DEFAULT_STACK } else { unsafe { *attributes } };
     let state = state();
@@ -167,7 +172,7 @@ pub extern "C" fn __lr_libc_pthread_join(handle: usize, result: *mut *mut u8) ->
         return libc::EDEADLK;
     }
     crate::waiting::leave_loop(SiteId(0));
-    stop(Pending::Join { target }, SiteId(0));
+    stop(Pending::Join { target }, [result as u64, 0, 0, 0], SiteId(0));
     let state = state();
     let joiner = state.thread_number();
     state.execution.threads[target as usize].joined = true;

@@ -10,6 +10,7 @@ use crate::deaths::Deaths;
 use crate::detect::Detector;
 use crate::execution::Execution;
 use crate::failure::Failure;
+use crate::frames::Frames;
 use crate::gate::Lent;
 use crate::harness::Harness;
 use crate::heap::Reuse;
@@ -163,6 +164,8 @@ pub struct State {
     pub by_states: bool,
     /// States are compared: frames of stopped threads are kept, and leftovers cleared.
     pub compares: bool,
+    /// What is known of the program's frames, where they are compared.
+    pub frames: Frames,
     /// Executions are watched by the race detector.
     pub detects: bool,
     /// A schedule is being followed.
@@ -230,6 +233,7 @@ impl State {
             by_transactions,
             by_states,
             compares: by_states || verifies,
+            frames: Frames::default(),
             follows: false,
             footprints,
             detects: !by_transactions,
@@ -280,8 +284,15 @@ pub fn fatal(message: &str) -> ! {
     crate::session::internal_error(message)
 }
 
+/// What the program passed to the hook that stops and is needed behind the stop, beside what is pending. It is in registers and in frames of the
+/// runtime, which no fingerprint looks at.
+pub type Passed = [u64; 4];
+
+/// Nothing.
+pub const NOTHING: Passed = [0; 4];
+
 /// Stops the running thread before an operation, until the explorer runs it again.
-pub fn stop(pending: Pending, site: SiteId) {
+pub fn stop(pending: Pending, passed: Passed, site: SiteId) {
     keep_errno();
     let stopped = crate::unwind::recorded_stack();
     let state = state();
@@ -295,10 +306,15 @@ pub fn stop(pending: Pending, site: SiteId) {
         frames.insert(number, crate::unwind::frames());
     }
     let frame = if state.compares { crate::unwind::program_frame() } else { None };
+    if let Some(frame) = &frame {
+        // SAFETY: it is a frame of the running stack.
+        unsafe { state.frames.clear(frame) };
+    }
     let thread = state.thread();
     thread.frame = frame;
     thread.stopped = stopped;
     thread.pending = pending;
+    thread.arguments = passed;
     thread.site = site;
     switch_to_explorer();
     crate::scrub::after_stop();

@@ -9,6 +9,7 @@
 mod command_line;
 mod constructors;
 mod final_link;
+mod frames;
 mod inputs;
 mod merge;
 mod prepare;
@@ -125,13 +126,19 @@ fn link_instrumented(
     }
     let scratch = scratch(line)?;
     let object = scratch.path().join("program.o");
-    Codegen::new(Relocation::Fixed)?.write_object(&program, &object)?;
+    Codegen::tell_frames();
+    let codegen = Codegen::new(Relocation::Fixed)?;
+    codegen.write_object(&program, &object)?;
     timings.phase("generate code");
+    let frames = scratch.path().join("frames.o");
+    let table = frames::table(&Codegen::take_frames(), &object)?;
+    codegen.write_object(&frames::module(context, &table), &frames)?;
+    timings.phase("tell of frames");
     let runtime = home.join(RUNTIME);
     if !runtime.is_file() {
         return Err(format!("there is no {}; run `cargo lockred setup`", runtime.display()));
     }
-    final_link::link(line, inputs, &[&object, &runtime], scratch.path())?;
+    final_link::link(line, inputs, &[&object, &frames, &runtime], scratch.path())?;
     timings.phase("link");
     Ok(())
 }

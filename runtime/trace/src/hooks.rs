@@ -35,6 +35,7 @@
 //! __lr_sidecar_len: u64                emitted by the shim
 //! section lockred_data                 all writable globals of the program (__start_lockred_data, __stop_lockred_data)
 //! section lockred_text                 all code of the program (__start_lockred_text, __stop_lockred_text)
+//! section lockred_frames               how frames are laid out ([`crate::frames`])
 //! ```
 
 /// Prefix of everything that the two sides share.

@@ -13,6 +13,7 @@
 //! | [`codes`] | everyone | everyone |
 
 pub mod codes;
+pub mod frames;
 pub mod hooks;
 pub mod libc_functions;
 pub mod message;
