@@ -36,6 +36,7 @@ mod interrupt;
 mod list;
 mod manual;
 mod output;
+mod plan;
 mod replay;
 mod report;
 mod schedule_file;
@@ -73,6 +74,7 @@ fn run(lockred: Lockred) -> Exit {
         Command::Replay(options) => (replay::run(&options), options.color),
         Command::Explain(options) => (explain::run(&options), options.color),
         Command::List(options) => (list::run(&options), options.color),
+        Command::Plan(options) => (plan::run(&options), options.selection.display.color),
         Command::Setup(options) => (setup::run(&options), options.color),
     };
     outcome.unwrap_or_else(|error| {

@@ -75,17 +75,18 @@ impl Instrumenter<'_> {
         }
     }
 
-    /// Tells the runtime, before an instruction, what the plan claims of its accesses.
+    /// Tells the runtime, before an instruction, of its accesses and what the plan claims of them.
     fn announce_claims(&mut self, function: Function, accesses: &[(Access, Reason)]) {
         for &(access, reason) in accesses {
-            if reason.claim().is_none() {
+            if reason == Reason::Harness {
                 continue;
             }
             let length = self.length(function, access);
             let site = self.sites.of(self.context, function, access.at);
             let location = self.location(function, access.at);
             let narrow = |value: u32| self.context.integer(32).constant(value.into());
-            let (reason, site) = (narrow(reason as u32), narrow(site.0));
+            let writes = u32::from(access.direction == Direction::Write) << 8;
+            let (reason, site) = (narrow(reason as u32 | writes), narrow(site.0));
             let Hooks { builder, claim, .. } = &self.hooks;
             builder.before(access.at, location);
             let start = builder.address(self.context, access.start);
