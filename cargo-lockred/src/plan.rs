@@ -39,6 +39,7 @@ struct Summary<'a> {
     v: u32,
     target: &'a str,
     package: &'a str,
+    executable: &'a Path,
     accesses: u64,
     rules: Vec<Share>,
 }
@@ -170,7 +171,16 @@ fn json(plan: &Plan, built: &Built, choice: &Choice<'_>) -> String {
     let rules = shares(plan);
     let accesses = rules.iter().map(|share| share.count).sum();
     let package = &built.package;
-    let summary = Summary { reason: "plan", v: VERSION, target: &target, package, accesses, rules };
+    let executable = built.executable.as_path();
+    let summary = Summary {
+        reason: "plan",
+        v: VERSION,
+        target: &target,
+        package,
+        executable,
+        accesses,
+        rules,
+    };
     text += &serde_json::to_string(&summary).expect("names are strings");
     text.push('\n');
     text
