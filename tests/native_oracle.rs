@@ -179,7 +179,7 @@ fn what_the_plan_claims_holds_in_random_programs() {
     let tests = output.tests();
     assert_eq!(tests.len(), many, "{output}");
     // An error of the analysis is an error of ours.
-    assert!(tests.iter().all(|test| test.verdict != Verdict::Error), "{output}");
+    assert!(tests.iter().all(|test| test.verdict != Verdict::Unsupported), "{output}");
 }
 
 #[test]
