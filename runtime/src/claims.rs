@@ -1,7 +1,7 @@
 //! What the plan claims of accesses, compared with what happens: builds with `--check-static` announce every access before it is made.
 //!
 //! Of each byte is kept who has touched it since it began to live (a block was allocated, a stack variable came into scope), and what was
-//! claimed there. A byte that two threads have touched refutes every claim that it is unshared; a write refutes an earlier claim that
+//! claimed there. A byte that two threads have touched, and one of them has written, refutes every claim that it is unshared; a write refutes an earlier claim that
 //! nobody writes any more. What is refuted is an error of ours, and ends the exploration: the analysis is wrong.
 //!
 //! It is a part of the execution, so that it is put back with that; before the root, it grows with what the program has done until then.
@@ -36,6 +36,8 @@ struct Byte {
     unshared: Option<Touch>,
     /// The first access that claims that nobody writes the byte from then on.
     unwritten: Option<Touch>,
+    /// It was written.
+    written: bool,
     /// The first access of another thread than that of the first.
     other: Option<Touch>,
 }
@@ -86,7 +88,7 @@ impl Byte {
     fn new(touch: Touch) -> Self {
         let claims = |claim| (touch.reason.claim() == Some(claim)).then_some(touch);
         let (unshared, unwritten) = (claims(Claim::Unshared), claims(Claim::Unwritten));
-        Self { first: touch, unshared, unwritten, other: None }
+        Self { first: touch, unshared, unwritten, written: touch.writes, other: None }
     }
 
     fn touch(&mut self, touch: Touch) -> Result<(), Refuted> {
@@ -96,11 +98,12 @@ impl Byte {
         let Self { unshared, unwritten, .. } = Self::new(touch);
         self.unshared = self.unshared.or(unshared);
         self.unwritten = self.unwritten.or(unwritten);
+        self.written |= touch.writes;
         if touch.thread != self.first.thread {
             self.other = self.other.or(Some(touch));
         }
         match (self.unshared, self.other) {
-            (Some(claim), Some(other)) => {
+            (Some(claim), Some(other)) if self.written => {
                 let by = if claim.thread == other.thread { self.first } else { other };
                 Err(Refuted { claim, by })
             }
@@ -206,6 +209,9 @@ mod tests {
         assert_eq!(refuted(&[claim, other]), Some(1));
         assert_eq!(refuted(&[mine, other, claim]), Some(2));
         assert_eq!(refuted(&[other, claim]), Some(1));
+        let reads = touch(1, Reason::Shared, false);
+        assert_eq!(refuted(&[claim, reads, claim]), None);
+        assert_eq!(refuted(&[claim, reads, mine]), Some(2));
     }
 
     #[test]

@@ -69,7 +69,7 @@ pub enum Reason {
 /// What a rule promises of every execution, so that a run can refute it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Claim {
-    /// One thread touches the object, as long as it lives.
+    /// One thread touches the object, as long as it lives; or it is never written. (A pointer may be one to a constant instead.)
     Unshared,
     /// Nobody writes the memory from then on, as long as it lives.
     Unwritten,
