@@ -6,11 +6,24 @@ use lockred_analysis::plan::Rules;
 use lockred_trace::plan::{Flaw, Reason};
 
 /// A block of the heap, and what is done with it.
-fn block(body: &str, more: &str) -> String {
+fn block(body: &str) -> String {
+    block_of("rdl", body)
+}
+
+/// The same, in a program with an allocator of this kind.
+fn block_of(allocator: &str, body: &str) -> String {
+    let [allocate, free] = ["alloc", "dealloc"].map(|name| format!("__{allocator}_{name}"));
+    let length = |name: &str| format!("{}_{name}", name.len());
+    let (allocate, free) = (length(&allocate), length(&free));
     format!(
-        "declare noalias ptr @_RNvCs0_7___rustc12___rust_alloc(i64, i64)
-         declare void @_RNvCs0_7___rustc14___rust_dealloc(ptr, i64, i64)
-         {more}
+        "declare ptr @_RNvCs0_7___rustc{allocate}(i64, i64)
+         declare void @_RNvCs0_7___rustc{free}(ptr, i64, i64)
+         define internal ptr @_RNvCs0_7___rustc12___rust_alloc(i64 %n, i64 %a) {{
+           %p = call ptr @_RNvCs0_7___rustc{allocate}(i64 %n, i64 %a)
+           ret ptr %p }}
+         define internal void @_RNvCs0_7___rustc14___rust_dealloc(ptr %p, i64 %n, i64 %a) {{
+           call void @_RNvCs0_7___rustc{free}(ptr %p, i64 %n, i64 %a)
+           ret void }}
          define internal void @set(ptr %q) {{ store i32 5, ptr %q\n ret void }}
          define void @f() {{
            %b = call ptr @_RNvCs0_7___rustc12___rust_alloc(i64 8, i64 8)
@@ -27,26 +40,24 @@ fn by(rules: Rules, text: &str) -> String {
 
 #[test]
 fn a_block_that_no_other_thread_can_reach_is_only_checked() {
-    let f = instrumented(&block("store i32 3, ptr %b\n %x = load i8, ptr %b", ""));
+    let f = instrumented(&block("store i32 3, ptr %b\n %x = load i8, ptr %b"));
     assert!(f.contains("@__lr_check(i64 %") && f.contains("i64 4, i32 1, i32"), "{f}");
     assert_eq!(count(&f, "__lr_write") + count(&f, "__lr_read"), 0, "{f}");
-    let passed = by(Rules::default(), &block("call void @set(ptr %b)", ""));
-    assert_eq!(
-        (count(&passed, "call void @__lr_check"), count(&passed, "call void @__lr_write")),
-        (1, 0)
-    );
-    for (escapes, more) in [
-        ("store ptr %b, ptr @shared", ""),
-        ("call void @keeps(ptr %b)", ""),
+    let passed = by(Rules::default(), &block("call void @set(ptr %b)"));
+    let calls = ["call void @__lr_check", "call void @__lr_write"].map(|hook| count(&passed, hook));
+    assert_eq!(calls, [1, 0], "{passed}");
+    for (allocator, escapes) in [
+        ("rdl", "store ptr %b, ptr @shared"),
+        ("rdl", "call void @keeps(ptr %b)"),
         // An allocator of the program's own keeps what it gets back.
-        ("", "declare ptr @_RNvCs0_7___rustc10___rg_alloc(i64, i64)"),
+        ("rg", ""),
     ] {
-        let f = instrumented(&block(&format!("{escapes}\n store i32 3, ptr %b"), more));
-        assert_eq!(count(&f, "__lr_check"), 0, "{escapes} {more}: {f}");
-        assert!(f.contains("i64 4, i32"), "{escapes} {more}: {f}");
+        let f = instrumented(&block_of(allocator, &format!("{escapes}\n store i32 3, ptr %b")));
+        assert_eq!(count(&f, "__lr_check"), 0, "{allocator} {escapes}: {f}");
+        assert!(f.contains("i64 4, i32"), "{allocator} {escapes}: {f}");
     }
     let rules = Rules { without: vec![Reason::Heap], ..Rules::default() };
-    let f = function_f(&by(rules, &block("store i32 3, ptr %b", "")));
+    let f = function_f(&by(rules, &block("store i32 3, ptr %b")));
     assert_eq!((count(&f, "__lr_check"), count(&f, "__lr_write")), (0, 1), "{f}");
 }
 
@@ -101,7 +112,7 @@ fn checked_builds_announce_every_access_and_the_life_of_variables() {
           ret i64 %b
         }";
     let f = function_f(&by(Rules { checked: true, ..Rules::default() }, text));
-    assert!(f.contains("@__lr_fresh(i64 %") && f.contains(", i64 32)"), "{f}");
+    assert!(f.contains("@__lr_fresh(i64 %") && f.contains(", i64 8)"), "{f}");
     let stack = Reason::Stack as u32;
     assert!(f.contains(&format!("i64 8, i32 {}, i32", stack | 256)), "{f}");
     assert!(f.contains(&format!("i64 8, i32 {stack}, i32")), "{f}");

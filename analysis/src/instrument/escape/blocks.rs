@@ -12,8 +12,8 @@ use std::collections::HashSet;
 const ALLOCATE: &[&str] = &["__rustc::__rust_alloc", "__rustc::__rust_alloc_zeroed"];
 /// Functions that take one back, their first argument.
 const FREE: &[&str] = &["__rustc::__rust_dealloc"];
-/// Where they lead to in a program with an allocator of its own.
-const OWN: &str = "__rustc::__rg_";
+/// What all of them call in a program that uses the system's allocator, and nothing else.
+const OF_THE_SYSTEM: &str = "__rustc::__rdl_";
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -29,13 +29,10 @@ impl Blocks {
         for function in module.functions() {
             let name = function.name();
             // Demangling all is not needed to know the few.
-            if !name.contains("__rust_") && !name.contains("__rg_") {
+            if !name.contains("__rust_") || !is_of_the_system(function) {
                 continue;
             }
             let path = path_of(&demangle(&name));
-            if path.starts_with(OWN) {
-                return Self::default();
-            }
             if ALLOCATE.contains(&path.as_str()) {
                 blocks.allocating.insert(function);
             } else if FREE.contains(&path.as_str()) {
@@ -58,4 +55,19 @@ impl Blocks {
     pub(super) fn freeing(&self) -> HashSet<Function> {
         self.freeing.clone()
     }
+}
+
+/// Whether a function calls one of the system's allocator, and nothing else.
+fn is_of_the_system(function: Function) -> bool {
+    let mut calls = function
+        .blocks()
+        .into_iter()
+        .flat_map(|block| block.instructions())
+        .filter(|at| at.opcode() == Opcode::Call)
+        .peekable();
+    let leads_there = |call: Instruction| {
+        let callee = call.callee().and_then(|callee| callee.as_function());
+        callee.is_some_and(|f| path_of(&demangle(&f.name())).starts_with(OF_THE_SYSTEM))
+    };
+    calls.peek().is_some() && calls.all(leads_there)
 }
