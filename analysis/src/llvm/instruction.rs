@@ -101,13 +101,29 @@ impl Instruction {
     pub fn is_pure(self) -> bool {
         use LLVMOpcode::*;
         // SAFETY: valid handle.
-        match unsafe { LLVMGetInstructionOpcode(self.0) } {
-            LLVMExtractValue | LLVMInsertValue | LLVMExtractElement | LLVMInsertElement
-            | LLVMShuffleVector | LLVMIntToPtr | LLVMFCmp | LLVMFNeg | LLVMFAdd | LLVMFSub
-            | LLVMFMul | LLVMFDiv | LLVMFRem | LLVMFPTrunc | LLVMFPExt | LLVMFPToUI
-            | LLVMFPToSI | LLVMUIToFP | LLVMSIToFP => true,
-            _ => false,
-        }
+        let opcode = unsafe { LLVMGetInstructionOpcode(self.0) };
+        matches!(
+            opcode,
+            LLVMExtractValue
+                | LLVMInsertValue
+                | LLVMExtractElement
+                | LLVMInsertElement
+                | LLVMShuffleVector
+                | LLVMIntToPtr
+                | LLVMFCmp
+                | LLVMFNeg
+                | LLVMFAdd
+                | LLVMFSub
+                | LLVMFMul
+                | LLVMFDiv
+                | LLVMFRem
+                | LLVMFPTrunc
+                | LLVMFPExt
+                | LLVMFPToUI
+                | LLVMFPToSI
+                | LLVMUIToFP
+                | LLVMSIToFP
+        )
     }
 
     /// Of an alloca: the type of what it makes room for.
