@@ -37,6 +37,7 @@ mod interrupt;
 mod list;
 mod manual;
 mod output;
+mod plan;
 mod replay;
 mod report;
 mod schedule_file;
@@ -78,6 +79,7 @@ fn run(lockred: Lockred) -> Exit {
         }
         Command::Explain(options) => (explain::run(&options), options.color),
         Command::List(options) => (list::run(&options), options.color),
+        Command::Plan(options) => (plan::run(&options), options.selection.display.color),
         Command::Setup(options) => (setup::run(&options), options.color),
     };
     outcome.unwrap_or_else(|error| {

@@ -68,6 +68,7 @@ fn only_executed(address: usize, how: u32) -> bool {
 
 /// The memory of an atomic operation, which is executed now, must be there.
 fn check(address: usize, size: u32, kind: AccessKind, site: SiteId) {
+    crate::claims::operation(address, size as usize, site, kind == AccessKind::AtomicWrite);
     let Some(state) = installed() else { return };
     if state.below_root && state.running.is_some() && state.mode != Mode::Free {
         crate::misuse::check(state, kind, address, size as usize, site);

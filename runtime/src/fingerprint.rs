@@ -112,6 +112,8 @@ fn hash_execution(execution: &Execution, hasher: &mut impl Hasher) {
         panics,
         steps_after_exit,
         cut,
+        // What the plan claims changes nothing.
+        claims: _,
         outside: _,
     } = execution;
     for thread in threads {

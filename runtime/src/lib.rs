@@ -16,6 +16,7 @@ mod channels;
 mod checkpoint;
 mod choices;
 mod chunks;
+mod claims;
 mod context;
 mod deaths;
 mod debugger;

@@ -111,6 +111,21 @@ pub extern "C" fn __lr_write(address: usize, size: usize, site: u32) {
     check(address, size, site, true, Detector::write);
 }
 
+/// See [`lockred_trace::hooks`]: no other thread can reach the memory, so that neither gate nor detector need to know.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_check(address: usize, size: usize, writes: u32, site: u32) {
+    let _leftovers = crate::scrub::Leftovers;
+    let Some(state) = installed() else { return };
+    if size == 0 || !state.below_root || state.running.is_none() || crate::channels::is_muted() {
+        return;
+    }
+    let kind = if writes == 1 { AccessKind::Write } else { AccessKind::Read };
+    crate::misuse::check(state, kind, address, size, SiteId(site));
+    if writes == 1 && watching() {
+        progresses(state, address, size);
+    }
+}
+
 type Check = fn(&mut Detector, By, usize, usize) -> Option<Race>;
 
 fn check(address: usize, size: usize, site: u32, writes: bool, check: Check) {
@@ -126,6 +141,14 @@ fn check(address: usize, size: usize, site: u32, writes: bool, check: Check) {
     }
 }
 
+/// A write beyond the running thread's stack tells rounds of its loops apart.
+fn progresses(state: &mut State, address: usize, size: usize) {
+    if !state.thread().region.is_stack(address) {
+        state.thread().rounds.plain_write(address, size);
+        crate::rounds::progress();
+    }
+}
+
 /// Memory that is there is accessed.
 fn accessed(
     state: &mut State,
@@ -135,9 +158,8 @@ fn accessed(
     writes: bool,
     check: Check,
 ) {
-    if writes && !state.execution.threads[thread as usize].region.is_stack(address) {
-        state.thread().rounds.plain_write(address, size);
-        crate::rounds::progress();
+    if writes {
+        progresses(state, address, size);
     }
     crate::gate::plain(state, address, size, writes, site);
     if state.detector.is_none() {

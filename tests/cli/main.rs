@@ -3,6 +3,7 @@
 mod advice;
 mod allocators;
 mod choices;
+mod claims;
 mod demo;
 mod discipline;
 mod findings;

@@ -17,6 +17,7 @@ mod timings;
 
 use crate::instrument::{self, Program};
 use crate::llvm::{Codegen, Context, Relocation};
+use crate::plan::Rules;
 use crate::recognise::{Choice, Models};
 use command_line::CommandLine;
 use inputs::Inputs;
@@ -44,6 +45,7 @@ pub fn run(arguments: Vec<String>, home: &Path) -> Result<(), String> {
         };
     }
     if arguments.first().is_some_and(|a| a == CHECK) {
+        Rules::from_environment()?;
         return Models::chosen(&Choice::from_environment()?).map(|_| ());
     }
     let line = CommandLine::parse(arguments)?;
@@ -114,6 +116,7 @@ fn link_instrumented(
         user_functions,
         panic_abort: inputs.panic_abort,
         native_objects: inputs.native_names.clone(),
+        rules: Rules::from_environment()?,
     };
     constructors::spell_out(context, &program);
     let summary = instrument::instrument(context, &program, facts, models)?;

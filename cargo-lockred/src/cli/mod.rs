@@ -5,6 +5,7 @@ pub mod discipline;
 pub mod findings;
 pub mod format;
 pub mod list;
+pub mod plan;
 pub mod replay;
 pub mod selection;
 
@@ -37,6 +38,8 @@ pub enum Command {
     Discipline(Box<discipline::DisciplineOptions>),
     /// List the schedules of bugs that were found, which replay can run
     List(list::ListOptions),
+    /// Say which accesses of the tests are watched, and why others need not be
+    Plan(Box<plan::PlanOptions>),
     /// Say what a code in a report means, with an example; all codes, if none is named
     Explain(ExplainOptions),
     /// Build the back end for the toolchain in use (the first check does it by itself)
