@@ -11,6 +11,7 @@ use crate::image::{self, Image};
 use crate::pages;
 use crate::state::{Mode, state};
 use std::ops::Range;
+use std::time::{Duration, Instant};
 
 /// Pieces of so many bytes and more are large.
 const LARGE: usize = 256 << 10;
@@ -50,6 +51,13 @@ pub struct Root {
     /// Where main's heap ended.
     heap_end: usize,
     execution: Execution,
+    /// What going back has taken.
+    restoring: Duration,
+}
+
+/// Whether no images are to be made.
+pub fn copies_all() -> bool {
+    state().order.as_ref().is_some_and(|order| order.environment.without_images)
 }
 
 /// A part of the program's memory, by what is known of it.
@@ -69,7 +77,7 @@ impl Root {
     fn save(&mut self, piece: Range<usize>) {
         let pages = image::whole_pages(&piece);
         let blank = arena::range().contains(&piece.start);
-        let large = piece.len() >= LARGE;
+        let large = piece.len() >= LARGE && !copies_all();
         // SAFETY: the ranges are live memory of the program, which is stopped. What nobody has touched in the arena is zero.
         match large.then(|| unsafe { Image::make(pages, blank) }).flatten() {
             Some(image) => {
@@ -119,6 +127,11 @@ impl Root {
     #[cfg(test)]
     pub fn remove(self) {
         self.images.into_iter().for_each(Image::remove);
+    }
+
+    /// Seconds that going back has taken so far.
+    pub fn restoring(&self) -> f64 {
+        self.restoring.as_secs_f64()
     }
 
     /// An address where memory is not what it was at the root.
@@ -204,7 +217,8 @@ pub fn reached() {
     let heap_end = memory[1].end;
     let execution = state.execution.clone();
     let (pieces, images) = (Vec::new(), Vec::new());
-    let mut root = Root { pieces, images, faults: -1, heap_end, execution };
+    let mut root =
+        Root { pieces, images, faults: -1, heap_end, execution, restoring: Duration::ZERO };
     memory.into_iter().chain([globals()]).for_each(|piece| root.save(piece));
     state.root = Some(root);
     crate::plain::begin();
@@ -226,6 +240,7 @@ pub fn put_back(execution: &Execution) {
 pub fn restore() {
     let state = state();
     let Some(root) = &mut state.root else { return };
+    let since = Instant::now();
     // SAFETY: main's heap was made at start, and what was allocated since the root is nobody's any more.
     unsafe { heap::forget_behind(Region::MAIN, root.heap_end) };
     for piece in &root.pieces {
@@ -244,4 +259,7 @@ pub fn restore() {
     crate::models::restore_root();
     crate::plain::begin();
     crate::record::begin();
+    if let Some(root) = &mut crate::state::state().root {
+        root.restoring += since.elapsed();
+    }
 }

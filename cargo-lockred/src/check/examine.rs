@@ -127,6 +127,7 @@ impl Examiner<'_> {
             self.outcome(test, verdict_without_bugs(exploration), Ended::of(&exploration.stop));
         outcome.counts = exploration.counts;
         outcome.seconds = exploration.seconds;
+        outcome.restoring = self.options.search.time_restores.then_some(exploration.restoring);
         outcome.assumptions = self.assumptions(&exploration.assumptions);
         if let Stop::Unsupported(unsupported) = &exploration.stop {
             let report = warning::unsupported(unsupported, &self.symbols);
@@ -233,6 +234,7 @@ impl Examiner<'_> {
             ended,
             counts: Counts::default(),
             seconds: 0.0,
+            restoring: None,
             assumptions: Vec::new(),
             bugs: Vec::new(),
             warnings: Vec::new(),

@@ -153,6 +153,7 @@ fn stopped_by(death: &Death) -> Exploration {
         stop: Stop::Bug,
         counts: death.counts,
         seconds: 0.0,
+        restoring: 0.0,
         threads: 0,
         findings: Vec::new(),
         warnings: Vec::new(),

@@ -17,6 +17,7 @@ fn explored(script: &str, keep_going: bool) -> (Explored, String) {
         stop: Stop::Complete,
         counts: Counts { executions: 2, ..Counts::default() },
         seconds: 0.1,
+        restoring: 0.0,
         threads: 2,
         findings: Vec::new(),
         warnings: Vec::new(),

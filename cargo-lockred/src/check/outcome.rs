@@ -26,6 +26,8 @@ pub struct Outcome {
     pub counts: Counts,
     /// Seconds from the root to the end of the search.
     pub seconds: f64,
+    /// Seconds of these that going back to the root took, if that was asked for.
+    pub restoring: Option<f64>,
     /// What the verdict rests on.
     pub assumptions: Vec<Told>,
     /// The bugs that were reproduced.
@@ -224,6 +226,7 @@ mod tests {
             stop,
             counts: Counts::default(),
             seconds: 0.0,
+            restoring: 0.0,
             threads: 1,
             findings: Vec::new(),
             warnings: Vec::new(),

@@ -129,6 +129,7 @@ mod tests {
             stop: Stop::Complete,
             counts: Counts::default(),
             seconds: 1.0,
+            restoring: 0.0,
             threads: 2,
             findings: Vec::new(),
             warnings: Vec::new(),

@@ -123,6 +123,12 @@ pub struct SearchOptions {
     /// Compare every restore from a copy of the state with running the steps again (a test of lockred itself; slow)
     #[arg(long, hide = true)]
     pub verify_restores: bool,
+    /// Copy all memory at the root (a test of lockred itself; slow where that is large)
+    #[arg(long, hide = true)]
+    pub without_images: bool,
+    /// Tell in records how much of the time going back to the root took (for benches)
+    #[arg(long, hide = true)]
+    pub time_restores: bool,
 }
 
 /// What `--random` takes.
@@ -221,6 +227,7 @@ impl SearchOptions {
             leaks: self.leaks,
             random,
             verify_restores: self.verify_restores,
+            without_images: self.without_images,
         }
     }
 

@@ -33,6 +33,8 @@ struct TestFinished<'a> {
     operations: u64,
     /// From the root to the end of the search.
     seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    restoring: Option<f64>,
     strategy: &'static str,
     memory_model: &'static str,
     assumptions: Vec<Assumption<'a>>,
@@ -191,6 +193,7 @@ fn line<'a>(outcome: &'a Outcome, strategy: &'static str, root: &Path) -> TestFi
         transactions: counts.transactions,
         operations: counts.operations,
         seconds: outcome.seconds,
+        restoring: outcome.restoring,
         strategy,
         memory_model: MEMORY_MODEL,
         assumptions: outcome.assumptions.iter().map(assumption).collect(),
@@ -292,6 +295,7 @@ mod tests {
             ended: Ended::Error,
             counts: Counts { executions: 7, ..Counts::default() },
             seconds: 0.5,
+            restoring: None,
             assumptions: Vec::new(),
             bugs: Vec::new(),
             warnings: Vec::new(),

@@ -16,6 +16,7 @@ fn run_script(script: &str) -> Ending {
         stop: Stop::Complete,
         counts: Counts { executions: 2, ..Counts::default() },
         seconds: 0.1,
+        restoring: 0.0,
         threads: 2,
         findings: Vec::new(),
         warnings: Vec::new(),

@@ -18,6 +18,7 @@ fn explored(stop: Stop) -> Exploration {
         stop,
         counts: Counts { executions: 3, transactions: 7, operations: 9, ..Counts::default() },
         seconds: 0.25,
+        restoring: 0.0,
         threads: 2,
         findings: Vec::new(),
         warnings: Vec::new(),

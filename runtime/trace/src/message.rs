@@ -91,6 +91,9 @@ pub struct Exploration {
     pub counts: Counts,
     /// Seconds from the root to the end of the search.
     pub seconds: f64,
+    /// Seconds of these that going back to the root took.
+    #[serde(default)]
+    pub restoring: f64,
     /// Number of threads that the widest execution had, main included.
     pub threads: u32,
     /// Bugs, in the order they were found; one per root cause (`key`).

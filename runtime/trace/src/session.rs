@@ -99,6 +99,9 @@ pub struct Environment {
     /// Every restore from a copy of the state is compared with running the steps again. (A test of lockred itself.)
     #[serde(default)]
     pub verify_restores: bool,
+    /// Memory is copied whole, as where the system has no images or does not tell what was written. (A test of lockred itself.)
+    #[serde(default)]
+    pub without_images: bool,
 }
 
 impl Environment {
@@ -109,6 +112,7 @@ impl Environment {
         leaks: false,
         random: Random::Fixed,
         verify_restores: false,
+        without_images: false,
     };
 }
 

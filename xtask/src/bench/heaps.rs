@@ -16,21 +16,37 @@ const STRATEGIES: [&str; 3] = ["transactions", "random", "stateful"];
 /// Sets up, measures, and prints a table.
 pub fn run() -> command::Outcome {
     let tool = setup::run()?;
-    println!("| heap, bytes | strategy     | executions or transitions | µs for each |");
-    println!("|------------:|--------------|--------------------------:|------------:|");
+    println!(
+        "| heap, bytes | strategy     | executions or transitions | µs for each | of them to go back |"
+    );
+    println!(
+        "|------------:|--------------|--------------------------:|------------:|-------------------:|"
+    );
     for strategy in STRATEGIES {
-        for (bytes, count, seconds) in check(&tool, strategy)? {
-            let each = seconds * 1e6 / count as f64;
-            println!("| {bytes:>11} | {strategy:12} | {count:>25} | {each:>11.1} |");
+        for Measured { bytes, count, seconds, restoring } in check(&tool, strategy)? {
+            let [each, back] = [seconds, restoring].map(|s| s * 1e6 / count as f64);
+            println!("| {bytes:>11} | {strategy:12} | {count:>25} | {each:>11.1} | {back:>18.1} |");
         }
     }
     Ok(())
 }
 
-/// Checks the programs, and gives size, count and seconds of each.
-fn check(tool: &Path, strategy: &str) -> Result<Vec<(String, u64, f64)>, String> {
+/// What was measured of one program.
+#[derive(Clone, PartialEq, Debug)]
+struct Measured {
+    bytes: String,
+    /// Executions or transitions.
+    count: u64,
+    seconds: f64,
+    /// Seconds of these that going back to the root took.
+    restoring: f64,
+}
+
+/// Checks the programs.
+fn check(tool: &Path, strategy: &str) -> Result<Vec<Measured>, String> {
     let mut check = Command::new(tool);
     check.args(["lockred", "check", "--release", "--message-format", "json", "--quiet"]);
+    check.arg("--time-restores");
     check.args(["--max-seconds", SECONDS, "--strategy", strategy]);
     check.current_dir(root().join("xtask").join("heaps"));
     eprintln!("heaps: {strategy}");
@@ -46,13 +62,14 @@ fn check(tool: &Path, strategy: &str) -> Result<Vec<(String, u64, f64)>, String>
 }
 
 /// One record; `None` for a program that could not be checked.
-fn measured(test: &Value) -> Option<(String, u64, f64)> {
+fn measured(test: &Value) -> Option<Measured> {
     let size = test["name"].as_str()?.rsplit_once("::bytes_")?.1.replace('_', "");
     let over_states = test["strategy"] == "stateful";
     let count = test[if over_states { "transactions" } else { "executions" }].as_u64()?;
     let seconds = test["seconds"].as_f64()?;
-    let size = size.trim_start_matches('0').to_owned();
-    (count > 0).then_some((size, count, seconds))
+    let restoring = test["restoring"].as_f64()?;
+    let bytes = size.trim_start_matches('0').to_owned();
+    (count > 0).then_some(Measured { bytes, count, seconds, restoring })
 }
 
 #[cfg(test)]
@@ -65,10 +82,13 @@ mod tests {
         let record = |strategy: &str, executions: u32| {
             json!({
                 "name": "heap::bytes_00010_000_000", "strategy": strategy, "seconds": 0.5,
-                "executions": executions, "transactions": 70,
+                "restoring": 0.25, "executions": executions, "transactions": 70,
             })
         };
-        let of = |count| Some(("10000000".to_owned(), count, 0.5));
+        let of = |count| {
+            let bytes = "10000000".to_owned();
+            Some(Measured { bytes, count, seconds: 0.5, restoring: 0.25 })
+        };
         assert_eq!(measured(&record("random", 6)), of(6));
         assert_eq!(measured(&record("stateful", 1)), of(70));
         assert_eq!(measured(&record("random", 0)), None);
