@@ -4,4 +4,7 @@ pub mod instrument;
 pub mod llvm;
 pub mod recognise;
 pub mod shim;
+mod facts;
+mod points_to;
+mod sharing;
 mod waits;

@@ -45,6 +45,13 @@ pub fn run(arguments: Vec<String>, home: &Path) -> Result<(), String> {
     if arguments.first().is_some_and(|a| a == CHECK) {
         return Models::chosen(&Choice::from_environment()?).map(|_| ());
     }
+    if arguments.first().is_some_and(|a| a == "--static") {
+        let bytes = fs::read(&arguments[1]).map_err(|e| e.to_string())?;
+        let context = Context::new();
+        let module = context.parse_bitcode(&bytes, "program")?;
+        instrument::statistics(&module);
+        return Ok(());
+    }
     let line = CommandLine::parse(arguments)?;
     let mut timings = Timings::start();
     let inputs = Inputs::read(&line)?;
@@ -115,6 +122,9 @@ fn link_instrumented(
         native_objects: inputs.native_names.clone(),
     };
     constructors::spell_out(context, &program);
+    if let Some(path) = std::env::var_os("LOCKRED_SHIM_MERGED") {
+        fs::write(&path, program.bitcode()).map_err(|e| e.to_string())?;
+    }
     let summary = instrument::instrument(context, &program, facts, models)?;
     timings.phase("recognise and instrument");
     dump("LOCKRED_SHIM_DUMP", || program.print())?;
