@@ -96,6 +96,13 @@ pub enum Act {
     },
     /// A call.
     Call(Box<Call>),
+    /// An address is made one of a trait object, with this table of its methods.
+    Pair {
+        /// The address of the object.
+        data: Operand,
+        /// The table.
+        table: GlobalId,
+    },
     /// The function's result.
     Return(Vec<Operand>),
     /// An exception leaves the function.
@@ -136,6 +143,8 @@ pub struct Function {
     pub results: u32,
     /// The widths of its parameters and result; `None` if it takes more than those.
     pub signature: Option<Signature>,
+    /// It is the harness that runs the tests it is given. What it does besides is over before threads are watched, and not looked at.
+    pub is_harness: bool,
     /// It may be called by those who are not part of the program.
     pub is_entry: bool,
 }
@@ -162,6 +171,8 @@ pub struct Global {
     pub is_thread_local: bool,
     /// It is defined outside of the program, or seen there.
     pub is_foreign: bool,
+    /// It is a table of a trait's methods for some type, and every place where it is put beside an object is an [`Act::Pair`].
+    pub is_paired: bool,
     /// The addresses in its initial value, by offset.
     pub initial: Vec<(u64, Operand)>,
 }

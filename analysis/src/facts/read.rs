@@ -2,6 +2,7 @@
 
 use super::{Act, Body, Call, Facts, Function, FunctionId, Global, GlobalId, Operand, Part, Signature, Slot};
 use crate::llvm::{self, Constant, Distance, Instruction, Linkage, Module, Movement, Scalar, Type, Value};
+use crate::recognise::{demangle, path_of};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
@@ -110,6 +111,7 @@ impl Reader<'_> {
             is_constant: global.is_constant(),
             is_thread_local: global.is_thread_local(),
             is_foreign: is_foreign && !global.name().starts_with("llvm."),
+            is_paired: is_table(&global, &initial),
             initial,
         });
     }
@@ -176,6 +178,7 @@ impl Reader<'_> {
             parameters,
             results,
             signature,
+            is_harness: is_harness(&function.name()),
             is_entry: !function.is_declaration() && function.linkage() != Linkage::Internal,
         });
     }
@@ -234,6 +237,61 @@ impl Reader<'_> {
             .collect()
     }
 
+    /// Whether an operand is a table of methods.
+    fn table(&self, operand: Operand) -> Option<GlobalId> {
+        match operand {
+            Operand::Global(id, Some(0)) if self.facts.globals[id as usize].is_paired => Some(id),
+            _ => None,
+        }
+    }
+
+    /// Tables of methods among scalars, each behind the object that it belongs to.
+    fn pairs(&mut self, under: &mut Under, operands: &[Operand]) {
+        for (i, &operand) in operands.iter().enumerate() {
+            if let Some(table) = self.table(operand) {
+                match i {
+                    0 => self.unpaired(operand),
+                    _ => under.body.acts.push(Act::Pair { data: operands[i - 1], table }),
+                }
+            }
+        }
+    }
+
+    /// A table of methods is put somewhere, with what is not seen.
+    fn unpaired(&mut self, operand: Operand) {
+        if let Some(table) = self.table(operand) {
+            self.facts.globals[table as usize].is_paired = false;
+        }
+    }
+
+    /// A table of methods is stored: what is stored in front of it, in the same block, is the object.
+    fn stored_pair(&mut self, under: &mut Under, at: Instruction, address: Value, operand: Operand) {
+        let Some(table) = self.table(operand) else { return };
+        let (base, offset) = self.distance_from(address);
+        for other in at.block().instructions() {
+            if let Movement::Store(to, stored) = other.movement(self.module)
+                && self.distance_from(to) == (base, offset - 8)
+            {
+                let data = self.operand(under, stored);
+                under.body.acts.push(Act::Pair { data, table });
+                return;
+            }
+        }
+        self.unpaired(operand);
+    }
+
+    /// What an address is computed from, and how far it is from that.
+    fn distance_from(&self, mut address: Value) -> (Value, i64) {
+        let mut offset = 0;
+        while let Some(Movement::Offset(base, Distance::Exactly(bytes))) =
+            address.as_instruction().map(|i| i.movement(self.module))
+        {
+            address = base;
+            offset += bytes;
+        }
+        (address, offset)
+    }
+
     fn instruction(&mut self, under: &mut Under, at: Instruction) {
         let value = at.value();
         let result = self.index.slots[&value].1;
@@ -245,16 +303,23 @@ impl Reader<'_> {
             Movement::Variable(size) => under.body.acts.push(Act::Variable { result, size }),
             Movement::Offset(base, distance) if holds(self) => {
                 let from = self.operand(under, base);
+                self.unpaired(from);
                 under.body.acts.push(Act::Offset { result, from, distance });
             }
             Movement::Same(values) if holds(self) => {
                 for from in values {
+                    let operands = self.operands(under, from);
+                    match operands.len() {
+                        1 => self.unpaired(operands[0]),
+                        _ => self.pairs(under, &operands),
+                    }
                     self.copy(under, result, from);
                 }
             }
             Movement::Computed(values) if holds(self) => {
                 for from in values {
                     for from in self.operands(under, from) {
+                        self.unpaired(from);
                         under.body.acts.push(Act::Offset { result, from, distance: Distance::Unknown });
                     }
                 }
@@ -281,6 +346,17 @@ impl Reader<'_> {
                 let parts = self.operands(under, part);
                 self.copy(under, result, whole);
                 let first = whole.value_type().scalars_at(self.module, &path);
+                let place = first.map_or(0, |(first, _)| first as u32);
+                // The object is in front of the part that is put in, or in the part.
+                let before = match place {
+                    0 => Operand::Nothing,
+                    _ => Operand::Slot(result + place - 1),
+                };
+                if place == 0 {
+                    parts.first().into_iter().for_each(|&part| self.unpaired(part));
+                }
+                let with_before: Vec<Operand> = [before].into_iter().chain(parts.iter().copied()).collect();
+                self.pairs(under, &with_before);
                 for (i, &from) in parts.iter().enumerate() {
                     let place = first.map_or(0, |(first, _)| (first + i) as u32);
                     under.body.acts.push(Act::Copy { result: result + place, from });
@@ -297,6 +373,13 @@ impl Reader<'_> {
                 let mut parts = self.parts(under, stored);
                 parts.retain(|p| p.operand != Operand::Nothing);
                 if !parts.is_empty() {
+                    match &parts[..] {
+                        [one] => self.stored_pair(under, at, address, one.operand),
+                        parts => {
+                            let operands: Vec<Operand> = parts.iter().map(|p| p.operand).collect();
+                            self.pairs(under, &operands);
+                        }
+                    }
                     let address = self.operand(under, address);
                     under.body.acts.push(Act::Store { address, parts });
                 }
@@ -306,6 +389,7 @@ impl Reader<'_> {
                 if size > 0 {
                     let address = self.operand(under, address);
                     let stored = self.operand(under, stored);
+                    self.unpaired(stored);
                     let old = Operand::Slot(result);
                     let part = |operand| vec![Part { offset: 0, size, operand }];
                     under.body.acts.push(Act::Load { address, parts: part(old) });
@@ -323,6 +407,7 @@ impl Reader<'_> {
             Movement::Call => self.call(under, at, result),
             Movement::Return(returned) => {
                 let values = returned.map(|v| self.operands(under, v)).unwrap_or_default();
+                self.pairs(under, &values);
                 under.body.acts.push(Act::Return(values));
             }
             Movement::Resume(thrown) => {
@@ -407,6 +492,7 @@ impl Reader<'_> {
         let signature = self.signature(&types, value.value_type());
         let arguments =
             arguments.into_iter().flat_map(|a| self.operands(under, a)).collect::<Vec<_>>();
+        self.pairs(under, &arguments);
         let callee = self.operand(under, callee);
         let gives_address = value.value_type().is_pointer();
         let call = Call { callee, arguments, result: (result, count), signature, gives_address };
@@ -449,6 +535,24 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// Whether a function is where libtest's harness begins.
+fn is_harness(symbol: &str) -> bool {
+    symbol.contains("test_main") && path_of(&demangle(symbol)).starts_with("test::test_main")
+}
+
+/// Whether a global variable is a table of methods: a private constant without a name of the program's, of functions but for size and
+/// alignment, which are the second and third words.
+fn is_table(global: &llvm::Global, initial: &[(u64, Operand)]) -> bool {
+    let name = global.name();
+    global.is_constant()
+        && global.linkage() == Linkage::Internal
+        && (name.starts_with("vtable") || name.starts_with("anon."))
+        && !initial.is_empty()
+        && initial.iter().all(|(offset, operand)| {
+            offset % 8 == 0 && !matches!(offset, 8 | 16) && matches!(operand, Operand::Function(_))
+        })
 }
 
 /// Whether assembly may keep what it is given. That without text hides values from the optimiser; some instructions ask the processor.

@@ -213,6 +213,7 @@ pub fn statistics(module: &Module) {
         let t = std::time::Instant::now();
         let sharing = crate::sharing::Sharing::of(&facts);
         eprintln!("points-to {:?}: {:?}", t.elapsed(), sharing.points_to().counts());
+        if std::env::var_os("LOCKRED_X").is_some() { sharing.points_to().debug(); }
         let mut table = std::collections::BTreeMap::new();
         for function in module.functions() {
             for at in function.blocks().iter().flat_map(|b| b.instructions()) {

@@ -7,6 +7,7 @@
 
 mod bits;
 mod contexts;
+mod methods;
 mod objects;
 mod solver;
 
@@ -15,6 +16,7 @@ pub use objects::{ContextId, Kind, ObjectId, PlaceId};
 
 use crate::facts::{Act, Call, Distance, Effect, Facts, FunctionId, GlobalId, Operand, Part, Signature, Slot};
 use contexts::{Cloned, DEPTH};
+use methods::Methods;
 use objects::{ANYWHERE, Objects, Outlet, Target};
 use solver::{Graph, Node, Rule};
 
@@ -87,6 +89,7 @@ pub struct PointsTo<'f> {
     common: Vec<Option<ContextId>>,
     to_generate: Vec<ContextId>,
     cloned: Cloned,
+    methods: Methods,
     /// Acts that contexts of their own may still cost.
     budget: usize,
     global_objects: Vec<Option<ObjectId>>,
@@ -100,6 +103,8 @@ pub struct PointsTo<'f> {
     thrown: Node,
     keys: Node,
     threads: Node,
+    /// What the harness is given.
+    tests: Node,
     waves: usize,
 }
 
@@ -109,7 +114,7 @@ impl<'f> PointsTo<'f> {
     pub fn of(facts: &'f Facts) -> Self {
         let count = facts.functions.len();
         let mut graph = Graph::default();
-        let foreign = graph.add(5);
+        let foreign = graph.add(6);
         let acts = facts.functions.iter().flat_map(|f| &f.body).map(|b| b.acts.len()).sum();
         let mut this = Self {
             facts,
@@ -120,6 +125,7 @@ impl<'f> PointsTo<'f> {
             common: vec![None; count],
             to_generate: Vec::new(),
             cloned: Cloned::of(facts),
+            methods: Methods::of(facts),
             budget: acts,
             global_objects: vec![None; facts.globals.len()],
             function_places: vec![None; count],
@@ -131,6 +137,7 @@ impl<'f> PointsTo<'f> {
             keys: foreign + 2,
             threads: foreign + 3,
             library: foreign + 4,
+            tests: foreign + 5,
             waves: 0,
         };
         this.start();
@@ -151,6 +158,7 @@ impl<'f> PointsTo<'f> {
         self.objects.places[place as usize].content = Some(self.library);
         self.graph.point(self.library, place);
         self.add_rule(self.foreign, Rule::Escaped);
+        self.add_rule(self.tests, Rule::Tests);
         for (id, function) in self.facts.functions.iter().enumerate() {
             if function.is_entry {
                 self.enter_from_outside(id as FunctionId);
@@ -325,6 +333,7 @@ impl<'f> PointsTo<'f> {
                     self.copy_memory(context, *to, *from, *bytes);
                 }
                 Act::Call(call) => self.call(context, call),
+                Act::Pair { data, table } => self.pair(context, *data, *table),
                 Act::Return(values) => {
                     for (i, &value) in values.iter().enumerate() {
                         self.flow(context, value, base + body.slots + i as u32);
@@ -569,6 +578,35 @@ impl<'f> PointsTo<'f> {
                 }
             }
             Rule::Escaped => self.escaped(object),
+            Rule::Tests => match self.objects.objects[object as usize].kind {
+                Kind::Function(function) => {
+                    if self.facts.functions[function as usize].body.is_some() {
+                        self.common_context(function);
+                    }
+                }
+                Kind::Foreign | Kind::Library | Kind::Data => {}
+                _ => {
+                    let all = self.all(object);
+                    self.graph.copy(all, self.tests);
+                }
+            },
+            Rule::Offered(function) => {
+                if self.methods.is_paired(function, object) {
+                    self.give_object(function, place);
+                }
+            }
+            Rule::Paired(function) => {
+                if self.methods.pair(function, object) {
+                    let offered = self.methods.offered(function);
+                    let places: Vec<PlaceId> =
+                        offered.map(|n| self.graph.set(n).iter().collect()).unwrap_or_default();
+                    for place in places {
+                        if self.objects.places[place as usize].object == object {
+                            self.give_object(function, place);
+                        }
+                    }
+                }
+            }
             _ if self.is_inert(object) => {}
             Rule::Load { to, offset: first, size } => match further(first) {
                 None => {
@@ -611,6 +649,57 @@ impl<'f> PointsTo<'f> {
                 }
             }
         }
+    }
+
+    // Trait objects.
+
+    /// An object gets a table of methods.
+    fn pair(&mut self, context: ContextId, data: Operand, table: GlobalId) {
+        if !self.facts.globals[table as usize].is_paired {
+            return;
+        }
+        for &(_, method) in &self.facts.globals[table as usize].initial {
+            if let Operand::Function(function) = method
+                && self.methods.is_method(function)
+            {
+                let paired = self.paired(function);
+                if std::env::var_os("LOCKRED_X").is_some() && self.facts.functions[function as usize].name.contains("lang_start") { eprintln!("PAIR {:?} in {} for {}", data, self.facts.functions[self.contexts[context as usize].function as usize].name, self.facts.functions[function as usize].name); }
+                self.flow(context, data, paired);
+            }
+        }
+    }
+
+    /// The node of what was made an object with a method.
+    fn paired(&mut self, function: FunctionId) -> Node {
+        if let Some(node) = self.methods.paired(function) {
+            return node;
+        }
+        let node = self.graph.add(1);
+        self.methods.set_paired(function, node);
+        self.add_rule(node, Rule::Paired(function));
+        node
+    }
+
+    /// Where the first argument of a call by pointer goes.
+    fn first_parameter(&mut self, function: FunctionId, base: Node) -> Node {
+        if !self.methods.is_method(function) {
+            return base;
+        }
+        if let Some(node) = self.methods.offered(function) {
+            return node;
+        }
+        let node = self.graph.add(1);
+        self.methods.set_offered(function, node);
+        self.add_rule(node, Rule::Offered(function));
+        node
+    }
+
+    /// A method is called on a place.
+    fn give_object(&mut self, function: FunctionId, place: PlaceId) {
+        let context = self.common_context(function);
+        let base = self.contexts[context as usize].base;
+        if std::env::var_os("LOCKRED_X").is_some() && self.facts.functions[function as usize].name.contains("lang_start") { eprintln!("GIVE {} {:?}", self.facts.functions[function as usize].name, self.objects.places[place as usize]); }
+        self.graph.point(base, place);
     }
 
     /// Those who are not known read it, write it, and call it.
@@ -740,6 +829,14 @@ impl<'f> PointsTo<'f> {
         let Pending { context, arguments, result: (first, results), nodes, gives_address, signature, .. } =
             pending.clone();
         let it = &self.facts.functions[function as usize];
+        if it.is_harness {
+            if let Some(context) = context {
+                for argument in arguments {
+                    self.flow(context, argument, self.tests);
+                }
+            }
+            return;
+        }
         if !direct && signature.is_some() && it.signature.is_some() && signature != it.signature {
             return;
         }
@@ -772,7 +869,11 @@ impl<'f> PointsTo<'f> {
             if direct { self.context_of_call(context, function) } else { self.common_context(function) };
         let base = self.contexts[callee as usize].base;
         for (i, &argument) in arguments.iter().enumerate().take(it.parameters as usize) {
-            self.flow(context, argument, base + i as u32);
+            let to = match i {
+                0 if !direct => self.first_parameter(function, base),
+                _ => base + i as u32,
+            };
+            self.flow(context, argument, to);
         }
         for &argument in arguments.iter().skip(it.parameters as usize) {
             self.flow(context, argument, self.foreign);
@@ -895,6 +996,35 @@ impl<'f> PointsTo<'f> {
     }
 
     // Answers.
+
+    /// Debug.
+    pub fn debug(&self) {
+        for (f, function) in self.facts.functions.iter().enumerate() {
+            if !function.name.contains("lang_start17") && !function.name.contains("lang_start28") { continue; }
+            eprintln!("DEBUG {} method {} {:?}", function.name, self.methods.is_method(f as u32), function.body.as_ref().map(|b| &b.acts));
+            for &c in &self.of_function[f] {
+                let base = self.contexts[c as usize].base;
+                for s in 0..function.body.as_ref().map_or(0, |b| b.slots) {
+                    let n: Vec<_> = self.graph.set(base + s).iter().take(5).map(|p| self.objects.objects[self.objects.places[p as usize].object as usize].kind).collect();
+                    eprintln!("DEBUG   context {c} slot {s} {n:?}");
+                }
+            }
+        }
+        for g in self.facts.globals.iter().filter(|g| g.name.starts_with("vtable")).take(4) { eprintln!("DEBUG {g:?}"); }
+        if true { return; }
+        for (f, function) in self.facts.functions.iter().enumerate() {
+            let Some(body) = &function.body else { continue };
+            for &c in &self.of_function[f] {
+                let base = self.contexts[c as usize].base;
+                for act in &body.acts {
+                    if let Act::Call(call) = act && let Operand::Slot(slot) = call.callee {
+                        let n: Vec<String> = self.graph.set(base + slot).iter().map(|p| match self.objects.objects[self.objects.places[p as usize].object as usize].kind { Kind::Function(f) => self.facts.functions[f as usize].name.clone(), k => format!("{k:?}") }).collect();
+                        eprintln!("CALL {} slot {slot}: {:?}", function.name, n);
+                    }
+                }
+            }
+        }
+    }
 
     /// Sizes, for measurements.
     #[must_use]

@@ -6,7 +6,7 @@
 
 use super::bits::Bits;
 use super::objects::PlaceId;
-use crate::facts::Distance;
+use crate::facts::{Distance, FunctionId};
 
 /// Index of a node.
 pub type Node = u32;
@@ -24,10 +24,16 @@ pub(super) enum Rule {
     CopyTo(u32),
     /// It is where this copy of memory comes from.
     CopyFrom(u32),
+    /// A function that is only found in tables of methods is offered it as its object.
+    Offered(FunctionId),
+    /// It was made a trait object whose table has this function.
+    Paired(FunctionId),
     /// It is called.
     Call(u32),
     /// Those who are not known have it.
     Escaped,
+    /// The harness calls the functions that can be reached from it.
+    Tests,
 }
 
 #[derive(Clone, Debug, Default)]
