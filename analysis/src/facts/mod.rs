@@ -96,12 +96,12 @@ pub enum Act {
     },
     /// A call.
     Call(Box<Call>),
-    /// An address is made one of a trait object, with this table of its methods.
+    /// An object is put in front of the table of its methods, or of the function that is called on it.
     Pair {
         /// The address of the object.
         data: Operand,
-        /// The table.
-        table: GlobalId,
+        /// The table or the function.
+        with: Operand,
     },
     /// The function's result.
     Return(Vec<Operand>),
@@ -143,6 +143,8 @@ pub struct Function {
     pub results: u32,
     /// The widths of its parameters and result; `None` if it takes more than those.
     pub signature: Option<Signature>,
+    /// Its address is in tables of methods, or beside objects in [`Act::Pair`]s, and nowhere else.
+    pub is_method: bool,
     /// It is the harness that runs the tests it is given. What it does besides is over before threads are watched, and not looked at.
     pub is_harness: bool,
     /// It may be called by those who are not part of the program.

@@ -3,7 +3,7 @@
 use super::{Act, Body, Call, Facts, Function, FunctionId, Global, GlobalId, Operand, Part, Signature, Slot};
 use crate::llvm::{self, Constant, Distance, Instruction, Linkage, Module, Movement, Scalar, Type, Value};
 use crate::recognise::{demangle, path_of};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
@@ -44,6 +44,7 @@ pub fn read(module: &Module) -> (Facts, Index) {
         index: Index::default(),
         facts: Facts::default(),
         scalars: HashMap::new(),
+        unpaired: HashSet::new(),
     };
     let functions = module.functions();
     let globals = module.globals();
@@ -59,6 +60,7 @@ pub fn read(module: &Module) -> (Facts, Index) {
     for (id, function) in functions.into_iter().enumerate() {
         reader.function(id as FunctionId, function);
     }
+    reader.find_methods();
     (reader.facts, reader.index)
 }
 
@@ -67,6 +69,8 @@ struct Reader<'m> {
     index: Index,
     facts: Facts,
     scalars: HashMap<Type, Rc<[Scalar]>>,
+    /// Functions whose address is somewhere where no object is in front of it.
+    unpaired: HashSet<FunctionId>,
 }
 
 /// The function that is being read.
@@ -84,6 +88,20 @@ impl Under {
 }
 
 impl Reader<'_> {
+    /// Of which functions every address is in a table of methods or beside an object.
+    fn find_methods(&mut self) {
+        for global in self.facts.globals.iter().filter(|g| !g.is_paired) {
+            for (_, operand) in &global.initial {
+                if let Operand::Function(id) = operand {
+                    self.unpaired.insert(*id);
+                }
+            }
+        }
+        for (id, function) in self.facts.functions.iter_mut().enumerate() {
+            function.is_method = !self.unpaired.contains(&(id as FunctionId));
+        }
+    }
+
     fn scalars(&mut self, of: Type) -> Rc<[Scalar]> {
         let module = self.module;
         self.scalars.entry(of).or_insert_with(|| of.scalars(module).into()).clone()
@@ -178,6 +196,7 @@ impl Reader<'_> {
             parameters,
             results,
             signature,
+            is_method: false,
             is_harness: is_harness(&function.name()),
             is_entry: !function.is_declaration() && function.linkage() != Linkage::Internal,
         });
@@ -214,6 +233,7 @@ impl Reader<'_> {
                 _ => {
                     let slot = under.slots(1);
                     for from in all {
+                        self.unpaired(from);
                         under.body.acts.push(Act::Offset { result: slot, from, distance: Distance::Unknown });
                     }
                     Operand::Slot(slot)
@@ -237,47 +257,54 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// Whether an operand is a table of methods.
-    fn table(&self, operand: Operand) -> Option<GlobalId> {
+    /// Whether an operand is a table of methods, or a function.
+    fn is_code(&self, operand: Operand) -> bool {
         match operand {
-            Operand::Global(id, Some(0)) if self.facts.globals[id as usize].is_paired => Some(id),
-            _ => None,
+            Operand::Global(id, Some(0)) => self.facts.globals[id as usize].is_paired,
+            Operand::Function(_) => true,
+            _ => false,
         }
     }
 
-    /// Tables of methods among scalars, each behind the object that it belongs to.
+    /// Code among scalars, each behind the object that it belongs to.
     fn pairs(&mut self, under: &mut Under, operands: &[Operand]) {
-        for (i, &operand) in operands.iter().enumerate() {
-            if let Some(table) = self.table(operand) {
+        for (i, &with) in operands.iter().enumerate() {
+            if self.is_code(with) {
                 match i {
-                    0 => self.unpaired(operand),
-                    _ => under.body.acts.push(Act::Pair { data: operands[i - 1], table }),
+                    0 => self.unpaired(with),
+                    _ => under.body.acts.push(Act::Pair { data: operands[i - 1], with }),
                 }
             }
         }
     }
 
-    /// A table of methods is put somewhere, with what is not seen.
+    /// Code is put somewhere, with what is not seen.
     fn unpaired(&mut self, operand: Operand) {
-        if let Some(table) = self.table(operand) {
-            self.facts.globals[table as usize].is_paired = false;
+        match operand {
+            Operand::Global(id, _) => self.facts.globals[id as usize].is_paired = false,
+            Operand::Function(id) => {
+                self.unpaired.insert(id);
+            }
+            Operand::Nothing | Operand::Slot(_) => {}
         }
     }
 
-    /// A table of methods is stored: what is stored in front of it, in the same block, is the object.
-    fn stored_pair(&mut self, under: &mut Under, at: Instruction, address: Value, operand: Operand) {
-        let Some(table) = self.table(operand) else { return };
+    /// Code is stored: what is stored in front of it, in the same block, is the object.
+    fn stored_pair(&mut self, under: &mut Under, at: Instruction, address: Value, with: Operand) {
+        if !self.is_code(with) {
+            return;
+        }
         let (base, offset) = self.distance_from(address);
         for other in at.block().instructions() {
             if let Movement::Store(to, stored) = other.movement(self.module)
                 && self.distance_from(to) == (base, offset - 8)
             {
                 let data = self.operand(under, stored);
-                under.body.acts.push(Act::Pair { data, table });
+                under.body.acts.push(Act::Pair { data, with });
                 return;
             }
         }
-        self.unpaired(operand);
+        self.unpaired(with);
     }
 
     /// What an address is computed from, and how far it is from that.
@@ -412,6 +439,7 @@ impl Reader<'_> {
             }
             Movement::Resume(thrown) => {
                 let thrown = self.operand(under, thrown);
+                self.unpaired(thrown);
                 under.body.acts.push(Act::Throw(thrown));
             }
             Movement::LandingPad => under.body.acts.push(Act::Catch(result)),
@@ -419,6 +447,7 @@ impl Reader<'_> {
                 self.facts.undescribed += 1;
                 for operand in value.operands() {
                     for operand in self.operands(under, operand) {
+                        self.unpaired(operand);
                         under.body.acts.push(Act::Escape(operand));
                     }
                 }
@@ -440,6 +469,7 @@ impl Reader<'_> {
         let first = self.index.slots[&result].1;
         let scalars = self.scalars(result.value_type());
         for from in self.operands(under, from) {
+            self.unpaired(from);
             for (i, scalar) in scalars.iter().enumerate() {
                 if scalar.room > 0 && from != Operand::Nothing {
                     let result = first + i as u32;
@@ -472,6 +502,7 @@ impl Reader<'_> {
         if callee.is_inline_asm() {
             for argument in arguments {
                 for operand in self.operands(under, argument) {
+                    self.unpaired(operand);
                     under.body.acts.push(Act::Escape(operand));
                 }
             }
@@ -519,11 +550,14 @@ impl Reader<'_> {
             || name.starts_with("llvm.launder.")
             || name.starts_with("llvm.strip.")
         {
+            let operand = self.operand(under, arguments[0]);
+            self.unpaired(operand);
             self.copy(under, result, arguments[0]);
         } else if name.starts_with("llvm.va_") || name.starts_with("llvm.masked.") || name.starts_with("llvm.vp.") || name.contains(".gather") {
             self.facts.undescribed += 1;
             for argument in arguments {
                 for operand in self.operands(under, argument) {
+                    self.unpaired(operand);
                     under.body.acts.push(Act::Escape(operand));
                 }
             }

@@ -1,13 +1,13 @@
-//! Methods of trait objects: whatever is called through a table of methods is called on what was put beside that table.
+//! Methods: what is called by way of an address that was put beside an object is called on that object.
 //!
-//! A trait object is two addresses. Taken one by one, every method would be called on every object that some trait object is
-//! made of. So a function whose address is in tables of methods only gets as its first argument, when it is called by pointer, what is
-//! *offered* to it by a call and was *paired* with one of its tables.
+//! A trait object is two addresses, and so is an argument of `format!`. Taken one by one, every method would be called on every object that
+//! some trait object is made of. So a function whose address is only ever beside objects, or in tables that are, gets as its first
+//! argument, when it is called by pointer, what is *offered* to it by a call and was *paired* with it.
 
 use super::bits::Bits;
 use super::objects::ObjectId;
 use super::solver::Node;
-use crate::facts::{Act, Facts, FunctionId, Operand};
+use crate::facts::{Facts, FunctionId};
 use std::collections::HashMap;
 
 /// What is known of a method.
@@ -18,40 +18,19 @@ struct Method {
     offered: Option<Node>,
 }
 
-/// The functions whose addresses are in tables of methods only.
+/// Methods, and what is known of them.
 #[derive(Clone, Debug)]
 pub(super) struct Methods(HashMap<FunctionId, Method>);
 
 impl Methods {
-    /// Finds them. O(acts).
+    /// Of a program. O(functions).
     pub fn of(facts: &Facts) -> Self {
-        let mut methods = HashMap::new();
-        for table in facts.globals.iter().filter(|g| g.is_paired) {
-            for (_, operand) in &table.initial {
-                if let Operand::Function(function) = operand {
-                    methods.insert(*function, Method::default());
-                }
-            }
-        }
-        let mut forget = |operand: Operand| {
-            if let Operand::Function(function) = operand {
-                methods.remove(&function);
-            }
+        let ids = 0..facts.functions.len() as FunctionId;
+        let is_method = |&id: &FunctionId| {
+            let it = &facts.functions[id as usize];
+            it.is_method && it.body.is_some() && it.parameters > 0
         };
-        let others = facts.globals.iter().filter(|g| !g.is_paired);
-        others.flat_map(|g| &g.initial).for_each(|(_, operand)| forget(*operand));
-        for act in facts.functions.iter().flat_map(|f| &f.body).flat_map(|b| &b.acts) {
-            match act {
-                Act::Copy { from, .. } | Act::Offset { from, .. } => forget(*from),
-                Act::Store { parts, .. } => parts.iter().for_each(|p| forget(p.operand)),
-                Act::Call(call) => call.arguments.iter().copied().for_each(&mut forget),
-                Act::Return(values) => values.iter().copied().for_each(&mut forget),
-                Act::Throw(value) | Act::Escape(value) => forget(*value),
-                Act::Variable { .. } | Act::Load { .. } | Act::CopyMemory { .. } | Act::Pair { .. } | Act::Catch(_)
-                | Act::Unknown(_) => {}
-            }
-        }
-        Self(methods)
+        Self(ids.filter(is_method).map(|id| (id, Method::default())).collect())
     }
 
     pub fn is_method(&self, function: FunctionId) -> bool {

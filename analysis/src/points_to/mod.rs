@@ -56,8 +56,16 @@ struct Pending {
 struct Copying {
     to: (Option<ContextId>, Operand),
     from: (Option<ContextId>, Operand),
+    /// `None`: unknown, and so is what is where.
     bytes: Option<u64>,
+    /// What is copied, where it is not told apart.
+    mixed: Option<Node>,
+    /// Pairs of places that it was told apart for.
+    pairs: u32,
 }
+
+/// Pairs of places for which it is told apart what a copy of memory moves where.
+const PAIRS: u32 = 1000;
 
 /// Sizes, for measurements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -333,7 +341,7 @@ impl<'f> PointsTo<'f> {
                     self.copy_memory(context, *to, *from, *bytes);
                 }
                 Act::Call(call) => self.call(context, call),
-                Act::Pair { data, table } => self.pair(context, *data, *table),
+                Act::Pair { data, with } => self.pair(context, *data, *with),
                 Act::Return(values) => {
                     for (i, &value) in values.iter().enumerate() {
                         self.flow(context, value, base + body.slots + i as u32);
@@ -524,10 +532,9 @@ impl<'f> PointsTo<'f> {
     /// What is in a part of an object goes somewhere, now and later.
     fn add_outlet(&mut self, object: ObjectId, outlet: Outlet) {
         let it = &mut self.objects.objects[object as usize];
-        if it.outlets.contains(&outlet) {
+        if !it.outlets.insert(outlet) {
             return;
         }
-        it.outlets.push(outlet);
         let places = it.places.clone();
         for (offset, place) in places {
             if let Some(content) = self.objects.places[place as usize].content {
@@ -562,7 +569,7 @@ impl<'f> PointsTo<'f> {
                 let moved = match distance {
                     _ if offset == ANYWHERE => None,
                     Distance::Exactly(bytes) => Some(i64::from(offset).saturating_add(bytes)),
-                    Distance::Multiples(bytes, stride) if self.fold(object, stride) => {
+                    Distance::Multiples(bytes, stride) if stride % 8 == 0 && self.fold(object, stride) => {
                         Some(i64::from(offset).saturating_add(bytes))
                     }
                     _ => None,
@@ -637,12 +644,23 @@ impl<'f> PointsTo<'f> {
                 }
             }
             Rule::CopyTo(copy) => {
+                if let Some(mixed) = self.mixed(copy) {
+                    let to = self.objects.place(object, None);
+                    let to = self.content(to);
+                    self.graph.copy(mixed, to);
+                    return;
+                }
                 let Copying { from, .. } = self.copies[copy as usize];
                 for source in self.places_of(from) {
                     self.connect(copy, place, source);
                 }
             }
             Rule::CopyFrom(copy) => {
+                if let Some(mixed) = self.mixed(copy) {
+                    let all = self.all(object);
+                    self.graph.copy(all, mixed);
+                    return;
+                }
                 let Copying { to, .. } = self.copies[copy as usize];
                 for target in self.places_of(to) {
                     self.connect(copy, target, place);
@@ -653,17 +671,21 @@ impl<'f> PointsTo<'f> {
 
     // Trait objects.
 
-    /// An object gets a table of methods.
-    fn pair(&mut self, context: ContextId, data: Operand, table: GlobalId) {
-        if !self.facts.globals[table as usize].is_paired {
-            return;
-        }
-        for &(_, method) in &self.facts.globals[table as usize].initial {
-            if let Operand::Function(function) = method
+    /// An object is put beside a function, or a table of functions.
+    fn pair(&mut self, context: ContextId, data: Operand, with: Operand) {
+        let facts = self.facts;
+        let functions = match with {
+            Operand::Function(_) => vec![with],
+            Operand::Global(table, _) => {
+                facts.globals[table as usize].initial.iter().map(|(_, o)| *o).collect()
+            }
+            Operand::Nothing | Operand::Slot(_) => Vec::new(),
+        };
+        for function in functions {
+            if let Operand::Function(function) = function
                 && self.methods.is_method(function)
             {
                 let paired = self.paired(function);
-                if std::env::var_os("LOCKRED_X").is_some() && self.facts.functions[function as usize].name.contains("lang_start") { eprintln!("PAIR {:?} in {} for {}", data, self.facts.functions[self.contexts[context as usize].function as usize].name, self.facts.functions[function as usize].name); }
                 self.flow(context, data, paired);
             }
         }
@@ -729,9 +751,33 @@ impl<'f> PointsTo<'f> {
     fn copy_memory(&mut self, context: ContextId, to: Operand, from: Operand, bytes: Option<u64>) {
         let context = Some(context);
         let copy = self.copies.len() as u32;
-        self.copies.push(Copying { to: (context, to), from: (context, from), bytes });
+        self.copies.push(Copying {
+            to: (context, to),
+            from: (context, from),
+            bytes,
+            mixed: None,
+            pairs: 0,
+        });
         self.rule(context, to, Rule::CopyTo(copy));
         self.rule(context, from, Rule::CopyFrom(copy));
+    }
+
+    /// The node of what a copy moves, if it is not told apart.
+    fn mixed(&mut self, copy: u32) -> Option<Node> {
+        let Copying { bytes, mixed, pairs, to, from } = self.copies[copy as usize];
+        if mixed.is_some() || bytes.is_some() && pairs < PAIRS {
+            return mixed;
+        }
+        let node = self.graph.add(1);
+        self.copies[copy as usize].mixed = Some(node);
+        // Those that were told apart so far come again.
+        for place in self.places_of(to) {
+            self.apply(Rule::CopyTo(copy), place);
+        }
+        for place in self.places_of(from) {
+            self.apply(Rule::CopyFrom(copy), place);
+        }
+        Some(node)
     }
 
     fn places_of(&mut self, (context, operand): (Option<ContextId>, Operand)) -> Vec<PlaceId> {
@@ -754,6 +800,7 @@ impl<'f> PointsTo<'f> {
             return;
         }
         let bytes = self.copies[copy as usize].bytes;
+        self.copies[copy as usize].pairs += 1;
         if start == ANYWHERE {
             let all = self.all(source);
             let to = self.objects.place(target, None);
@@ -935,7 +982,7 @@ impl<'f> PointsTo<'f> {
                 let place = fresh(self);
                 let Some(result) = result else { return };
                 self.graph.point(base + result, place);
-                self.copy_memory(context, Operand::Slot(result), argument(0), None);
+                self.copy_memory(context, Operand::Slot(result), argument(0), Some(u64::MAX));
             }
             Effect::SameAsFirst => {
                 if let Some(result) = result_node {

@@ -3,6 +3,7 @@
 use super::solver::Node;
 use crate::facts::{FunctionId, GlobalId, Slot};
 use crate::llvm::gcd;
+use std::collections::HashSet;
 
 /// Index of an object.
 pub type ObjectId = u32;
@@ -37,14 +38,14 @@ pub enum Kind {
 }
 
 /// Where what is in a part of an object goes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Outlet {
     /// The part: first byte, and the byte behind it.
     pub range: (u32, u32),
     pub target: Target,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Target {
     Node(Node),
     /// The first byte of the part goes to this place of an object (anywhere: so does everything).
@@ -61,7 +62,7 @@ pub(super) struct Object {
     pub places: Vec<(u32, PlaceId)>,
     /// What all its places hold together.
     pub all: Option<Node>,
-    pub outlets: Vec<Outlet>,
+    pub outlets: HashSet<Outlet>,
     /// Offsets are told apart modulo this many bytes, the size of its elements; 0: exactly.
     pub stride: u32,
 }
@@ -87,7 +88,7 @@ pub(super) struct Objects {
 
 impl Objects {
     pub fn add(&mut self, kind: Kind, size: Option<u64>) -> ObjectId {
-        let object = Object { kind, size, places: Vec::new(), all: None, outlets: Vec::new(), stride: 0 };
+        let object = Object { kind, size, places: Vec::new(), all: None, outlets: HashSet::new(), stride: 0 };
         self.objects.push(object);
         self.objects.len() as ObjectId - 1
     }
@@ -98,6 +99,8 @@ impl Objects {
         let wanted = match (it.kind, offset) {
             (Kind::Function(_), _) => 0,
             (Kind::Foreign | Kind::Library | Kind::Data, _) | (_, None) => ANYWHERE,
+            // No address is at such an offset.
+            (_, Some(bytes)) if bytes % 8 != 0 => ANYWHERE,
             (_, Some(bytes)) if it.stride > 0 => bytes.rem_euclid(i64::from(it.stride)) as u32,
             (_, Some(bytes)) if bytes < 0 || bytes as u64 > it.size.unwrap_or(1 << 30) => ANYWHERE,
             (_, Some(bytes)) => bytes as u32,
