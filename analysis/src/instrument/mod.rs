@@ -202,28 +202,3 @@ impl Instrumenter<'_> {
         }
     }
 }
-
-/// Prints.
-pub fn statistics(module: &Module) {
-    let privacy = Rc::new(Privacy::of(module));
-        let t = std::time::Instant::now();
-        let (facts, index) = crate::facts::read(module);
-        let acts: usize = facts.functions.iter().flat_map(|f| &f.body).map(|b| b.acts.len()).sum();
-        eprintln!("facts {:?}: {} functions, {} globals, {acts} acts", t.elapsed(), facts.functions.len(), facts.globals.len());
-        let t = std::time::Instant::now();
-        let sharing = crate::sharing::Sharing::of(&facts);
-        eprintln!("points-to {:?}: {:?}", t.elapsed(), sharing.points_to().counts());
-        if std::env::var_os("LOCKRED_X").is_some() { sharing.points_to().debug(); }
-        let mut table = std::collections::BTreeMap::new();
-        for function in module.functions() {
-            for at in function.blocks().iter().flat_map(|b| b.instructions()) {
-                if matches!(at.opcode(), Opcode::Load | Opcode::Store) && !at.is_atomic() {
-                    let old = privacy.may_be_shared(at.address());
-                    let new = sharing.reach_of_value(module, &index, at.address());
-                    let known = index.slot(at.address()).is_some_and(|(f, s)| sharing.points_to().objects_of(f, s).is_empty());
-                    *table.entry((old, new, known)).or_insert(0) += 1;
-                }
-            }
-        }
-        for (k, v) in table { eprintln!("{k:?} {v}"); }
-    }

@@ -217,33 +217,6 @@ impl<'f> PointsTo<'f> {
             }
             let Some(work) = self.graph.wave() else { break };
             self.waves += 1;
-            if std::env::var_os("LOCKRED_X").is_some() { eprintln!("wave {} {:?} work {} sets {}", self.waves, self.counts(), work.len(), work.iter().map(|w| w.0.len() * w.1.len()).sum::<usize>()); }
-            if std::env::var_os("LOCKRED_X").is_some() {
-                let mut sources = self.graph.sources(self.foreign);
-                sources.sort_by_key(|s| std::cmp::Reverse(s.1));
-                for (n, size) in sources.into_iter().take(12) {
-                    let place = self.objects.places.iter().position(|p| p.content == Some(n)).map(|p| (self.objects.places[p].offset, self.objects.objects[self.objects.places[p].object as usize].kind));
-                    let all = self.objects.objects.iter().position(|o| o.all == Some(n)).map(|o| self.objects.objects[o].kind);
-                    let c = self.contexts.iter().filter(|c| c.base <= n).max_by_key(|c| c.base);
-                    eprintln!("  source {size} {n}: {place:?} {all:?} {:?}", c.map(|c| (&self.facts.functions[c.function as usize].name, n - c.base)));
-                    if let Some((_, Kind::Global(g))) = place { eprintln!("      {}", self.facts.globals[g as usize].name); }
-                    if let Some(Kind::Global(g)) = all { eprintln!("      {}", self.facts.globals[g as usize].name); }
-                    if let Some((_, Kind::Variable(c, _))) | Some((_, Kind::Heap(c,_))) = place { eprintln!("      {}", self.facts.functions[self.contexts[c as usize].function as usize].name); }
-                    if let Some(Kind::Variable(c, _)) | Some(Kind::Heap(c,_)) = all { eprintln!("      {}", self.facts.functions[self.contexts[c as usize].function as usize].name); }
-                }
-                let mut big: Vec<_> = work.iter().collect();
-                big.sort_by_key(|w| std::cmp::Reverse(w.1.len()));
-                for (rules, places) in big.into_iter().take(15) {
-                    eprintln!("  big {} rules {} places; {:?}", rules.len(), places.len(), &rules[..rules.len().min(3)]);
-                    if let Some(Rule::Load { to: n, .. } | Rule::Offset(n, _) | Rule::Store { from: n, .. }) = rules.first() {
-                        let c = self.contexts.iter().filter(|c| c.base <= *n).max_by_key(|c| c.base);
-                        if let Some(c) = c { eprintln!("    in {} slot {}", self.facts.functions[c.function as usize].name, n - c.base); }
-                    }
-                    let mut kinds = std::collections::BTreeMap::new();
-                    for p in places.iter() { let k = format!("{:?}", self.objects.objects[self.objects.places[p as usize].object as usize].kind); *kinds.entry(k.split('(').next().unwrap().to_owned()).or_insert(0) += 1; }
-                    eprintln!("    {kinds:?}");
-                }
-            }
             for (rules, places) in work {
                 for place in places.iter() {
                     for &rule in &rules {
@@ -349,7 +322,6 @@ impl<'f> PointsTo<'f> {
                 }
                 Act::Throw(value) => self.flow(context, *value, self.thrown),
                 Act::Catch(result) => self.graph.copy(self.thrown, base + result),
-                Act::Escape(value) if { if std::env::var_os("LOCKRED_X").is_some() {eprintln!("escape in {}", facts.functions[function as usize].name);} false } => { let _ = value; }
                 Act::Escape(value) => self.flow(context, *value, self.foreign),
                 Act::Unknown(result) => self.graph.copy(self.foreign, base + result),
             }
@@ -720,7 +692,6 @@ impl<'f> PointsTo<'f> {
     fn give_object(&mut self, function: FunctionId, place: PlaceId) {
         let context = self.common_context(function);
         let base = self.contexts[context as usize].base;
-        if std::env::var_os("LOCKRED_X").is_some() && self.facts.functions[function as usize].name.contains("lang_start") { eprintln!("GIVE {} {:?}", self.facts.functions[function as usize].name, self.objects.places[place as usize]); }
         self.graph.point(base, place);
     }
 
@@ -888,7 +859,6 @@ impl<'f> PointsTo<'f> {
             return;
         }
         let Some(body) = &it.body else {
-            if std::env::var_os("LOCKRED_X").is_some() && !direct { eprintln!("BYPTR {} {:?}", it.name, context.map(|c| &self.facts.functions[self.contexts[c as usize].function as usize].name)); }
             if let Some(context) = context {
                 self.external(context, function, &arguments, (results > 0).then_some(first), gives_address);
             } else if let Some((arguments, _)) = nodes {
@@ -935,7 +905,6 @@ impl<'f> PointsTo<'f> {
     fn leave(&mut self, call: u32) {
         let Pending { context, arguments, result: (first, results), nodes, gives_address, .. } =
             self.calls[call as usize].clone();
-        if std::env::var_os("LOCKRED_X").is_some() { eprintln!("LEAVE {:?}", context.map(|c| &self.facts.functions[self.contexts[c as usize].function as usize].name)); }
         if let Some((arguments, _)) = nodes {
             for argument in arguments.into_iter().flatten() {
                 self.graph.copy(argument, self.foreign);
@@ -961,7 +930,6 @@ impl<'f> PointsTo<'f> {
         };
         match Effect::of(&self.facts.functions[function as usize].name) {
             Effect::Nothing => {
-                if std::env::var_os("LOCKRED_X").is_some() { eprintln!("nothing: {} {}", self.facts.functions[function as usize].name, result_node.is_some()); }
                 if let Some(result) = result_node.filter(|_| gives_address) {
                     self.graph.copy(self.library, result);
                 }
@@ -1031,7 +999,6 @@ impl<'f> PointsTo<'f> {
                 self.call_stored(context, argument(1), 0, vec![None, library, library]);
             }
             Effect::Anything => {
-                if std::env::var_os("LOCKRED_X").is_some() { eprintln!("anything: {} in {}", self.facts.functions[function as usize].name, self.facts.functions[self.contexts[context as usize].function as usize].name); }
                 for &argument in arguments {
                     self.flow(context, argument, self.foreign);
                 }
@@ -1043,35 +1010,6 @@ impl<'f> PointsTo<'f> {
     }
 
     // Answers.
-
-    /// Debug.
-    pub fn debug(&self) {
-        for (f, function) in self.facts.functions.iter().enumerate() {
-            if !function.name.contains("lang_start17") && !function.name.contains("lang_start28") { continue; }
-            eprintln!("DEBUG {} method {} {:?}", function.name, self.methods.is_method(f as u32), function.body.as_ref().map(|b| &b.acts));
-            for &c in &self.of_function[f] {
-                let base = self.contexts[c as usize].base;
-                for s in 0..function.body.as_ref().map_or(0, |b| b.slots) {
-                    let n: Vec<_> = self.graph.set(base + s).iter().take(5).map(|p| self.objects.objects[self.objects.places[p as usize].object as usize].kind).collect();
-                    eprintln!("DEBUG   context {c} slot {s} {n:?}");
-                }
-            }
-        }
-        for g in self.facts.globals.iter().filter(|g| g.name.starts_with("vtable")).take(4) { eprintln!("DEBUG {g:?}"); }
-        if true { return; }
-        for (f, function) in self.facts.functions.iter().enumerate() {
-            let Some(body) = &function.body else { continue };
-            for &c in &self.of_function[f] {
-                let base = self.contexts[c as usize].base;
-                for act in &body.acts {
-                    if let Act::Call(call) = act && let Operand::Slot(slot) = call.callee {
-                        let n: Vec<String> = self.graph.set(base + slot).iter().map(|p| match self.objects.objects[self.objects.places[p as usize].object as usize].kind { Kind::Function(f) => self.facts.functions[f as usize].name.clone(), k => format!("{k:?}") }).collect();
-                        eprintln!("CALL {} slot {slot}: {:?}", function.name, n);
-                    }
-                }
-            }
-        }
-    }
 
     /// Sizes, for measurements.
     #[must_use]
