@@ -75,3 +75,21 @@ fn every_program_gets_its_verdict() {
         compare(&programs, &check(&arguments));
     }
 }
+
+/// Modules whose programs are checked with their claims in every run of the tests.
+const SLICE: &[&str] =
+    &["a_reentrant_mutex", "handles::", "memory::", "mutex::", "refcounts::", "two_rendezvous"];
+
+#[test]
+fn what_the_plan_claims_holds_in_the_corpus() {
+    let deep = std::env::var_os("LOCKRED_DEEP").is_some();
+    let programs: Vec<Program> = programs()
+        .into_iter()
+        .filter(|program| deep || SLICE.iter().any(|module| program.name.contains(module)))
+        .collect();
+    let mut arguments = vec!["--check-static"];
+    if !deep {
+        arguments.extend(SLICE);
+    }
+    compare(&programs, &check(&arguments));
+}

@@ -167,6 +167,22 @@ fn describe(model: &Judged, native: &TestFinished, wrong: &[String]) -> String {
 }
 
 #[test]
+fn what_the_plan_claims_holds_in_random_programs() {
+    let many = if std::env::var_os("LOCKRED_DEEP").is_some() { PROGRAMS } else { PROGRAMS / 10 };
+    let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("native-oracle-claims");
+    let programs: Vec<_> = (0..many as u64).map(generate::program).collect();
+    emit::write_crate(&root, &programs, THREADS, Locks::Std)
+        .unwrap_or_else(|e| panic!("cannot write {}: {e}", root.display()));
+    let arguments = ["check", "--message-format", "json", "--keep-going", "--check-static"];
+    let mut command = tool::lockred(&root, arguments);
+    let output = tool::finish(command.args(["--max-executions", "300"]));
+    let tests = output.tests();
+    assert_eq!(tests.len(), many, "{output}");
+    // An error of the analysis is an error of ours.
+    assert!(tests.iter().all(|test| test.verdict != Verdict::Unsupported), "{output}");
+}
+
+#[test]
 fn native_and_model_machine_agree() {
     let first = std::env::var("LOCKRED_ORACLE_SEED").map_or(0, |seed| seed.parse().unwrap());
     let judged: Vec<_> = (first..).filter_map(judge).take(PROGRAMS).collect();

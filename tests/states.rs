@@ -104,14 +104,14 @@ fn what_recurs_or_converges_is_verified() {
     assert!(found(wrongly, &[BugKind::Panic]), "{wrongly:?}");
     let crossed = test("endless::locks_in_both_orders");
     assert!(found(crossed, &[BugKind::Deadlock]), "{crossed:?}");
-    // (k + 1)^N states, in each of which N threads could run; more, as leftovers on stacks tell some apart (ARCHITECTURE.md).
+    // (k + 1)^N states, in each of which N threads could run.
     for (name, threads, rounds) in
         [("rounds_2x2", 2, 2), ("rounds_2x8", 2, 8), ("rounds_3x3", 3, 3), ("rounds_4x2", 4, 2)]
     {
         let test = test(&format!("converging::{name}"));
         let transitions = u64::from(threads) * (rounds + 1_u64).pow(threads);
         assert_eq!((test.verdict, test.executions), (Verdict::Verified, 1), "{test:?}");
-        assert!(test.transactions <= 12 * transitions, "{transitions} transitions: {test:?}");
+        assert!(test.transactions <= transitions, "{transitions} transitions: {test:?}");
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod instrument;
 pub mod llvm;
+pub mod plan;
 pub mod recognise;
 pub mod shim;
 mod facts;

@@ -27,6 +27,7 @@ mod build;
 mod cargo_config;
 mod check;
 mod cli;
+mod discipline;
 mod error;
 mod executable;
 mod exit;
@@ -36,6 +37,7 @@ mod interrupt;
 mod list;
 mod manual;
 mod output;
+mod plan;
 mod replay;
 mod report;
 mod schedule_file;
@@ -71,8 +73,13 @@ fn run(lockred: Lockred) -> Exit {
     let (outcome, color) = match lockred.command {
         Command::Check(options) => (check::run(&options), options.selection.display.color),
         Command::Replay(options) => (replay::run(&options), options.color),
+        Command::Discipline(options) => {
+            let color = options.selection.display.color;
+            (discipline::command::run(*options), color)
+        }
         Command::Explain(options) => (explain::run(&options), options.color),
         Command::List(options) => (list::run(&options), options.color),
+        Command::Plan(options) => (plan::run(&options), options.selection.display.color),
         Command::Setup(options) => (setup::run(&options), options.color),
     };
     outcome.unwrap_or_else(|error| {

@@ -1,10 +1,11 @@
-//! What `check` and `replay` both work on: a workspace, its toolchain with a back end, and what was built.
+//! What `check`, `plan` and `replay` work on: a workspace, its toolchain with a back end, and what was built.
 
 use crate::backend::{self, Backend};
 use crate::build::Build;
 use crate::build::artifact::Built;
 use crate::build::models::Models;
 use crate::build::project::Project;
+use crate::build::rules::Rules;
 use crate::cargo_config::Configuration;
 use crate::cli::selection::Selection;
 use crate::error::Result;
@@ -23,6 +24,7 @@ pub struct Subject {
     pub backend: Backend,
     configuration: Configuration,
     models: Models,
+    rules: Rules,
 }
 
 impl Subject {
@@ -31,6 +33,7 @@ impl Subject {
     /// # Errors
     /// What cargo, the toolchain or the set-up complain about, or what is wrong with the packages' sync models.
     pub fn find(directory: &Path, selection: &Selection, console: &Console) -> Result<Self> {
+        let rules = Rules::of(&selection.analysis)?;
         let configuration = Configuration::read(directory, &selection.manifest.config);
         let project = Project::find(
             directory,
@@ -42,7 +45,7 @@ impl Subject {
         let verbose = selection.display.verbose > 0;
         let backend = backend::ready(&toolchain, console, verbose)?;
         let models = Models::find(&project, &selection.models.distrust, &backend)?;
-        Ok(Self { project, toolchain, backend, configuration, models })
+        Ok(Self { project, toolchain, backend, configuration, models, rules })
     }
 
     /// Builds a selection; nothing happens where everything is fresh.
@@ -56,6 +59,7 @@ impl Subject {
             toolchain: &self.toolchain,
             backend: &self.backend,
             models: &self.models,
+            rules: &self.rules,
             selection,
         };
         build.run()

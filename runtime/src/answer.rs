@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::machine::Native;
 use crate::names::Use;
 use crate::nesting::Nesting;
+use crate::observed::Observed;
 use crate::state::{State, state};
 use lockred_search::transactions::Frontier;
 use lockred_search::{self as search, Choice, Counts, Covered, Observer, Outcome, Stop};
@@ -241,6 +242,20 @@ pub fn explore(strategy: Strategy, limits: Limits, keep_going: bool, rooted: boo
         warnings: std::mem::take(&mut state.warnings),
         assumptions: std::mem::take(&mut state.assumptions),
     })
+}
+
+/// Walks at random below the root, and tells who accesses what under which locks.
+pub fn observe(executions: u64, seed: u64, operations: u64, rooted: bool) -> Message {
+    if rooted {
+        crate::harness::learn();
+        // What that has run is none of these executions.
+        state().observed = Some(Observed::default());
+        let limits = search::Limits { executions: Some(executions), operations };
+        let mut watch = Watch::new(None, true);
+        let strategy = search::Strategy::Random { seed };
+        search::explore(&mut Native::default(), strategy, limits, &mut watch);
+    }
+    Message::Observed(crate::observed::observation())
 }
 
 fn explore_all(strategy: Strategy, limits: search::Limits, watch: &mut Watch) -> Outcome {

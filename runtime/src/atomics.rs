@@ -7,7 +7,7 @@ use crate::operation::{Atomic, AtomicOperation, Await, Pending, store};
 use crate::rounds;
 use crate::spin::Advice;
 use crate::spurious;
-use crate::state::{Mode, installed, state, stop};
+use crate::state::{Mode, NOTHING, Passed, installed, state, stop};
 use crate::thread::Thread;
 use lockred_trace::hooks::{Class, How, Order, RmwOp, Test};
 use lockred_trace::sites::SiteId;
@@ -68,6 +68,7 @@ fn only_executed(address: usize, how: u32) -> bool {
 
 /// The memory of an atomic operation, which is executed now, must be there.
 fn check(address: usize, size: u32, kind: AccessKind, site: SiteId) {
+    crate::claims::operation(address, size as usize, site, kind == AccessKind::AtomicWrite);
     let Some(state) = installed() else { return };
     if state.below_root && state.running.is_some() && state.mode != Mode::Free {
         crate::misuse::check(state, kind, address, size as usize, site);
@@ -99,8 +100,8 @@ enum Arrival {
 }
 
 /// Lets the running thread reach its operation, whose memory must be there then.
-fn arrive(operation: &mut AtomicOperation, rmw: Option<(RmwOp, u64)>) -> Arrival {
-    let arrival = reach(operation, rmw);
+fn arrive(operation: &mut AtomicOperation, rmw: Option<(RmwOp, u64)>, passed: Passed) -> Arrival {
+    let arrival = reach(operation, rmw, passed);
     let reads = matches!(operation.kind, Atomic::Load | Atomic::Failed);
     let kind = if reads { AccessKind::AtomicRead } else { AccessKind::AtomicWrite };
     check(operation.address, operation.size, kind, operation.site);
@@ -108,7 +109,7 @@ fn arrive(operation: &mut AtomicOperation, rmw: Option<(RmwOp, u64)>) -> Arrival
 }
 
 /// Stops where the operation is a scheduling point, waits where it has to wait.
-fn reach(operation: &mut AtomicOperation, rmw: Option<(RmwOp, u64)>) -> Arrival {
+fn reach(operation: &mut AtomicOperation, rmw: Option<(RmwOp, u64)>, passed: Passed) -> Arrival {
     let state = state();
     // Once the process has exited, the others are bounded by their steps.
     let alone = state.execution.live == 1 && state.execution.exit.is_none();
@@ -116,7 +117,7 @@ fn reach(operation: &mut AtomicOperation, rmw: Option<(RmwOp, u64)>) -> Arrival 
     if !state.below_root {
         // A main that waits before it creates threads: that is the root.
         if !operation.can_proceed() {
-            stop(Pending::Atomic(*operation), operation.site);
+            stop(Pending::Atomic(*operation), passed, operation.site);
         }
         return Arrival::Told;
     }
@@ -125,7 +126,7 @@ fn reach(operation: &mut AtomicOperation, rmw: Option<(RmwOp, u64)>) -> Arrival 
     let own = !operation.how.has(How::PRIMITIVE);
     if operation.how.class() == Class::Invisible {
         if !operation.can_proceed() {
-            stop(Pending::Atomic(*operation), operation.site);
+            stop(Pending::Atomic(*operation), passed, operation.site);
         }
         return Arrival::Told;
     }
@@ -140,7 +141,9 @@ fn reach(operation: &mut AtomicOperation, rmw: Option<(RmwOp, u64)>) -> Arrival 
             Advice::Stop => {}
             Advice::Skip => return Arrival::Repeat,
             Advice::Wait => {
-                crate::waiting::wait_for_change(operation.site);
+                // What is pending then is the wait: what is read is the operation's.
+                let reads = [operation.address as u64, operation.size.into(), passed[0], passed[1]];
+                crate::waiting::wait_for_change(reads, operation.site);
                 return Arrival::Again;
             }
         }
@@ -153,7 +156,7 @@ fn reach(operation: &mut AtomicOperation, rmw: Option<(RmwOp, u64)>) -> Arrival 
         if operation.leaves_out_rounds() {
             looks(operation);
         }
-        stop(Pending::Atomic(*operation), operation.site);
+        stop(Pending::Atomic(*operation), passed, operation.site);
     }
     let thread = crate::state::state().thread();
     thread.in_region = thread.regions > 0 && !own;
@@ -265,7 +268,7 @@ pub extern "C" fn __lr_atomic_load(
         return crate::operation::load(address, size);
     }
     let mut load = operation(Atomic::Load, address, size, order(code), how, site);
-    let arrival = arrive(&mut load, None);
+    let arrival = arrive(&mut load, None, NOTHING);
     let value = load.word();
     executed(&load, arrival, None, value, value);
     value
@@ -287,7 +290,7 @@ pub extern "C" fn __lr_atomic_store(
         return store(address, size, value);
     }
     let mut write = operation(Atomic::Store, address, size, order(code), how, site);
-    let arrival = arrive(&mut write, None);
+    let arrival = arrive(&mut write, None, [value, 0, 0, 0]);
     let old = write.word();
     store(address, size, value);
     executed(&write, arrival, None, old, cut(value, size));
@@ -310,7 +313,8 @@ pub extern "C" fn __lr_atomic_rmw(
     let op = RmwOp::from_code(op)
         .unwrap_or_else(|| crate::state::fatal("an unknown read-modify-write was emitted"));
     let parks = How(how).class() == Class::Park;
-    let waits = parks && crate::channels::parks(address);
+    let passed = [operand, op as u64, address as u64, 0];
+    let waits = parks && crate::channels::parks(address, passed);
     if only_executed(address, how) {
         check(address, size, AccessKind::AtomicWrite, SiteId(site));
         let old = crate::operation::load(address, size);
@@ -320,11 +324,11 @@ pub extern "C" fn __lr_atomic_rmw(
         crate::channels::counted(How(how), new);
         return old;
     }
-    if parks && !waits && returns_for_no_reason(address, site) {
+    if parks && !waits && returns_for_no_reason(address, operand, site) {
         return PARK_TOKEN;
     }
     let mut update = operation(Atomic::Rmw, address, size, order(code), how, site);
-    let arrival = arrive(&mut update, Some((op, operand)));
+    let arrival = arrive(&mut update, Some((op, operand)), [operand, op as u64, 0, 0]);
     let old = update.word();
     let new = if stands_still(&update) { old } else { apply(op, old, operand, size) };
     store(address, size, new);
@@ -352,10 +356,10 @@ fn stands_still(update: &AtomicOperation) -> bool {
 const PARK_TOKEN: u64 = 1;
 
 /// Whether the running thread, which is about to park, is to go on without having taken the token.
-fn returns_for_no_reason(address: usize, site: u32) -> bool {
+fn returns_for_no_reason(address: usize, operand: u64, site: u32) -> bool {
     if !state().below_root && state().spurious() {
         // A main that parks before it creates threads: that is the root.
-        stop(Pending::Choosing, SiteId(site));
+        stop(Pending::Choosing, [address as u64, operand, 0, 0], SiteId(site));
         crate::gate::went_on();
     }
     let happens = spurious::happens(address, __lr_atomic_rmw as *const () as usize);
@@ -393,7 +397,7 @@ pub extern "C" fn __lr_atomic_cmpxchg(
     }
     let kind = Atomic::CompareExchange { expected };
     let mut exchange = operation(kind, address, size, order(orders & 0xff), how, site);
-    let arrival = arrive(&mut exchange, None);
+    let arrival = arrive(&mut exchange, None, [new, orders.into(), 0, 0]);
     let old = exchange.word();
     let weak = exchange.how.has(How::WEAK);
     if old == expected

@@ -16,7 +16,7 @@
 use crate::channel::Channel;
 use crate::operation::{ChannelOperation, Pending, load};
 use crate::spin::Advice;
-use crate::state::{State, installed, state, stop};
+use crate::state::{NOTHING, Passed, State, installed, state, stop};
 use crate::{gate, names, objects, plain, region, rounds, time, waiting};
 use lockred_search::discipline::Passing;
 use lockred_search::footprint::{Access, ObjectId};
@@ -187,8 +187,8 @@ pub fn times_out(deadline: Option<u64>) -> bool {
 const TOKEN: u64 = 1;
 
 /// The running thread is about to take its token. Whether that is in an act on a channel: where it has offered a message, it first waits
-/// until this was taken or withdrawn.
-pub fn parks(address: usize) -> bool {
+/// until this was taken or withdrawn. `passed`: how the caller takes it.
+pub fn parks(address: usize, passed: Passed) -> bool {
     let Some(Inside::Muted { channel, .. }) = inside() else { return false };
     if load(address, 4) == TOKEN {
         return true;
@@ -198,7 +198,7 @@ pub fn parks(address: usize) -> bool {
     if offering == Some(number) {
         let guard = state().thread().guard.take();
         let site = state().thread().site;
-        stop(Pending::Offering { channel }, site);
+        stop(Pending::Offering { channel }, passed, site);
         state().thread().guard = guard;
     }
     let state = state();
@@ -346,7 +346,7 @@ fn arrive(operation: ChannelOperation, site: SiteId) -> bool {
     if !state.below_root {
         // A main that waits before it creates threads: that is the root.
         if !ready {
-            stop(Pending::Channel(operation), site);
+            stop(Pending::Channel(operation), NOTHING, site);
         }
         return false;
     }
@@ -358,7 +358,8 @@ fn arrive(operation: ChannelOperation, site: SiteId) -> bool {
             Advice::Stop => {}
             Advice::Skip => return true,
             Advice::Wait => {
-                waiting::wait_for_change(site);
+                let ChannelOperation { act, channel, timed } = operation;
+                waiting::wait_for_change([act as u64, channel as u64, timed.into(), 0], site);
                 return false;
             }
         }
@@ -370,7 +371,7 @@ fn arrive(operation: ChannelOperation, site: SiteId) -> bool {
     let state = crate::state::state();
     let alone = state.execution.live == 1 && state.execution.exit.is_none();
     if !(alone && ready) {
-        stop(Pending::Channel(operation), site);
+        stop(Pending::Channel(operation), NOTHING, site);
     }
     false
 }

@@ -6,20 +6,20 @@
 use crate::machine::{choose, sign};
 use crate::operation::Pending;
 use crate::record;
-use crate::state::{installed, state, stop};
+use crate::state::{Passed, installed, state, stop};
 use lockred_trace::sites::SiteId;
 
 /// Most values that one choice may have (what a word of the trail holds).
 const MOST: u64 = 1 << 31;
 
-/// One of `0..of`, for the running thread. `what`: how reports call the choice.
-pub fn value(of: u32, what: &str) -> u32 {
+/// One of `0..of`, for the running thread. `what`: how reports call the choice. `passed`: what its caller needs behind it.
+pub fn value(of: u32, passed: Passed, what: &str) -> u32 {
     if of < 2 || installed().is_none_or(|state| state.running.is_none()) {
         return 0;
     }
     crate::waiting::leave_loop(SiteId(0));
     state().thread().in_region = false;
-    stop(Pending::Choosing, SiteId(0));
+    stop(Pending::Choosing, passed, SiteId(0));
     crate::gate::went_on();
     let picked = choose(of as usize);
     sign(&mut state().step.signature, 300, picked, SiteId(0));
@@ -34,5 +34,5 @@ pub extern "C" fn __lr_choose(of: u64) -> u64 {
     if of > MOST {
         crate::host::unsupported(&format!("a choice of {of} values"));
     }
-    u64::from(value(of as u32, "chooses"))
+    u64::from(value(of as u32, [of, 0, 0, 0], "chooses"))
 }

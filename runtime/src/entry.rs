@@ -31,7 +31,9 @@ extern "C" fn set_up() {
     let state = match session::open() {
         Some((order, status)) => {
             let mode = match order.task {
-                Task::Explore { .. } | Task::Minimise { .. } => Mode::Explore,
+                Task::Explore { .. } | Task::Minimise { .. } | Task::Observe { .. } => {
+                    Mode::Explore
+                }
                 Task::Replay { .. } => Mode::Replay,
             };
             if order.libtest {
@@ -92,6 +94,9 @@ fn carry_out() -> i32 {
         Task::Minimise { schedule, kind, key, steps, seconds } => {
             let wanted = crate::minimal::Wanted::new(kind, key, seconds);
             crate::minimal::answer(&schedule, wanted, steps, rooted)
+        }
+        Task::Observe { executions, seed, operations } => {
+            answer::observe(executions, seed, operations, rooted)
         }
         Task::Replay { schedule } => answer::replay(&schedule, REPLAY_OPERATIONS, rooted),
     };

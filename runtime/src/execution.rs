@@ -1,6 +1,7 @@
 //! The execution under way: everything of the runtime that a restore puts back to what it was at the root.
 
 use crate::channel::Channel;
+use crate::claims::Claims;
 use crate::nesting::Event;
 use crate::thread::Thread;
 use lockred_trace::sites::SiteId;
@@ -79,6 +80,8 @@ pub struct Execution {
     pub events: Vec<Event>,
     /// Channels that are known as a whole, by the address of the block that each is in.
     pub channels: BTreeMap<usize, Channel>,
+    /// What the plan claims of memory, in builds that check that.
+    pub claims: Option<Claims>,
     /// The first exit.
     pub exit: Option<Exit>,
     /// Panics in order.
@@ -114,6 +117,7 @@ impl Clone for Execution {
             steps_after_exit,
             cut,
             channels,
+            claims,
             outside,
         } = other;
         self.threads.clone_from(threads);
@@ -130,5 +134,6 @@ impl Clone for Execution {
         self.cut = *cut;
         self.outside = *outside;
         self.channels.clone_from(channels);
+        self.claims.clone_from(claims);
     }
 }

@@ -3,11 +3,12 @@
 //! What counts is what decides how the program can go on:
 //! - its memory: writable globals, the heaps' used parts, the stacks from the frame that called the runtime on (our own frames
 //!   below hold leftovers), with the registers that this frame keeps across calls, and where it goes on;
-//! - what the machine keeps for it: what threads are about to do, who waits, thread-local destructors, channels, the clock.
+//! - what the machine keeps for it: what threads are about to do, with what they passed to the hook ([`crate::state::Passed`]), who waits,
+//!   thread-local destructors, channels, the clock.
 //!
-//! Equal fingerprints mean equal states. The reverse does not hold: leftovers in dead slots of the program's own frames, and in padding,
-//! tell states apart that are the same to the program. That costs time, never a bug. Against it: in this search memory is handed out
-//! zeroed and a freed block is zeroed and handed out again first ([`crate::heap`]), and the counter of a recognised condition variable
+//! Equal fingerprints mean equal states. The reverse does not hold: leftovers in dead variables, and in their padding,
+//! tell states apart that are the same to the program. That costs time, never a bug. Against it: what else is dead in the program's frames
+//! is cleared ([`crate::frames`]), in this search memory is handed out zeroed and a freed block is zeroed and handed out again first ([`crate::heap`]), and the counter of a recognised condition variable
 //! stands still ([`crate::atomics`]). Addresses do not depend on the interleaving anyway.
 //!
 //! An execution that has done something beyond its own memory (files, the environment, native libraries) is like no other.
@@ -41,6 +42,7 @@ fn hash_thread(thread: &Thread, others: u64, hasher: &mut impl Hasher) {
         parent,
         children,
         pending,
+        arguments,
         site,
         last_site,
         guard,
@@ -81,7 +83,8 @@ fn hash_thread(thread: &Thread, others: u64, hasher: &mut impl Hasher) {
         random_words,
     } = thread;
     let stack_pointer = frame.is_none().then_some(stack_pointer);
-    (stack_pointer, frame, region, parent, children, pending, site, last_site).hash(hasher);
+    (stack_pointer, frame, region, parent, children, pending, arguments, site, last_site)
+        .hash(hasher);
     (guard, in_region, region_word, regions, inside, counted, answered, passed).hash(hasher);
     (condvar, condvar_lock, waits_with, fenced, woken, spurious, shares, stack_used).hash(hasher);
     spin.hash(hasher);
@@ -109,6 +112,8 @@ fn hash_execution(execution: &Execution, hasher: &mut impl Hasher) {
         panics,
         steps_after_exit,
         cut,
+        // What the plan claims changes nothing.
+        claims: _,
         outside: _,
     } = execution;
     for thread in threads {

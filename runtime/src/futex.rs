@@ -7,7 +7,7 @@ use crate::footprints::{queue, word};
 use crate::machine::{choose, sign};
 use crate::operation::{Pending, load};
 use crate::rounds;
-use crate::state::{self, state, stop};
+use crate::state::{self, NOTHING, state, stop};
 use lockred_search::footprint::Access;
 use lockred_search::machine::ThreadId;
 use lockred_trace::sites::SiteId;
@@ -71,7 +71,8 @@ fn wait(address: usize, value: u32, deadline: Option<u64>, bits: u32) -> i64 {
     }
     let inside = crate::region::takes_futex(address);
     if !inside {
-        stop(Pending::FutexWait { address }, SiteId(0));
+        let until = deadline.map_or([0, 0], |deadline| [1, deadline]);
+        stop(Pending::FutexWait { address }, [value.into(), until[0], until[1], 0], SiteId(0));
     }
     let state = state();
     state.step.footprint.touch(word(address), Access::Read);
@@ -93,7 +94,7 @@ fn wait(address: usize, value: u32, deadline: Option<u64>, bits: u32) -> i64 {
     crate::objects::futex(address, crate::objects::WAITS, &[]);
     let thread = state.thread();
     thread.woken = false;
-    stop(Pending::FutexQueued { address, deadline }, SiteId(0));
+    stop(Pending::FutexQueued { address, deadline }, NOTHING, SiteId(0));
     match deadline {
         Some(_) => crate::gate::futex_left(address),
         None => crate::gate::went_on(),
@@ -129,7 +130,7 @@ fn wake(address: usize, most: u32) -> i64 {
     crate::waiting::leave_reads(SiteId(0));
     let inside = crate::region::takes_futex(address);
     if !inside {
-        stop(Pending::FutexWake { address }, SiteId(0));
+        stop(Pending::FutexWake { address }, [most.into(), 0, 0, 0], SiteId(0));
     }
     let mut woken = Vec::new();
     while woken.len() < most as usize {

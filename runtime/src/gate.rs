@@ -88,9 +88,10 @@ fn entangle(state: &mut State, held: &[(ObjectId, Mode)]) {
     }
 }
 
-/// Whether an operation, which could be executed, waits all the same: an exclusive acquisition that would only announce itself.
+/// Whether an operation, which could be executed, waits all the same: an exclusive acquisition that would only announce itself. (Where the
+/// discipline is looked at, too: the function that waits for its turn behind that acquires the lock in a way that no model knows.)
 pub fn waits(state: &State, operation: &AtomicOperation) -> bool {
-    state.by_transactions
+    (state.by_transactions || state.observed.is_some())
         && operation.announces()
         && state.names.is_told_as_lock(operation.address)
         && matches!(operation.kind, Atomic::CompareExchange { expected } if operation.word() != expected)

@@ -20,6 +20,7 @@ pub fn finish(failures: &mut Vec<Failure>) {
     if state().step.flow == Flow::Over {
         return;
     }
+    crate::observed::ends();
     match state().execution.exit {
         Some(exit) => {
             failures.extend(judge_exit(exit));
@@ -106,6 +107,7 @@ fn warn(kind: WarningKind, message: String, site: SiteId, thread: u32) {
             site,
             stack,
             places: Vec::new(),
+            home: None,
             schedule: None,
         });
     }

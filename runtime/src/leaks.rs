@@ -12,7 +12,7 @@ use crate::lives::Lives;
 use crate::reach::Heap;
 use crate::state::{Mode, state};
 use lockred_trace::codes::WarningKind;
-use lockred_trace::message::Warning;
+use lockred_trace::message::{Home, Warning};
 use lockred_trace::sites::SiteId;
 
 /// The execution is over: warns of leaks, each place of an allocation once, if that is wanted. O(bytes in use, times the logarithm of the
@@ -40,7 +40,8 @@ pub fn judge() {
         match places.iter_mut().find(|place| place.stack == stack) {
             Some(place) => place.add(&leak),
             None => {
-                let mut place = Place { stack, blocks: 0, bytes: 0, others: 0 };
+                let mut place =
+                    Place { stack, blocks: 0, bytes: 0, others: 0, size: leak.block.size };
                 place.add(&leak);
                 places.push(place);
             }
@@ -67,6 +68,8 @@ struct Place<'a> {
     blocks: usize,
     bytes: usize,
     others: usize,
+    /// Of the first one.
+    size: usize,
 }
 
 impl Place<'_> {
@@ -92,12 +95,14 @@ impl Place<'_> {
             _ => message.push_str(&format!(" ({others} more blocks are lost with it)")),
         }
         let stack = self.stack.to_vec();
+        let home = Home::Block { start: 0, size: self.size as u64, allocated: stack.clone() };
         Warning {
             kind: WarningKind::Leak,
             message,
             site: SiteId(0),
             stack,
             places: Vec::new(),
+            home: Some(home),
             schedule: None,
         }
     }

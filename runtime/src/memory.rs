@@ -19,6 +19,7 @@ fn allocate(size: usize, align: usize) -> *mut u8 {
     match unsafe { heap::allocate(region(), size, align, state().reuse) } {
         Some(block) => {
             clear(block);
+            crate::claims::begins(block, size);
             crate::plain::allocated(block, size);
             crate::lives::allocated(block);
             block as *mut u8

@@ -168,6 +168,7 @@ fn warning(Circle { edges: circle, schedule, .. }: &Circle, complete: bool) -> W
         site: SiteId(0),
         stack: Vec::new(),
         places,
+        home: None,
         schedule: Some(schedule.clone()),
     }
 }

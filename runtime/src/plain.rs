@@ -24,6 +24,7 @@ static mut MAY_RACE: bool = false;
 
 /// An execution begins: the detector forgets, and watches.
 pub fn begin() {
+    crate::observed::begin();
     let state = state();
     if state.detects {
         let ranges = [crate::arena::range(), crate::root::globals()];
@@ -110,6 +111,21 @@ pub extern "C" fn __lr_write(address: usize, size: usize, site: u32) {
     check(address, size, site, true, Detector::write);
 }
 
+/// See [`lockred_trace::hooks`]: no other thread can reach the memory, so that neither gate nor detector need to know.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_check(address: usize, size: usize, writes: u32, site: u32) {
+    let _leftovers = crate::scrub::Leftovers;
+    let Some(state) = installed() else { return };
+    if size == 0 || !state.below_root || state.running.is_none() || crate::channels::is_muted() {
+        return;
+    }
+    let kind = if writes == 1 { AccessKind::Write } else { AccessKind::Read };
+    crate::misuse::check(state, kind, address, size, SiteId(site));
+    if writes == 1 && watching() {
+        progresses(state, address, size);
+    }
+}
+
 type Check = fn(&mut Detector, By, usize, usize) -> Option<Race>;
 
 fn check(address: usize, size: usize, site: u32, writes: bool, check: Check) {
@@ -125,6 +141,14 @@ fn check(address: usize, size: usize, site: u32, writes: bool, check: Check) {
     }
 }
 
+/// A write beyond the running thread's stack tells rounds of its loops apart.
+fn progresses(state: &mut State, address: usize, size: usize) {
+    if !state.thread().region.is_stack(address) {
+        state.thread().rounds.plain_write(address, size);
+        crate::rounds::progress();
+    }
+}
+
 /// Memory that is there is accessed.
 fn accessed(
     state: &mut State,
@@ -134,13 +158,15 @@ fn accessed(
     writes: bool,
     check: Check,
 ) {
-    if writes && !state.execution.threads[thread as usize].region.is_stack(address) {
-        state.thread().rounds.plain_write(address, size);
-        crate::rounds::progress();
+    if writes {
+        progresses(state, address, size);
     }
     crate::gate::plain(state, address, size, writes, site);
     if state.detector.is_none() {
         return;
+    }
+    if state.observed.is_some() {
+        crate::observed::accessed(address, size, SiteId(site), writes, false);
     }
     let stack = stack_id(state);
     let Some(detector) = &mut state.detector else { return };
@@ -175,12 +201,15 @@ fn detect_atomic(
     told: bool,
 ) {
     let stack = if told { stack_id(state) } else { last_stack_id(state) };
-    let Some(detector) = &mut state.detector else { return };
     let by = By { thread, site: operation.site, stack };
     // Users of a recognised primitive cannot see weak values.
     let trusted = operation.how.has(How::PRIMITIVE);
     let atomic = detect::Atomic { order: operation.order, access, trusted };
     let (address, size) = (operation.address, operation.size as usize);
+    if !trusted {
+        crate::observed::accessed(address, size, operation.site, wrote, true);
+    }
+    let Some(detector) = &mut state.detector else { return };
     let race = match operation.kind {
         Atomic::Store => detector.atomic_write(by, address, size, atomic),
         _ if wrote => detector.atomic_rmw(by, address, size, atomic),

@@ -41,7 +41,12 @@ pub extern "C" fn __lr_libc_pthread_create(
         return libc::EAGAIN;
     }
     crate::waiting::leave_loop(SiteId(0));
-    stop(Pending::Spawn, SiteId(0));
+    stop(
+        Pending::Spawn,
+        [handle as usize, attributes as usize, routine as usize, argument as usize]
+            .map(|passed| passed as u64),
+        SiteId(0),
+    );
     // SAFETY: the attributes were initialised by `__lr_libc_pthread_attr_init`, which keeps the stack size in the first word.
     let stack = if attributes.is_null() { DEFAULT_STACK } else { unsafe { *attributes } };
     let state = state();
@@ -83,6 +88,7 @@ pub extern "C" fn __lr_libc_pthread_create(
         detector.spawn(parent, child);
     }
     state.execution.events.push(Event::Creates(parent, child));
+    crate::observed::created(parent, child);
     crate::plain::wake_up();
     crate::gate::spawned(child);
     crate::objects::spawned(child);
@@ -166,7 +172,7 @@ pub extern "C" fn __lr_libc_pthread_join(handle: usize, result: *mut *mut u8) ->
         return libc::EDEADLK;
     }
     crate::waiting::leave_loop(SiteId(0));
-    stop(Pending::Join { target }, SiteId(0));
+    stop(Pending::Join { target }, [result as u64, 0, 0, 0], SiteId(0));
     let state = state();
     let joiner = state.thread_number();
     state.execution.threads[target as usize].joined = true;
@@ -176,6 +182,7 @@ pub extern "C" fn __lr_libc_pthread_join(handle: usize, result: *mut *mut u8) ->
         detector.join(joiner, target);
     }
     state.execution.events.push(Event::Joins(joiner, target));
+    crate::observed::joined(joiner, target);
     crate::gate::joined(target);
     crate::plain::rest_if_alone();
     crate::objects::joined(target);

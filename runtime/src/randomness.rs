@@ -36,7 +36,11 @@ fn answer(buffer: usize, length: usize) {
             ANSWERS[0]
         }
         Random::Explore => {
-            let picked = crate::choices::value(ANSWERS.len() as u32, "gets random bytes, answer");
+            let picked = crate::choices::value(
+                ANSWERS.len() as u32,
+                [buffer as u64, length as u64, 0, 0],
+                "gets random bytes, answer",
+            );
             crate::host::assume(AssumptionKind::RandomnessSampled, "");
             ANSWERS[picked as usize]
         }

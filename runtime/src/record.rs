@@ -2,6 +2,7 @@
 
 use crate::execution::Held;
 use crate::state::state;
+use crate::unwind::Frame;
 use lockred_search::machine::Flow;
 use lockred_trace::message::{Object, Output, Step};
 use lockred_trace::sites::SiteId;
@@ -38,6 +39,8 @@ pub struct Recorder {
     pub output: Vec<Output>,
     output_bytes: usize,
     moments: Vec<Moment>,
+    /// By thread: the frames of its stack where it was last stopped.
+    pub frames: HashMap<u32, Vec<Frame>>,
     /// Operations in the step under way since something failed in it.
     behind: usize,
 }
@@ -47,7 +50,8 @@ impl Recorder {
     pub fn object(&mut self, address: usize, kind: &str, size: Option<u64>) -> u32 {
         let objects = &mut self.objects;
         let number = *self.numbers.entry(address).or_insert_with(|| {
-            objects.push(Object { kind: kind.to_owned(), address: address as u64, size });
+            let home = crate::home::of(address, &self.frames);
+            objects.push(Object { kind: kind.to_owned(), address: address as u64, size, home });
             objects.len() as u32 - 1
         });
         let object = &mut objects[number as usize];

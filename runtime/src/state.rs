@@ -10,12 +10,14 @@ use crate::deaths::Deaths;
 use crate::detect::Detector;
 use crate::execution::Execution;
 use crate::failure::Failure;
+use crate::frames::Frames;
 use crate::gate::Lent;
 use crate::harness::Harness;
 use crate::heap::Reuse;
 use crate::lives::Lives;
 use crate::names::Names;
 use crate::nesting::Nesting;
+use crate::observed::Observed;
 use crate::operation::{AtomicOperation, Pending};
 use crate::overflow::Overflow;
 use crate::record::Recorder;
@@ -125,7 +127,9 @@ pub struct State {
     pub step: StepUnderWay,
     /// The record, in [`Mode::Replay`].
     pub recorder: Option<Recorder>,
-    /// Where blocks come from, in [`Mode::Replay`] and where leaks are looked for.
+    /// The locking discipline, where that is looked at.
+    pub observed: Option<Observed>,
+    /// Where blocks come from, in [`Mode::Replay`], where the discipline is looked at, and where leaks are looked for.
     pub lives: Option<Lives>,
     /// When freed memory is handed out again.
     pub reuse: Reuse,
@@ -160,6 +164,8 @@ pub struct State {
     pub by_states: bool,
     /// States are compared: frames of stopped threads are kept, and leftovers cleared.
     pub compares: bool,
+    /// What is known of the program's frames, where they are compared.
+    pub frames: Frames,
     /// Executions are watched by the race detector.
     pub detects: bool,
     /// A schedule is being followed.
@@ -189,10 +195,11 @@ impl State {
             Some(Task::Replay { schedule } | Task::Minimise { schedule, .. }) => {
                 schedule.is_written_out()
             }
-            None => true,
+            Some(Task::Observe { .. }) | None => true,
         };
         let environment = order.as_ref().map(|order| order.environment).unwrap_or_default();
-        let lives = mode == Mode::Replay || environment.leaks;
+        let observes = matches!(task, Some(Task::Observe { .. }));
+        let lives = mode == Mode::Replay || environment.leaks || observes;
         Self {
             mode,
             refuse_thread: order.as_ref().is_some_and(|order| order.libtest),
@@ -210,6 +217,7 @@ impl State {
             lives: lives.then(Lives::default),
             reuse: if environment.reuse { Reuse::AtOnce } else { Reuse::Late },
             recorder: (mode == Mode::Replay).then(Recorder::default),
+            observed: observes.then(Observed::default),
             assumptions: Vec::new(),
             warnings: Vec::new(),
             nesting: Nesting::default(),
@@ -225,6 +233,7 @@ impl State {
             by_transactions,
             by_states,
             compares: by_states || verifies,
+            frames: Frames::default(),
             follows: false,
             footprints,
             detects: !by_transactions,
@@ -275,16 +284,37 @@ pub fn fatal(message: &str) -> ! {
     crate::session::internal_error(message)
 }
 
+/// What the program passed to the hook that stops and is needed behind the stop, beside what is pending. It is in registers and in frames of the
+/// runtime, which no fingerprint looks at.
+pub type Passed = [u64; 4];
+
+/// Nothing.
+pub const NOTHING: Passed = [0; 4];
+
 /// Stops the running thread before an operation, until the explorer runs it again.
-pub fn stop(pending: Pending, site: SiteId) {
+pub fn stop(pending: Pending, passed: Passed, site: SiteId) {
     keep_errno();
     let stopped = crate::unwind::recorded_stack();
     let state = state();
+    let number = state.thread_number();
+    let frames = match (&mut state.recorder, &mut state.observed) {
+        (Some(recorder), _) => Some(&mut recorder.frames),
+        (None, Some(observed)) => Some(&mut observed.frames),
+        (None, None) => None,
+    };
+    if let Some(frames) = frames {
+        frames.insert(number, crate::unwind::frames());
+    }
     let frame = if state.compares { crate::unwind::program_frame() } else { None };
+    if let Some(frame) = &frame {
+        // SAFETY: it is a frame of the running stack.
+        unsafe { state.frames.clear(frame) };
+    }
     let thread = state.thread();
     thread.frame = frame;
     thread.stopped = stopped;
     thread.pending = pending;
+    thread.arguments = passed;
     thread.site = site;
     switch_to_explorer();
     crate::scrub::after_stop();

@@ -7,6 +7,7 @@ use crate::operation::{Await, Pending};
 use crate::rounds::Rounds;
 use crate::spin::Spin;
 use crate::spurious::Spurious;
+use crate::state::{NOTHING, Passed};
 use crate::unwind::Caller;
 use lockred_trace::sites::SiteId;
 use std::ops::Range;
@@ -44,6 +45,8 @@ pub struct Thread {
     pub children: u32,
     /// What it would do next.
     pub pending: Pending,
+    /// What it passed to the hook in which it was stopped.
+    pub arguments: Passed,
     /// Where its pending (or, queued, its last) operation is.
     pub site: SiteId,
     /// Where its last operation was that has a site: tells apart what calls of libc, which have none, wait for.
@@ -130,6 +133,7 @@ impl Thread {
             parent,
             children: 0,
             pending: Pending::Start,
+            arguments: NOTHING,
             site: SiteId(0),
             last_site: SiteId(0),
             guard: None,

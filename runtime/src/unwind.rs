@@ -52,6 +52,45 @@ pub fn recorded_stack() -> Vec<u64> {
     if state().recorder.is_some() { stack() } else { Vec::new() }
 }
 
+/// A frame of a stack.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Frame {
+    /// Where it goes on.
+    pub instruction: usize,
+    /// Its stack pointer: the lowest address of what is its own.
+    pub stack_pointer: usize,
+    /// Its frame pointer.
+    pub frame_pointer: usize,
+}
+
+extern "C" fn collect_frames(context: *mut Context, frames: *mut c_void) -> i32 {
+    const GO_ON: i32 = 0;
+    const END: i32 = 5;
+    // SAFETY: `frames` passes its own live vector.
+    let frames = unsafe { &mut *frames.cast::<Vec<Frame>>() };
+    // SAFETY: the unwinder calls back with a valid context. The CFA is that of the frame before, where this one called it.
+    let frame = unsafe {
+        Frame {
+            instruction: _Unwind_GetIP(context),
+            stack_pointer: _Unwind_GetCFA(context),
+            frame_pointer: _Unwind_GetGR(context, FRAME_POINTER),
+        }
+    };
+    if frame.instruction == 0 || frames.len() == DEPTH {
+        return END;
+    }
+    frames.push(frame);
+    GO_ON
+}
+
+/// The frames of the running stack, innermost first.
+pub fn frames() -> Vec<Frame> {
+    let mut frames = Vec::with_capacity(DEPTH);
+    // SAFETY: the callback gets a live vector and stops by itself.
+    unsafe { _Unwind_Backtrace(collect_frames, (&raw mut frames).cast()) };
+    frames
+}
+
 /// A frame of the program, as it was when it called the runtime.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Caller {
@@ -62,6 +101,9 @@ pub struct Caller {
     /// The registers that it keeps across calls.
     pub registers: [u64; 6],
 }
+
+/// DWARF's number of rbp.
+const FRAME_POINTER: i32 = 6;
 
 /// DWARF's numbers of rbx, rbp and r12 to r15.
 const KEPT: [i32; 6] = [3, 6, 12, 13, 14, 15];

@@ -3,7 +3,7 @@
 use crate::operation::Pending;
 use crate::rounds::{self, End, others};
 use crate::spin::Advice;
-use crate::state::{state, stop};
+use crate::state::{NOTHING, Passed, state, stop};
 use lockred_trace::codes::AssumptionKind;
 use lockred_trace::sites::SiteId;
 
@@ -13,7 +13,7 @@ pub fn pause(site: SiteId) {
         return;
     }
     if state().thread().spin.pause() == Advice::Wait {
-        return wait_for_change(site);
+        return wait_for_change(NOTHING, site);
     }
     // Without hooks of plain accesses, what a round does is not known.
     if !crate::plain::watching() {
@@ -27,17 +27,17 @@ pub fn pause(site: SiteId) {
         End::GaveUp => gave_up(site),
         End::Idle => {
             state().thread().in_region = false;
-            stop(Pending::Idling, site);
+            stop(Pending::Idling, NOTHING, site);
             crate::gate::went_on();
             state().thread().rounds.release(rounds::others());
         }
     }
 }
 
-/// The running thread waits until a word that it keeps reading changes, or nobody else can run.
-pub fn wait_for_change(site: SiteId) {
+/// The running thread waits until a word that it keeps reading changes, or nobody else can run. `passed`: what it does then.
+pub fn wait_for_change(passed: Passed, site: SiteId) {
     state().thread().in_region = false;
-    stop(Pending::Spinning, site);
+    stop(Pending::Spinning, passed, site);
     crate::gate::waited_for_change();
     state().thread().spin.release();
 }

@@ -3,7 +3,9 @@
 mod advice;
 mod allocators;
 mod choices;
+mod claims;
 mod demo;
+mod discipline;
 mod findings;
 mod fixtures;
 mod formats;

@@ -34,7 +34,7 @@ fn help_names_commands_and_options() {
     let fixture = shared("sample");
     let output = run(&fixture, &["--help"]).expect(0);
     assert!(
-        ["check", "replay", "list", "explain", "setup"]
+        ["check", "replay", "list", "plan", "explain", "setup"]
             .iter()
             .all(|name| output.stdout.contains(name))
     );

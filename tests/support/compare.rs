@@ -71,9 +71,12 @@ fn difference(program: &Program, test: &TestFinished) -> Option<(String, String)
             test.verdict == Verdict::Unsupported && !test.error && names_it
         }
     };
-    // A circle of locks is warned of where that is expected, and nowhere else.
-    let expected = program.expectation == Expectation::Warned(WarningKind::LockOrder);
-    let fits = fits && (expected || !warned(test, WarningKind::LockOrder));
+    // A circle of locks, and a lock that is not held everywhere, are warned of where that is expected, and nowhere else.
+    let exact = [WarningKind::LockOrder, WarningKind::LockingDiscipline];
+    let unexpected = |kind: &WarningKind| {
+        program.expectation != Expectation::Warned(*kind) && warned(test, *kind)
+    };
+    let fits = fits && !exact.iter().any(unexpected);
     if !fits {
         return Some((describe(&program.expectation), summary(test)));
     }

@@ -20,6 +20,7 @@ Usage: cargo xtask <command>
                  a search that takes longer than N seconds (5) is ended
   bench heaps    setup, then measure what an execution takes over the size of the program's heap
   bench search   measure how searches grow on model programs: executions, rates, memory
+  bench static   setup, then measure which accesses need no hook, what the others cost, and what the analysis takes
   bench papers   print the tables of the papers whose searches are beside ours, with our numbers
 ";
 
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         ["bench", "engine", "--seconds", seconds] => bench::engine::run(seconds),
         ["bench", "heaps"] => bench::heaps::run(),
         ["bench", "search"] => bench::search::run(),
+        ["bench", "static"] => bench::hooks::run(),
         ["bench", "papers"] => bench::papers::run(),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

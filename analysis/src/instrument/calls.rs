@@ -2,8 +2,7 @@
 
 use super::Instrumenter;
 use super::externals::{Treatment, treatment};
-use super::plain::{Direction, Range};
-use crate::llvm::{Attribute, Function, Instruction, Value};
+use crate::llvm::{Function, Instruction, Value};
 use lockred_trace::hooks::{CHANNEL_ENTER, CHANNEL_LEAVE};
 
 /// Intrinsics whose memory accesses the hooks cannot describe.
@@ -26,7 +25,7 @@ const HARMLESS_ASSEMBLY: &[&str] =
 impl Instrumenter<'_> {
     /// Hooks a call, if it needs a hook.
     pub(super) fn call(&mut self, function: Function, at: Instruction) {
-        self.by_value_arguments(function, at);
+        self.plain_accesses(function, at);
         let Some(callee) = at.callee() else { return };
         if callee.is_inline_asm() {
             self.assembly(function, at, callee);
@@ -64,15 +63,6 @@ impl Instrumenter<'_> {
     fn intrinsic(&mut self, function: Function, at: Instruction, name: &str) {
         if UNDESCRIBED.iter().any(|prefix| name.starts_with(prefix)) {
             self.unsupported_instruction(function, at);
-        } else if name.starts_with("llvm.memcpy.") || name.starts_with("llvm.memmove.") {
-            let length = self.byte_count(function, at);
-            let source = Range { direction: Direction::Read, start: at.operand(1), length };
-            let target = Range { direction: Direction::Write, start: at.operand(0), length };
-            self.shared_ranges(function, at, &[source, target]);
-        } else if name.starts_with("llvm.memset.") {
-            let length = self.byte_count(function, at);
-            let target = Range { direction: Direction::Write, start: at.operand(0), length };
-            self.shared_ranges(function, at, &[target]);
         } else if name == "llvm.x86.sse2.pause" {
             let site = self.sites.of(self.context, function, at);
             let location = self.location(function, at);
@@ -81,32 +71,6 @@ impl Instrumenter<'_> {
             self.hooks.builder.call(self.hooks.spin_hint, &[site]);
             at.erase();
         }
-    }
-
-    /// The length of a memory intrinsic as a 64-bit value.
-    fn byte_count(&self, function: Function, at: Instruction) -> Value {
-        self.hooks.builder.before(at, self.location(function, at));
-        self.hooks.builder.widen(self.context, at.operand(2)).unwrap_or_else(|| at.operand(2))
-    }
-
-    /// Hooks those ranges that may be shared.
-    fn shared_ranges(&mut self, function: Function, at: Instruction, ranges: &[Range]) {
-        let shared: Vec<Range> =
-            ranges.iter().copied().filter(|r| self.privacy.may_be_shared(r.start)).collect();
-        self.ranges(function, at, &shared);
-    }
-
-    /// A structure passed by hidden copy is read at the call.
-    fn by_value_arguments(&mut self, function: Function, at: Instruction) {
-        let Some(byval) = Attribute::named("byval") else { return };
-        let mut ranges = Vec::new();
-        for (index, start) in at.arguments().into_iter().enumerate() {
-            if let Some(copied) = at.by_value_argument(index as u32, byval) {
-                let length = self.context.integer(64).constant(self.module.store_size(copied));
-                ranges.push(Range { direction: Direction::Read, start, length });
-            }
-        }
-        self.shared_ranges(function, at, &ranges);
     }
 
     /// Inline assembly is native code, unless it is empty (a barrier for the optimiser) or only asks the processor.

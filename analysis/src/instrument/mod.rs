@@ -24,11 +24,13 @@ mod user_code;
 pub use escape::Privacy;
 
 use crate::llvm::{Attribute, Context, Function, Instruction, Module, Opcode};
+use crate::plan::{Decide, Decisions, Known, Rules, Table};
 use crate::recognise::{Models, Rule, demangle, path_of};
 use crate::waits::{self, Calls, Wait};
 use externals::Externals;
 use hooks::Hooks;
 use lockred_trace::hooks::TEXT_SECTION;
+use lockred_trace::plan::Reason;
 use sites::Sites;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -45,6 +47,8 @@ pub struct Program {
     pub user_functions: HashSet<String>,
     /// Native parts beside the C library and the unwinder.
     pub native_objects: Vec<String>,
+    /// Which rules decide that accesses need no hook.
+    pub rules: Rules,
 }
 
 /// What happened to a program.
@@ -71,11 +75,14 @@ pub(crate) struct Instrumenter<'m> {
     sites: Sites,
     externals: Externals,
     models: Models,
-    privacy: Rc<Privacy>,
+    rules: Rules,
+    known: Known,
+    /// What was decided of the accesses of the function under way.
+    decisions: Decisions,
+    /// All that was decided.
+    table: Table,
     /// Operations that wait for a condition of their word: they would else only go round a loop.
     waits: HashMap<Instruction, Wait>,
-    /// Plain accesses of the function under way are left alone.
-    trusted: bool,
 }
 
 /// Crates of the toolchain that a test's threads do not run: the harness, and the reading of names. Their plain accesses need no check.
@@ -99,7 +106,8 @@ pub fn instrument(
     models: Models,
 ) -> Result<Summary, String> {
     rename_main(module)?;
-    let privacy = Rc::new(Privacy::of(module));
+    let rules = std::mem::take(&mut program.rules);
+    let privacy = Rc::new(Privacy::flawed(module, rules.flaw));
     let waits = waiting(context, module, &privacy);
     attributes::strip(module);
     externals::rename(context, module);
@@ -116,9 +124,11 @@ pub fn instrument(
         sites: Sites::new(),
         externals: Externals::default(),
         models,
-        privacy,
+        rules,
+        known: Known { privacy, trusted: false },
+        decisions: Decisions::default(),
+        table: Table::default(),
         waits,
-        trusted: false,
     };
     let paths = instrumenter.paths_of_atomics(&functions);
     instrumenter.models.fit(&paths);
@@ -130,7 +140,7 @@ pub fn instrument(
         }
         if !function.is_declaration() && !naked.is_some_and(|n| function.has(n)) {
             let symbol = function.name();
-            instrumenter.trusted = !program.user_functions.contains(&symbol) && {
+            instrumenter.known.trusted = !program.user_functions.contains(&symbol) && {
                 let path = path_of(&demangle(&symbol));
                 TRUSTED.iter().any(|t| path.starts_with(t))
             };
@@ -142,9 +152,10 @@ pub fn instrument(
         program.native_objects.push("global assembly".into());
     }
     globals::place(context, module, &mut program);
-    let Instrumenter { sites, externals, models, .. } = instrumenter;
+    let Instrumenter { sites, externals, models, table, .. } = instrumenter;
     let count = sites.len();
     sidecar::embed(context, module, program, externals, sites, models.believed());
+    sidecar::embed_plan(context, module, table);
     Ok(Summary { models, sites: count })
 }
 
@@ -184,17 +195,26 @@ impl Instrumenter<'_> {
 
     /// Instruments one function.
     fn function(&mut self, function: Function) {
+        let known: &dyn Decide = &self.known;
+        self.decisions = Decisions::of(self.module, function, &self.rules, known);
         let blocks = function.blocks();
         let all: Vec<Instruction> = blocks.iter().flat_map(|b| b.instructions()).collect();
         for instruction in all {
             match instruction.opcode() {
                 Opcode::Load | Opcode::Store if !instruction.is_atomic() => {
-                    self.plain_access(function, instruction);
+                    self.plain_accesses(function, instruction);
                 }
                 Opcode::Load | Opcode::Store | Opcode::AtomicRmw | Opcode::CompareExchange => {
+                    self.table.add(self.context, function, instruction, Reason::Operation);
                     self.atomic(function, instruction);
                 }
-                Opcode::Fence => self.fence(function, instruction),
+                Opcode::Fence => {
+                    self.table.add(self.context, function, instruction, Reason::Operation);
+                    self.fence(function, instruction);
+                }
+                Opcode::Alloca if self.rules.checked => {
+                    self.announce_variable(function, instruction)
+                }
                 Opcode::VaArg => self.unsupported_instruction(function, instruction),
                 Opcode::Call => self.call(function, instruction),
                 _ => {}

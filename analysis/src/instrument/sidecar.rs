@@ -1,11 +1,13 @@
-//! The sidecar: sites, externals and facts of the build, as a constant in a section of the executable.
+//! The sidecar: sites, externals and facts of the build, as a constant in a section of the executable; and
+//! the plan in another.
 
 use super::Program;
 use super::externals::Externals;
 use super::sites::Sites;
-use crate::llvm::{Context, Module};
-use lockred_trace::FORMAT_VERSION;
+use crate::llvm::{Context, Global, Module};
+use crate::plan::Table;
 use lockred_trace::sites::{SECTION, Sidecar};
+use lockred_trace::{FORMAT_VERSION, plan};
 
 /// Emits the sidecar into the module.
 pub fn embed(
@@ -29,14 +31,27 @@ pub fn embed(
         sites,
     };
     let encoded = sidecar.encode();
-    let bytes = context.bytes(&encoded);
-    let table = module.add_global("__lr_sidecar", bytes.value_type());
-    table.set_initialiser(bytes);
-    table.set_constant(true);
-    table.set_section(SECTION);
-    table.set_alignment(1);
+    let table = constant(context, module, "__lr_sidecar", SECTION, &encoded);
     let length = module.add_global("__lr_sidecar_len", context.integer(64));
     length.set_initialiser(context.integer(64).constant(encoded.len() as u64));
     length.set_constant(true);
     module.keep(context, &[table.value()]);
+}
+
+/// Emits the plan into the module.
+pub fn embed_plan(context: Context, module: &Module, table: Table) {
+    let plan = table.into_plan().encode();
+    let plan = constant(context, module, "__lr_plan", plan::SECTION, &plan);
+    module.keep(context, &[plan.value()]);
+}
+
+/// Bytes in a section of their own.
+fn constant(context: Context, module: &Module, name: &str, section: &str, bytes: &[u8]) -> Global {
+    let bytes = context.bytes(bytes);
+    let global = module.add_global(name, bytes.value_type());
+    global.set_initialiser(bytes);
+    global.set_constant(true);
+    global.set_section(section);
+    global.set_alignment(1);
+    global
 }

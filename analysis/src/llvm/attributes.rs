@@ -42,6 +42,13 @@ impl Function {
         unsafe { !LLVMGetEnumAttributeAtIndex(self.0, FUNCTION, attribute.0).is_null() }
     }
 
+    /// Whether one of its parameters has it.
+    #[must_use]
+    pub fn parameter_has(self, index: u32, attribute: Attribute) -> bool {
+        // SAFETY: valid handle, the index of a parameter.
+        unsafe { !LLVMGetEnumAttributeAtIndex(self.0, parameter(index), attribute.0).is_null() }
+    }
+
     /// Removes it, if it is there.
     pub fn remove(self, attribute: Attribute) {
         // SAFETY: valid handle.

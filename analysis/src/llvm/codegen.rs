@@ -7,6 +7,7 @@ use llvm_sys::target_machine::*;
 use std::ffi::CString;
 use std::path::Path;
 use std::ptr;
+use std::sync::Once;
 
 /// Where the code may be loaded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,6 +61,25 @@ impl Codegen {
             }
             Ok(Self(machine))
         }
+    }
+
+    /// Has generators tell from now on how they lay out the frames of functions.
+    pub fn tell_frames() {
+        static ONCE: Once = Once::new();
+        ONCE.call_once(|| {
+            let options = [c"lockred-shim", c"-pass-remarks-analysis=stack-frame-layout"];
+            let options = options.map(std::ffi::CStr::as_ptr);
+            // SAFETY: valid strings, of which LLVM keeps nothing.
+            unsafe {
+                llvm_sys::support::LLVMParseCommandLineOptions(2, options.as_ptr(), ptr::null());
+            }
+        });
+    }
+
+    /// How the frames of the functions that were written since the last call are laid out, a text of LLVM's for each.
+    #[must_use]
+    pub fn take_frames() -> Vec<String> {
+        super::context::take_remarks()
     }
 
     /// Writes the module as an object file.

@@ -1,6 +1,7 @@
 //! The LLVM context: owner of types, constants and metadata.
 
 use super::{Module, Type, copy_text, take_message};
+use llvm_sys::LLVMDiagnosticSeverity;
 use llvm_sys::bit_reader::{LLVMGetBitcodeModuleInContext2, LLVMParseBitcodeInContext2};
 use llvm_sys::core::*;
 use llvm_sys::ir_reader::LLVMParseIRInContext2;
@@ -12,16 +13,26 @@ use std::ptr;
 thread_local! {
     /// What LLVM's diagnostic handler was told since the last look. LLVM reports why a link or a parse failed only there.
     static DIAGNOSTICS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    /// The remarks of the passes that were asked for them.
+    static REMARKS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
 extern "C" fn record_diagnostic(info: LLVMDiagnosticInfoRef, _: *mut c_void) {
     // SAFETY: LLVM passes a valid diagnostic for the time of this call.
     let severity = unsafe { LLVMGetDiagInfoSeverity(info) };
-    if matches!(severity, llvm_sys::LLVMDiagnosticSeverity::LLVMDSError) {
-        // SAFETY: as above; the description is ours to free.
-        let text = unsafe { take_message(LLVMGetDiagInfoDescription(info)) };
-        DIAGNOSTICS.with_borrow_mut(|all| all.push(text));
-    }
+    let list = match severity {
+        LLVMDiagnosticSeverity::LLVMDSError => &DIAGNOSTICS,
+        LLVMDiagnosticSeverity::LLVMDSRemark => &REMARKS,
+        _ => return,
+    };
+    // SAFETY: as above; the description is ours to free.
+    let text = unsafe { take_message(LLVMGetDiagInfoDescription(info)) };
+    list.with_borrow_mut(|all| all.push(text));
+}
+
+/// The remarks that LLVM made since the last call.
+pub(super) fn take_remarks() -> Vec<String> {
+    REMARKS.take()
 }
 
 /// The errors that LLVM reported since the last call, as one line.

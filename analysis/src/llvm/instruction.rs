@@ -96,6 +96,43 @@ impl Instruction {
         }
     }
 
+    /// Whether it only computes its result, from its operands.
+    #[must_use]
+    pub fn is_pure(self) -> bool {
+        use LLVMOpcode::*;
+        // SAFETY: valid handle.
+        let opcode = unsafe { LLVMGetInstructionOpcode(self.0) };
+        matches!(
+            opcode,
+            LLVMExtractValue
+                | LLVMInsertValue
+                | LLVMExtractElement
+                | LLVMInsertElement
+                | LLVMShuffleVector
+                | LLVMIntToPtr
+                | LLVMFCmp
+                | LLVMFNeg
+                | LLVMFAdd
+                | LLVMFSub
+                | LLVMFMul
+                | LLVMFDiv
+                | LLVMFRem
+                | LLVMFPTrunc
+                | LLVMFPExt
+                | LLVMFPToUI
+                | LLVMFPToSI
+                | LLVMUIToFP
+                | LLVMSIToFP
+        )
+    }
+
+    /// Of an alloca: the type of what it makes room for.
+    #[must_use]
+    pub fn allocated_type(self) -> Type {
+        // SAFETY: only called for allocas.
+        Type(unsafe { LLVMGetAllocatedType(self.0) })
+    }
+
     /// Whether it is a `phi`.
     #[must_use]
     pub fn is_phi(self) -> bool {

@@ -9,6 +9,7 @@
 mod command_line;
 mod constructors;
 mod final_link;
+mod frames;
 mod inputs;
 mod merge;
 mod prepare;
@@ -16,6 +17,7 @@ mod timings;
 
 use crate::instrument::{self, Program};
 use crate::llvm::{Codegen, Context, Relocation};
+use crate::plan::Rules;
 use crate::recognise::{Choice, Models};
 use command_line::CommandLine;
 use inputs::Inputs;
@@ -43,6 +45,7 @@ pub fn run(arguments: Vec<String>, home: &Path) -> Result<(), String> {
         };
     }
     if arguments.first().is_some_and(|a| a == CHECK) {
+        Rules::from_environment()?;
         return Models::chosen(&Choice::from_environment()?).map(|_| ());
     }
     if arguments.first().is_some_and(|a| a == "--static") {
@@ -120,6 +123,7 @@ fn link_instrumented(
         user_functions,
         panic_abort: inputs.panic_abort,
         native_objects: inputs.native_names.clone(),
+        rules: Rules::from_environment()?,
     };
     constructors::spell_out(context, &program);
     if let Some(path) = std::env::var_os("LOCKRED_SHIM_MERGED") {
@@ -135,13 +139,19 @@ fn link_instrumented(
     }
     let scratch = scratch(line)?;
     let object = scratch.path().join("program.o");
-    Codegen::new(Relocation::Fixed)?.write_object(&program, &object)?;
+    Codegen::tell_frames();
+    let codegen = Codegen::new(Relocation::Fixed)?;
+    codegen.write_object(&program, &object)?;
     timings.phase("generate code");
+    let frames = scratch.path().join("frames.o");
+    let table = frames::table(&Codegen::take_frames(), &object)?;
+    codegen.write_object(&frames::module(context, &table), &frames)?;
+    timings.phase("tell of frames");
     let runtime = home.join(RUNTIME);
     if !runtime.is_file() {
         return Err(format!("there is no {}; run `cargo lockred setup`", runtime.display()));
     }
-    final_link::link(line, inputs, &[&object, &runtime], scratch.path())?;
+    final_link::link(line, inputs, &[&object, &frames, &runtime], scratch.path())?;
     timings.phase("link");
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! Small programs in LLVM's textual IR, instrumented: which hooks appear, and which do not.
 
+mod plan;
+
 use lockred_analysis::instrument::{Program, instrument, prepare_user_code};
 use lockred_analysis::llvm::Context;
 use lockred_analysis::recognise::Models;
@@ -12,6 +14,7 @@ target triple = "x86_64-unknown-linux-gnu"
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare ptr @llvm.threadlocal.address.p0(ptr)
+declare i64 @llvm.umax.i64(i64, i64)
 declare void @keeps(ptr)
 declare void @forgets(ptr captures(none))
 define i32 @main(i32 %argc, ptr %argv) {
@@ -21,7 +24,11 @@ define i32 @main(i32 %argc, ptr %argv) {
 
 /// Instruments a sample, checks that the result is valid, and returns the text of function `f`.
 fn instrumented(text: &str) -> String {
-    let whole = whole(text);
+    function_f(&whole(text))
+}
+
+/// The text of function `f` in a module's.
+fn function_f(whole: &str) -> String {
     let start = whole.find("@f(").map(|at| whole[..at].rfind("define").unwrap()).unwrap();
     let end = start + whole[start..].find("\n}").unwrap();
     whole[start..end].to_owned()

@@ -48,6 +48,7 @@ void __lr_read(uint64_t a, uint64_t n, uint32_t s) {
     for (uint64_t i = 0; i < n; i++) sink = ((volatile char *)a)[i];
 }
 void __lr_write(uint64_t a, uint64_t n, uint32_t s) { (void)a; (void)n; (void)s; writes++; }
+void __lr_check(uint64_t a, uint64_t n, uint32_t w, uint32_t s) { if (w) __lr_write(a, n, s); else __lr_read(a, n, s); }
 
 static struct { int set; uint64_t mask, value; uint32_t test; } waiting;
 void __lr_await(uint64_t mask, uint64_t value, uint32_t test) {

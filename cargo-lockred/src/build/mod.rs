@@ -4,6 +4,7 @@ pub mod artifact;
 pub mod environment;
 pub mod models;
 pub mod project;
+pub mod rules;
 
 use crate::backend::Backend;
 use crate::cargo_config::Configuration;
@@ -17,6 +18,7 @@ use artifact::{Built, Messages};
 use cargo_metadata::Message;
 use models::Models;
 use project::Project;
+use rules::Rules;
 use std::io::BufReader;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -33,6 +35,8 @@ pub struct Build<'a> {
     pub backend: &'a Backend,
     /// The sync models to use.
     pub models: &'a Models,
+    /// The rules of the analysis to use.
+    pub rules: &'a Rules,
     /// What to build.
     pub selection: &'a Selection,
 }
@@ -61,13 +65,14 @@ impl Build<'_> {
         Ok(built)
     }
 
-    /// Where cargo builds: cargo sees neither the wrapper's flags nor the sync models, so they are in the name.
+    /// Where cargo builds: cargo sees neither the wrapper's flags, nor the sync models, nor rules, so they are in the name.
     pub fn target_directory(&self) -> PathBuf {
         let hash = Fingerprint::new()
             .add(env!("CARGO_PKG_VERSION"))
             .add(wrapper::SOURCES)
             .add(&self.backend.key)
             .add(self.models.hash())
+            .add(self.rules.hash())
             .hex();
         self.project.lockred_directory().join(hash)
     }
@@ -95,6 +100,7 @@ impl Build<'_> {
             .stdin(Stdio::null())
             .stdout(Stdio::piped());
         self.models.tell(&mut command);
+        self.rules.tell(&mut command);
         if let Some(inner) = self.configuration.tool("rustc-wrapper") {
             command.env(wrapper::INNER, inner);
         }

@@ -48,7 +48,7 @@ pub fn reproduce(
     let kind = bug::kind_words(finding.kind);
     let replay = match replayed(examiner, test, &schedule)? {
         Ending::Replayed(replay) => replay,
-        Ending::Explored(_) | Ending::Minimised(_) => {
+        Ending::Explored(_) | Ending::Minimised(_) | Ending::Observed(_) => {
             return Ok(Err("a replay was answered by something else".into()));
         }
         Ending::Interrupted { .. } => {

@@ -2,10 +2,12 @@
 
 use super::bugs;
 use super::explore::{Answer, Explored};
+use super::observed;
 use super::outcome::{Ended, FoundWarning, Outcome, Rendered, Told, verdict_without_bugs};
 use crate::baseline::{self, Baseline};
 use crate::build::artifact::Built;
 use crate::cli::check::CheckOptions;
+use crate::discipline;
 use crate::error::Result;
 use crate::executable::list::Test;
 use crate::executable::symbols::Symbols;
@@ -16,8 +18,8 @@ use crate::report::{Report, Severity, identity, warning};
 use crate::session::{Failure, Launch};
 use crate::subject::Subject;
 use lockred_trace::FORMAT_VERSION;
-use lockred_trace::codes::{AssumptionKind, Verdict};
-use lockred_trace::message::{Assumption, Counts, Stop, Warning};
+use lockred_trace::codes::{AssumptionKind, Verdict, WarningKind};
+use lockred_trace::message::{Assumption, Counts, Exploration, Stop, Warning};
 use lockred_trace::session::{Order, Task};
 use lockred_trace::sites::SiteId;
 use std::path::Path;
@@ -141,6 +143,10 @@ impl Examiner<'_> {
             let bug = bugs::found_bug(self, test, replay, bug, replay.schedule.clone(), None)?;
             outcome.add(bug);
         }
+        let has_bug = !exploration.findings.is_empty() || !answer.deaths.is_empty();
+        if exploration.threads > 1 && observed::is_wanted(self.options, has_bug) {
+            self.observe(test, exploration, &mut outcome)?;
+        }
         let mut lost = Vec::new();
         for finding in &exploration.findings {
             match bugs::reproduce(self, test, finding)? {
@@ -166,10 +172,20 @@ impl Examiner<'_> {
 
     /// A warning, which is an error where it was denied.
     fn warning(&self, test: &Test, warning: &Warning) -> FoundWarning {
-        let mut report = warning::warning(warning, &self.symbols);
-        let fingerprint = self.fingerprint(test, &report, &warning.message);
+        let report = warning::warning(warning, &self.symbols);
+        self.found_warning(test, warning.kind, report, &warning.message)
+    }
+
+    fn found_warning(
+        &self,
+        test: &Test,
+        kind: WarningKind,
+        mut report: Report,
+        key: &str,
+    ) -> FoundWarning {
+        let fingerprint = self.fingerprint(test, &report, key);
         let known = self.knows(test, &fingerprint);
-        let denied = self.options.findings.denies(warning.kind);
+        let denied = self.options.findings.denies(kind);
         if denied && !known {
             report.severity = Severity::Error;
             report
@@ -177,7 +193,21 @@ impl Examiner<'_> {
                 .push("a warning that fails the test, as --deny or --strict asks for".into());
         }
         let rendered = self.rendered(report, Stacks::User);
-        FoundWarning { fingerprint, known, denied, kind: warning.kind, rendered }
+        FoundWarning { fingerprint, known, denied, kind, rendered }
+    }
+
+    /// Looks at the locking discipline of a test, and warns of what is not as it should be.
+    fn observe(&self, test: &Test, exploration: &Exploration, outcome: &mut Outcome) -> Result<()> {
+        let Some(facts) = observed::of(self, test, exploration)? else { return Ok(()) };
+        let kind = WarningKind::LockingDiscipline;
+        if exploration.findings.is_empty() && !self.options.findings.allows(kind) {
+            for report in discipline::warning::all(&facts) {
+                let key = report.title.clone();
+                outcome.warnings.push(self.found_warning(test, kind, report, &key));
+            }
+        }
+        outcome.facts = Some(facts);
+        Ok(())
     }
 
     /// The outcome of a test that an error of ours ended; its schedule is kept.
@@ -206,6 +236,7 @@ impl Examiner<'_> {
             assumptions: Vec::new(),
             bugs: Vec::new(),
             warnings: Vec::new(),
+            facts: None,
             unsupported: None,
             error: None,
         }

@@ -83,7 +83,7 @@ pub fn explore(
             }
             Ending::Interrupted { counts } => return Ok(Explored::Interrupted { counts }),
             Ending::Failed(failure) => return Ok(Explored::Failed(failure)),
-            Ending::Replayed(_) | Ending::Minimised(_) => {
+            Ending::Replayed(_) | Ending::Minimised(_) | Ending::Observed(_) => {
                 let message = "the process answered another question than it was asked".into();
                 let failure =
                     Failure { message, counts: Counts::default(), trail: Default::default() };

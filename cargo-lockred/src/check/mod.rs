@@ -4,6 +4,7 @@ pub mod bugs;
 mod examine;
 mod explore;
 mod minimal;
+mod observed;
 pub mod outcome;
 mod side_by_side;
 pub mod tally;
@@ -29,8 +30,9 @@ use explore::Explored;
 use lockred_trace::message::Counts;
 use lockred_trace::session::Order;
 use lockred_trace::sites::Sidecar;
+use outcome::Outcome;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tally::Tally;
 use unfinished::Unfinished;
 
@@ -55,6 +57,24 @@ pub fn run(options: &CheckOptions) -> Result<Exit> {
     let mut outputs = Outputs::open(options)?;
     let checked = find_and_check(options, &console, &directory, &known, &mut outputs);
     checked.inspect_err(|error| outputs.failed(error))
+}
+
+/// Checks, and gives what each test came to, with the root of the workspace. Nothing is told to machines.
+///
+/// # Errors
+/// As [`run`].
+pub fn outcomes(options: &CheckOptions) -> Result<(Vec<Outcome>, PathBuf)> {
+    let display = &options.selection.display;
+    let console = Console::new(display.color, display.quiet);
+    let directory = std::env::current_dir()
+        .map_err(|e| Error::usage(format!("there is no current directory: {e}")))?;
+    interrupt::listen();
+    let mut outputs = Outputs::none(options);
+    let exit = find_and_check(options, &console, &directory, &Baseline::default(), &mut outputs)?;
+    if exit == Exit::Interrupted {
+        return Err(Error::interrupted());
+    }
+    Ok(outputs.into_outcomes())
 }
 
 /// The findings that are accepted.

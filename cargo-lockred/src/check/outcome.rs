@@ -1,5 +1,6 @@
 //! What a check of one test came to: the verdict, and everything that is told with it.
 
+use crate::discipline::facts::Facts;
 use crate::report::Report;
 use crate::report::strands::Strand;
 use lockred_trace::codes::{AssumptionKind, BugKind, Verdict, WarningKind};
@@ -31,6 +32,8 @@ pub struct Outcome {
     pub bugs: Vec<FoundBug>,
     /// What fails nothing.
     pub warnings: Vec<FoundWarning>,
+    /// What was observed of the locking discipline, where that was looked at.
+    pub facts: Option<Facts>,
     /// What cannot be modelled, with its place.
     pub unsupported: Option<Rendered>,
     /// An error of ours that ended the test, or bugs that could not be reproduced.

@@ -32,12 +32,24 @@ pub struct CheckOptions {
     /// options everything is checked again.
     #[arg(long, help_heading = "Search")]
     pub resume: bool,
+    /// The locking discipline is looked at in every test (`cargo lockred discipline`).
+    #[arg(skip)]
+    pub observes: bool,
     #[command(flatten)]
     pub findings: FindingOptions,
     #[command(flatten)]
     pub output: ReportOptions,
     #[command(flatten)]
     pub selection: Selection,
+}
+
+impl CheckOptions {
+    /// To check and to look at the discipline, with nothing else asked for.
+    pub fn observing(filter: FilterOptions, search: SearchOptions, selection: Selection) -> Self {
+        let output = ReportOptions { require: None, message_format: Vec::new() };
+        let findings = FindingOptions::default();
+        Self { filter, search, resume: false, observes: true, findings, output, selection }
+    }
 }
 
 /// Which tests of the selected targets, as in `cargo test`.

@@ -1,9 +1,11 @@
 //! The command line, declared with clap: what users can type, and its help texts.
 
 pub mod check;
+pub mod discipline;
 pub mod findings;
 pub mod format;
 pub mod list;
+pub mod plan;
 pub mod replay;
 pub mod selection;
 
@@ -32,8 +34,12 @@ pub enum Command {
     Check(Box<check::CheckOptions>),
     /// Run the schedule of a reported bug again and show the interleaving
     Replay(replay::ReplayOptions),
+    /// Tell which lock protects which field, keep that in a file, or compare it with the file
+    Discipline(Box<discipline::DisciplineOptions>),
     /// List the schedules of bugs that were found, which replay can run
     List(list::ListOptions),
+    /// Say which accesses of the tests are watched, and why others need not be
+    Plan(Box<plan::PlanOptions>),
     /// Say what a code in a report means, with an example; all codes, if none is named
     Explain(ExplainOptions),
     /// Build the back end for the toolchain in use (the first check does it by itself)

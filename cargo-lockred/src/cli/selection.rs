@@ -19,6 +19,9 @@ pub struct Selection {
     #[serde(default)]
     pub models: Models,
     #[command(flatten)]
+    #[serde(default)]
+    pub analysis: Analysis,
+    #[command(flatten)]
     pub manifest: Manifest,
     #[command(flatten)]
     pub display: Display,
@@ -124,6 +127,23 @@ pub struct Models {
     /// Explore what this library does inside instead of using the sync models of its primitives; `all` for every library
     #[arg(long, value_name = "LIBRARY")]
     pub distrust: Vec<String>,
+}
+
+/// Which rules of the static analysis are used.
+#[derive(Args, Serialize, Deserialize, Clone, Debug, Default)]
+#[command(next_help_heading = "Analysis")]
+pub struct Analysis {
+    /// Watch also the accesses that this rule lets go (`cargo lockred plan` lists the rules)
+    #[arg(long, value_name = "RULE")]
+    pub without_rule: Vec<String>,
+    /// Compare what the static analysis claims with what happens (a test of lockred itself; slow)
+    #[arg(long, hide = true)]
+    #[serde(default)]
+    pub check_static: bool,
+    /// Make this error in the analysis (a test of the tests of lockred itself)
+    #[arg(long, hide = true, value_name = "FLAW")]
+    #[serde(default)]
+    pub static_flaw: Option<String>,
 }
 
 /// Where the manifest is, and how dependencies are resolved.

@@ -1,5 +1,6 @@
 //! What an instrumented executable tells about itself: its sites, its tests, its source locations.
 
+pub mod debug_info;
 pub mod list;
 pub mod sidecar;
 pub mod symbols;

@@ -1,6 +1,7 @@
-//! Reading the sidecar out of an executable.
+//! Reading the sidecar and the plan out of an executable.
 
 use crate::error::{Error, Result};
+use lockred_trace::plan::{self, Plan};
 use lockred_trace::sites::{SECTION, Sidecar};
 use object::{Object, ObjectSection};
 use std::path::Path;
@@ -10,20 +11,36 @@ use std::path::Path;
 /// # Errors
 /// When the file cannot be read, is damaged, was instrumented by another version, or not at all.
 pub fn read(executable: &Path) -> Result<Sidecar> {
+    section(executable, SECTION, Sidecar::decode)
+}
+
+/// The plan of an executable.
+///
+/// # Errors
+/// As for [`read`].
+pub fn plan(executable: &Path) -> Result<Plan> {
+    section(executable, plan::SECTION, Plan::decode)
+}
+
+fn section<T>(
+    executable: &Path,
+    name: &str,
+    decode: impl Fn(&[u8]) -> std::result::Result<T, String>,
+) -> Result<T> {
     let bytes = std::fs::read(executable).map_err(|e| Error::file("read", executable, &e))?;
     let damaged = |e: &dyn std::fmt::Display| {
         Error::ours(format!("{} is damaged: {e}", executable.display()))
             .hint("remove the target directory and build again")
     };
     let file = object::File::parse(&*bytes).map_err(|e| damaged(&e))?;
-    let Some(section) = file.section_by_name(SECTION) else {
+    let Some(section) = file.section_by_name(name) else {
         return Err(Error::ours(format!(
             "{} was not linked by lockred; this is a bug in lockred, or a linker is forced by other means",
             executable.display()
         )));
     };
     let data = section.data().map_err(|e| damaged(&e))?;
-    Sidecar::decode(data).map_err(|e| damaged(&e))
+    decode(data).map_err(|e| damaged(&e))
 }
 
 #[cfg(test)]

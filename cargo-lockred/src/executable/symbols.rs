@@ -1,9 +1,11 @@
 //! From addresses and sites to frames: function, source file, line, column, and whose code it is.
 
+use super::debug_info::{DebugInfo, Name};
 use crate::report::source::Sources;
 use addr2line::Loader;
+use lockred_trace::message::{Home, Memory, Object};
 use lockred_trace::sites::{Sidecar, SiteId};
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
@@ -67,6 +69,9 @@ impl Places {
 pub struct Symbols {
     /// `None` in tests, which have sites only.
     loader: Option<Loader>,
+    executable: PathBuf,
+    /// Read when something is to be named.
+    debug_info: OnceCell<Option<DebugInfo>>,
     sidecar: Sidecar,
     places: Places,
     sources: Sources,
@@ -79,18 +84,49 @@ impl Symbols {
     pub fn open(executable: &Path, sidecar: Sidecar, places: Places) -> Self {
         // Without debug information the site table still gives the innermost places.
         let loader = Loader::new(executable).ok();
-        Self { loader, ..Self::of_sites(sidecar, places) }
+        Self { loader, executable: executable.to_owned(), ..Self::of_sites(sidecar, places) }
     }
 
     /// Frames from the site table alone.
     pub fn of_sites(sidecar: Sidecar, places: Places) -> Self {
         let sources = Sources::new(&places.root);
-        Self { loader: None, sidecar, places, sources, known: RefCell::default() }
+        Self {
+            loader: None,
+            executable: PathBuf::new(),
+            debug_info: OnceCell::new(),
+            sidecar,
+            places,
+            sources,
+            known: RefCell::default(),
+        }
     }
 
     /// The source files.
     pub const fn sources(&self) -> &Sources {
         &self.sources
+    }
+
+    /// The field, static or variable that an object is, if that is known.
+    pub fn name(&self, object: &Object) -> Option<String> {
+        let Object { address, size, ref home, .. } = *object;
+        let memory = Memory { address, size: size.unwrap_or(1), home: home.clone() };
+        self.name_of(&memory).map(|name| name.text)
+    }
+
+    /// What memory is called, if that is known.
+    pub fn name_of(&self, memory: &Memory) -> Option<Name> {
+        self.debug_info()?.name(memory)
+    }
+
+    /// The type of what is in a block, or of its elements, if that is known.
+    pub fn type_of(&self, block: &Home) -> Option<String> {
+        self.debug_info()?.type_of(block)
+    }
+
+    fn debug_info(&self) -> Option<&DebugInfo> {
+        // Without frames there are no functions either.
+        self.loader.as_ref()?;
+        self.debug_info.get_or_init(|| DebugInfo::open(&self.executable)).as_ref()
     }
 
     /// The frames of a stack of return addresses, innermost first. The site, where it is known, is more exact than the

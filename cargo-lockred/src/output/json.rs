@@ -295,6 +295,7 @@ mod tests {
             assumptions: Vec::new(),
             bugs: Vec::new(),
             warnings: Vec::new(),
+            facts: None,
             unsupported: None,
             error: Some("broken".into()),
         };

@@ -41,13 +41,7 @@ impl Outputs {
         let in_actions = std::env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true");
         let wanted =
             format::wanted(&options.output.message_format, in_actions).map_err(Error::usage)?;
-        let mut outputs = Self {
-            run: Run::new(options.findings.baseline.is_some()),
-            lines: Vec::new(),
-            documents: Vec::new(),
-            strategy: options.search.strategy.text(),
-            written: Instant::now(),
-        };
+        let mut outputs = Self::none(options);
         for format in wanted {
             match format.name {
                 FormatName::Sarif | FormatName::Junit => {
@@ -67,6 +61,22 @@ impl Outputs {
         }
         outputs.write_files()?;
         Ok(outputs)
+    }
+
+    /// No formats.
+    pub fn none(options: &CheckOptions) -> Self {
+        Self {
+            run: Run::new(options.findings.baseline.is_some()),
+            lines: Vec::new(),
+            documents: Vec::new(),
+            strategy: options.search.strategy.text(),
+            written: Instant::now(),
+        }
+    }
+
+    /// What the tests came to, and the root of the workspace.
+    pub fn into_outcomes(mut self) -> (Vec<Outcome>, PathBuf) {
+        (std::mem::take(&mut self.run.outcomes), self.run.root.clone())
     }
 
     /// The workspace is known.

@@ -119,7 +119,7 @@ fn replayed(file: &ScheduleFile, built: &Built) -> Result<Replay> {
     let patience = Patience::of_budget(Some(REPLAY_SECONDS));
     match session::run(&launch(file, built), &file.order, patience, &mut |_| ())? {
         Ending::Replayed(replay) => Ok(*replay),
-        Ending::Explored(_) | Ending::Minimised(_) => {
+        Ending::Explored(_) | Ending::Minimised(_) | Ending::Observed(_) => {
             Err(Error::ours("the process answered something else than a replay"))
         }
         Ending::Died(death) => Ok(death.into_replay()),

@@ -15,7 +15,7 @@ use std::path::Path;
 
 /// Goes through the steps.
 pub fn walk(replay: &Replay, symbols: &Symbols, console: &Console, input: &mut dyn BufRead) {
-    let names = object_names(replay);
+    let names = object_names(replay, symbols);
     let mut held: Vec<(u32, u32)> = Vec::new();
     for (index, step) in replay.steps.iter().enumerate() {
         update(&mut held, step);

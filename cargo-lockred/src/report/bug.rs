@@ -6,17 +6,19 @@ use crate::executable::symbols::{Frame, Origin, Symbols};
 use lockred_trace::codes::BugKind;
 use lockred_trace::message::{self, Bug, Replay, Role, Stronger};
 use lockred_trace::sites::SiteId;
+use std::collections::HashMap;
 
 /// The report of the bug that a replay ended in.
 pub fn report(replay: &Replay, bug: &Bug, symbols: &Symbols) -> Report {
     let races = bug.kind == BugKind::DataRace;
-    let names = Names { replay, objects: object_names(replay, bug), races };
+    let fields = fields(replay, bug, symbols);
+    let names = Names { replay, objects: object_names(replay, bug, &fields), fields, races };
     let mut places: Vec<Place> =
         bug.places.iter().map(|place| names.place(place, symbols)).collect();
     // What the report is about comes first; within it the order is the runtime's.
     places.sort_by_key(|place| !place.is_primary());
     let mut notes: Vec<String> = bug.notes.iter().map(|note| with_main(note)).collect();
-    let whole = title(bug);
+    let whole = title(bug, names.subject(bug));
     let (first, rest) = whole.split_once('\n').unwrap_or((&whole, ""));
     let mut title = first.to_owned();
     if title.ends_with(PARKED) {
@@ -56,10 +58,15 @@ pub fn report(replay: &Replay, bug: &Bug, symbols: &Symbols) -> Report {
 const PARKED: &str = "is parked, and nobody is left to unpark it";
 
 /// The kind in words, then the runtime's line.
-fn title(bug: &Bug) -> String {
+fn title(bug: &Bug, subject: Option<&str>) -> String {
     let kind = kind_words(bug.kind);
     let message = with_main(bug.message.trim());
     let message = message.as_str();
+    if let Some(subject) = subject {
+        let message = message.strip_prefix(kind).unwrap_or(message).trim_start_matches([':', ' ']);
+        let on = if bug.kind == BugKind::DataRace { "on" } else { "of" };
+        return format!("{kind} {on} {subject}: {message}");
+    }
     if message.is_empty() {
         kind.to_owned()
     } else if message.to_lowercase().starts_with(kind) {
@@ -175,6 +182,8 @@ struct Names<'a> {
     replay: &'a Replay,
     /// By index; empty for objects that the bug does not mention.
     objects: Vec<String>,
+    /// By index: the field, static or variable that each is, in backticks, where that is known.
+    fields: HashMap<usize, String>,
     /// The bug is a race.
     races: bool,
 }
@@ -200,6 +209,30 @@ impl Names<'_> {
         Place { role: Some(place.role), thread, label, frames, order: place.order }
     }
 
+    /// What a bug about an access is about.
+    fn subject(&self, bug: &Bug) -> Option<&str> {
+        use BugKind::{DataRace, UseAfterFree};
+        if !matches!(bug.kind, DataRace | UseAfterFree) {
+            return None;
+        }
+        let access =
+            |role| matches!(role, Role::Read | Role::Write | Role::AtomicRead | Role::AtomicWrite);
+        let mut accesses = bug.places.iter().filter(|place| access(place.role));
+        accesses.find_map(|place| self.fields.get(&(place.object? as usize)).map(String::as_str))
+    }
+
+    /// ` `Queue.len``, where the field is known.
+    fn field(&self, index: Option<usize>) -> String {
+        let field = index.and_then(|index| self.fields.get(&index));
+        field.map_or_else(String::new, |field| format!(" {field}"))
+    }
+
+    /// The same, or else how many bytes it is.
+    fn accessed(&self, index: Option<usize>) -> String {
+        let field = self.field(index);
+        if field.is_empty() { bytes(self.replay, index) } else { field }
+    }
+
     fn action(&self, place: &message::Place, called: Option<&str>) -> String {
         let index = place.object.map(|index| index as usize);
         let name = index.and_then(|index| self.objects.get(index)).map_or("", String::as_str);
@@ -207,10 +240,10 @@ impl Names<'_> {
             .and_then(|index| self.replay.objects.get(index))
             .map_or("", |object| object.kind.as_str());
         match place.role {
-            Role::Read => format!("reads{} here", bytes(self.replay, index)),
-            Role::Write => format!("writes{} here", bytes(self.replay, index)),
-            Role::AtomicRead => "reads here, atomically".into(),
-            Role::AtomicWrite => "writes here, atomically".into(),
+            Role::Read => format!("reads{} here", self.accessed(index)),
+            Role::Write => format!("writes{} here", self.accessed(index)),
+            Role::AtomicRead => format!("reads{} here, atomically", self.field(index)),
+            Role::AtomicWrite => format!("writes{} here, atomically", self.field(index)),
             Role::Waits => waits(kind, name, called.unwrap_or_default()),
             Role::Holds if name.is_empty() => "acquired a lock here and holds it".into(),
             Role::Holds => format!("acquired {name} here and holds it"),
@@ -304,8 +337,19 @@ pub fn thread_name(replay: &Replay, thread: u32) -> String {
     }
 }
 
-/// Names for the objects that a bug mentions: `the mutex`, or `mutex A` and `mutex B` where there are several of a kind.
-fn object_names(replay: &Replay, bug: &Bug) -> Vec<String> {
+/// The fields that a bug mentions, by the index of their objects.
+fn fields(replay: &Replay, bug: &Bug, symbols: &Symbols) -> HashMap<usize, String> {
+    let indices = bug.places.iter().filter_map(|place| Some(place.object? as usize));
+    let named = indices.filter_map(|index| {
+        let name = symbols.name(replay.objects.get(index)?)?;
+        Some((index, format!("`{name}`")))
+    });
+    named.collect()
+}
+
+/// Names for the objects that a bug mentions: the field that each is; `the mutex`, or `mutex A` and `mutex B` where there are several of a kind, and
+/// `mutex A (the field)` where several are the same one.
+fn object_names(replay: &Replay, bug: &Bug, fields: &HashMap<usize, String>) -> Vec<String> {
     // The reader meets main first, and what it holds before what it waits for.
     let mut places: Vec<&message::Place> = bug.places.iter().collect();
     places.sort_by_key(|place| (place.thread, !place.role.is_lock()));
@@ -320,13 +364,19 @@ fn object_names(replay: &Replay, bug: &Bug) -> Vec<String> {
         let same =
             |other: &&usize| replay.objects.get(**other).is_some_and(|o| o.kind == object.kind);
         let alike: Vec<usize> = mentioned.iter().filter(same).copied().collect();
+        let field = fields.get(&index);
+        let namesakes = alike.iter().filter(|other| fields.get(other) == field).count();
         if let Some(place) = alike.iter().position(|other| *other == index) {
             let letter = u8::try_from(place).ok().filter(|place| *place < 26);
             names[index] = match (alike.len(), letter) {
+                _ if field.is_some() && namesakes == 1 => field.cloned().unwrap_or_default(),
                 (1, _) => format!("the {}", object.kind),
                 (_, Some(letter)) => format!("{} {}", object.kind, char::from(b'A' + letter)),
                 (_, None) => format!("{} {}", object.kind, place + 1),
             };
+            if let Some(field) = field.filter(|_| namesakes > 1) {
+                names[index] = format!("{} ({field})", names[index]);
+            }
         }
     }
     names

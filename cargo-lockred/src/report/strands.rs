@@ -34,7 +34,7 @@ pub struct Moment {
 
 /// The strands of a replayed execution that ended in a bug, whose report this is.
 pub fn of(replay: &Replay, bug: &Bug, report: &Report, symbols: &Symbols) -> Vec<Strand> {
-    let names = table::object_names(replay);
+    let names = table::object_names(replay, symbols);
     let mut strands: Vec<Strand> = Vec::new();
     let mut add = |thread: String, moment: Moment| match strands
         .iter_mut()

@@ -134,7 +134,7 @@ fn printed_by_test(replay: &Replay) -> &[Output] {
 
 /// The rows of a table.
 fn rows(replay: &Replay, symbols: &Symbols, view: View) -> Vec<Row> {
-    let names = object_names(replay);
+    let names = object_names(replay, symbols);
     if view == View::Full {
         let rows = replay.steps.iter().enumerate();
         return rows
@@ -294,8 +294,9 @@ fn place(frame: &Frame, full: bool) -> String {
     location(&Frame { column: 0, ..frame.clone() })
 }
 
-/// `mutex A`: objects of a kind are lettered in the order in which they are first used; by index, where they are used.
-pub fn object_names(replay: &Replay) -> HashMap<u32, String> {
+/// `mutex Pool.lock`, where the field is known and no other object that is used is one of these; else `mutex A`: objects of a kind are
+/// lettered in the order in which they are first used. By index, where they are used.
+pub fn object_names(replay: &Replay, symbols: &Symbols) -> HashMap<u32, String> {
     let mut kinds: HashMap<&str, Vec<u32>> = HashMap::new();
     let mut seen = HashSet::new();
     for index in replay.steps.iter().filter_map(|step| step.object) {
@@ -305,8 +306,30 @@ pub fn object_names(replay: &Replay) -> HashMap<u32, String> {
             kinds.entry(&object.kind).or_default().push(index);
         }
     }
+    let mut fields: HashMap<String, Vec<u32>> = HashMap::new();
+    for &index in &seen {
+        let object = replay.objects.get(index as usize);
+        // What libraries keep to themselves (counts, flags) is part of a field without being it.
+        if let Some(object) = object.filter(|object| is_told_by_field(&object.kind))
+            && let Some(field) = symbols.name(object)
+        {
+            fields.entry(field).or_default().push(index);
+        }
+    }
+    let only = |(field, indices): (String, Vec<u32>)| match indices[..] {
+        [index] => Some((index, field)),
+        _ => None,
+    };
+    let fields: HashMap<u32, String> = fields.into_iter().filter_map(only).collect();
     let mut names = HashMap::new();
     for (kind, alike) in kinds {
+        let (named, alike): (Vec<u32>, Vec<u32>) =
+            alike.into_iter().partition(|index| fields.contains_key(index));
+        for index in named {
+            let field = &fields[&index];
+            let name = if kind == "atomic" { field.clone() } else { format!("{kind} {field}") };
+            names.insert(index, name);
+        }
         for (place, index) in alike.iter().enumerate() {
             let name = match u8::try_from(place) {
                 _ if alike.len() == 1 => kind.to_owned(),
@@ -317,6 +340,11 @@ pub fn object_names(replay: &Replay) -> HashMap<u32, String> {
         }
     }
     names
+}
+
+/// Whether objects of a kind are what their field is.
+fn is_told_by_field(kind: &str) -> bool {
+    matches!(kind, "lock" | "rwlock" | "atomic" | "condition variable" | "once")
 }
 
 /// A piece of the program's output, line by line.
@@ -360,7 +388,7 @@ mod tests {
             site: SiteId(0),
             stack: Vec::new(),
         };
-        let object = |kind: &str| Object { kind: kind.into(), address: 0, size: None };
+        let object = |kind: &str| Object { kind: kind.into(), address: 0, size: None, home: None };
         let thread = |name: Option<&str>| Thread {
             name: name.map(Into::into),
             parent: None,

@@ -77,6 +77,7 @@ fn replay(bug: Bug, objects: &[(&str, Option<u64>)], output: Vec<Output>) -> Rep
         kind: (*kind).into(),
         address: 0,
         size: *size,
+        home: None,
     };
     Replay {
         bug: Some(bug),

@@ -9,7 +9,13 @@ use lockred_trace::sites::SiteId;
 
 /// The report of a warning.
 pub fn warning(warning: &Warning, symbols: &Symbols) -> Report {
-    let mut places = place(warning.site, &warning.stack, label(warning.kind), symbols);
+    let of = warning.home.as_ref().and_then(|home| symbols.type_of(home));
+    let label = match (warning.kind, of) {
+        (WarningKind::Leak, Some(of)) => format!("allocated here, for `{of}`"),
+        (WarningKind::Leak, None) => "allocated here".to_owned(),
+        _ => "here".to_owned(),
+    };
+    let mut places = place(warning.site, &warning.stack, &label, symbols);
     places.extend(warning.places.iter().map(|place| of_lock(place, symbols)));
     Report {
         severity: Severity::Warning,
@@ -17,14 +23,6 @@ pub fn warning(warning: &Warning, symbols: &Symbols) -> Report {
         title: with_main(&warning.message),
         places,
         notes: Vec::new(),
-    }
-}
-
-/// What happened at the place of a warning.
-const fn label(kind: WarningKind) -> &'static str {
-    match kind {
-        WarningKind::Leak => "allocated here",
-        _ => "here",
     }
 }
 

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::interrupt;
 pub use death::Death;
 use directory::Directory;
-use lockred_trace::message::{Counts, Exploration, Message, Minimised, Replay};
+use lockred_trace::message::{Counts, Exploration, Message, Minimised, Observation, Replay};
 use lockred_trace::schedule::Schedule;
 use lockred_trace::session::{ENV, EXIT_ANSWERED, EXIT_INTERNAL, Order};
 use process::Process;
@@ -54,6 +54,8 @@ pub enum Ending {
     Replayed(Box<Replay>),
     /// With the least schedule of a failure, if the given one showed it.
     Minimised(Option<Box<Minimised>>),
+    /// With what it saw of the locking discipline.
+    Observed(Box<Observation>),
     /// It was told to stop by the user, and stopped or was stopped.
     Interrupted {
         /// What it had done.
@@ -156,6 +158,9 @@ fn ending(
         }
         (Some(EXIT_ANSWERED), Some(Message::Minimised(answer))) => {
             Ending::Minimised(answer.map(Box::new))
+        }
+        (Some(EXIT_ANSWERED), Some(Message::Observed(answer))) => {
+            Ending::Observed(Box::new(answer))
         }
         _ if stopped == Some(Reason::Interrupted) => {
             Ending::Interrupted { counts: progress.counts }

@@ -58,7 +58,7 @@ fn replayed(key: Option<&str>) -> Replay {
         drift: None,
         schedule: Schedule(vec![Choice::Thread(1), Choice::Thread(0)]),
         threads: vec![thread.clone(), thread],
-        objects: vec![Object { kind: "mutex".into(), address: 1, size: None }],
+        objects: vec![Object { kind: "mutex".into(), address: 1, size: None, home: None }],
         steps: Vec::new(),
         output: Vec::new(),
         warnings: Vec::new(),
@@ -141,6 +141,7 @@ fn bounds_assumptions_and_warnings_are_told() {
         site,
         stack: Vec::new(),
         places: Vec::new(),
+        home: None,
         schedule: None,
     });
     let world = world(exploration, None);

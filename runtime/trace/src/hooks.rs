@@ -7,6 +7,10 @@
 //! __lr_watch: u32                      runtime variable; plain hooks are called only while it is not 0
 //! __lr_read (addr: usize, size: usize, site: u32)                       plain read, any size (0 allowed)
 //! __lr_write(addr: usize, size: usize, site: u32)                       plain write, called before the store
+//! __lr_check(addr: usize, size: usize, writes: u32, site: u32)          plain access to memory that no other thread can reach
+//! __lr_claim(addr: usize, size: usize, reason: u32, site: u32)          only in builds with checked claims, at every plain access, also
+//!                     before the root: what the plan does about it is for this `plan::Reason` (+ 256: it writes)
+//! __lr_fresh(addr: usize, size: usize)                                  the same builds: a stack variable begins to live
 //! __lr_atomic_load   (addr: usize, size: u32, order: u32, how: u32, site: u32) -> u64
 //! __lr_atomic_store  (addr: usize, value: u64, size: u32, order: u32, how: u32, site: u32)
 //! __lr_atomic_rmw    (addr: usize, operand: u64, op: u32, size: u32, order: u32, how: u32, site: u32) -> u64 (old)
@@ -35,6 +39,7 @@
 //! __lr_sidecar_len: u64                emitted by the shim
 //! section lockred_data                 all writable globals of the program (__start_lockred_data, __stop_lockred_data)
 //! section lockred_text                 all code of the program (__start_lockred_text, __stop_lockred_text)
+//! section lockred_frames               how frames are laid out ([`crate::frames`])
 //! ```
 
 /// Prefix of everything that the two sides share.

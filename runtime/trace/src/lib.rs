@@ -9,14 +9,17 @@
 //! | [`schedule`] | runtime | runtime (replay), cargo-lockred (files) |
 //! | [`message`] | runtime (outcome of an exploration or a replay) | cargo-lockred |
 //! | [`sealed`] | runtime (checkpoints), cargo-lockred (finished tests) | both |
+//! | [`plan`] | analysis (the shim), into the executable | cargo-lockred |
 //! | [`models`] | cargo-lockred (variables of the environment) | the shim |
 //! | [`codes`] | everyone | everyone |
 
 pub mod codes;
+pub mod frames;
 pub mod hooks;
 pub mod libc_functions;
 pub mod message;
 pub mod models;
+pub mod plan;
 pub mod schedule;
 pub mod sealed;
 pub mod session;

@@ -16,6 +16,8 @@ pub enum Message {
     Replayed(Replay),
     /// Answer to `Task::Minimise`; nothing if the schedule did not fail in that way.
     Minimised(Option<Minimised>),
+    /// Answer to `Task::Observe`.
+    Observed(Observation),
     /// An error of ours.
     Error {
         /// What went wrong, for the person who reports it.
@@ -156,6 +158,9 @@ pub struct Warning {
     /// Where it takes several places to see it, instead of `site` and `stack`. Objects are numbered within them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<Place>,
+    /// The block that it is about. Its address is left out, as it says nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub home: Option<Home>,
     /// The execution that shows it, where a replay tells more of it ([`Replay::warnings`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<Schedule>,
@@ -216,6 +221,33 @@ pub struct Object {
     pub address: u64,
     /// Bytes, where they are known.
     pub size: Option<u64>,
+    /// What it lies in, where its address alone does not say what it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub home: Option<Home>,
+}
+
+/// What memory lies in that has no name in the executable. From here on the debug information tells its type.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Home {
+    /// A block of the heap.
+    Block {
+        /// Its first address.
+        start: u64,
+        /// Its bytes.
+        size: u64,
+        /// Where it was allocated: return addresses, innermost first.
+        allocated: Vec<u64>,
+    },
+    /// The frame of a function on the stack of a thread.
+    Frame {
+        /// Where the function goes on.
+        instruction: u64,
+        /// Its stack pointer there.
+        stack_pointer: u64,
+        /// Its frame pointer (`rbp`) there.
+        frame_pointer: u64,
+    },
 }
 
 /// One visible operation.
@@ -338,4 +370,56 @@ pub struct Stronger {
     pub needs: Order,
     /// It is the order of a compare-exchange that failed.
     pub fails: bool,
+}
+
+/// What was seen of the locking discipline in a few executions.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Observation {
+    /// Executions that came to their ends.
+    pub executions: u64,
+    /// Some had more accesses than are looked at.
+    pub cut: bool,
+    /// Accesses to memory that several threads use.
+    pub accesses: Vec<AccessSeen>,
+}
+
+/// Memory of a program, in words that mean the same in all executions of it.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+pub struct Memory {
+    /// Its address; in a block of the heap, the bytes before it there.
+    pub address: u64,
+    /// Bytes.
+    pub size: u64,
+    /// What it lies in, where its address alone does not say what it is. Blocks begin at 0.
+    pub home: Option<Home>,
+}
+
+/// A lock that was held.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct LockSeen {
+    /// Its word.
+    pub lock: Memory,
+    /// With others who might hold it, too.
+    pub shared: bool,
+}
+
+/// An access at one place of the program, with one set of locks.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct AccessSeen {
+    /// To what.
+    pub memory: Memory,
+    /// Where.
+    pub site: SiteId,
+    /// Return addresses, innermost first.
+    pub stack: Vec<u64>,
+    /// Whether it writes.
+    pub writes: bool,
+    /// Whether it is atomic.
+    pub atomic: bool,
+    /// The locks that its thread held.
+    pub held: Vec<LockSeen>,
+    /// Executions in which something had to order it with what other threads did.
+    pub counted: u64,
+    /// Executions in which it initialised the memory, or came when all others were done.
+    pub apart: u64,
 }

@@ -149,6 +149,15 @@ pub enum Task {
         /// Seconds behind which it ends all the same.
         seconds: f64,
     },
+    /// Look at the locking discipline in a few executions at random, and answer with one [`crate::message::Observation`].
+    Observe {
+        /// How many.
+        executions: u64,
+        /// Seed of the walks.
+        seed: u64,
+        /// Scheduling points in one, at most.
+        operations: u64,
+    },
     /// Run one schedule, recording everything, and answer with one [`crate::message::Replay`].
     Replay {
         /// What to follow.

@@ -35,6 +35,8 @@ mod counts;
 #[cfg(test)]
 mod crates;
 #[cfg(test)]
+mod discipline;
+#[cfg(test)]
 mod handles;
 #[cfg(test)]
 mod locals;

@@ -3,5 +3,6 @@
 pub mod check_times;
 pub mod engine;
 pub mod heaps;
+pub mod hooks;
 pub mod papers;
 pub mod search;

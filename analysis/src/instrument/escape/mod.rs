@@ -3,11 +3,14 @@
 //! A stack variable, or a thread-local one, is private while its address is only used to access it, is compared, or is
 //! passed to a function that keeps no copy of it ([`uses`]); an address that is stored, returned, made a number that goes anywhere, or
 //! passed on otherwise makes the variable shared. A parameter is private if every call of its function passes the address of
-//! private memory. All of it is flow-insensitive, over the whole program, and found before anything is instrumented.
+//! private memory. A block of the heap is its thread's own in the same way ([`blocks`]), but may be freed. All of it is flow-insensitive, over the whole program, and found before anything is instrumented.
 
+mod blocks;
 mod uses;
 
-use crate::llvm::{Function, Linkage, Module, Opcode, Value};
+use crate::llvm::{Attribute, Function, Linkage, Module, Opcode, Value};
+use blocks::Blocks;
+use lockred_trace::plan::{Flaw, Reason};
 use std::collections::{HashMap, HashSet};
 use uses::Uses;
 
@@ -16,6 +19,8 @@ use uses::Uses;
 pub struct Privacy {
     /// Stack variables, parameters, and thread-local variables that only one thread can reach.
     private: HashSet<Value>,
+    /// Blocks of the heap that only one thread can reach, and parameters that point to such blocks or to private memory.
+    blocks: HashSet<Value>,
 }
 
 /// Values of which each is shared if one of those that it depends on is.
@@ -59,23 +64,59 @@ impl Privacy {
     /// Analyses a whole program. O(instructions and uses of pointers).
     #[must_use]
     pub fn of(module: &Module) -> Self {
+        Self::flawed(module, None)
+    }
+
+    /// The same, with an error that a test asks for.
+    #[must_use]
+    pub fn flawed(module: &Module, flaw: Option<Flaw>) -> Self {
         let functions: Vec<Function> =
             module.functions().into_iter().filter(|f| !f.is_declaration()).collect();
-        let uses = Uses::new();
+        let allocator = Blocks::of(module);
+        let uses = Uses::new(allocator.freeing(), flaw);
         let escaping = escaping_parameters(&uses, &functions);
-        let mut private = HashSet::new();
         let stays = |variable: Value| {
             uses.of(variable).is_some_and(|passed| passed.iter().all(|p| !escaping.contains(p)))
         };
-        let all = functions.iter().flat_map(|f| f.blocks()).flat_map(|b| b.instructions());
-        private.extend(
-            all.filter(|i| i.opcode() == Opcode::Alloca).map(|i| i.value()).filter(|&v| stays(v)),
-        );
+        let mut privacy = Self::default();
+        for instruction in functions.iter().flat_map(|f| f.blocks()).flat_map(|b| b.instructions())
+        {
+            let value = instruction.value();
+            if instruction.opcode() == Opcode::Alloca && stays(value) {
+                privacy.private.insert(value);
+            } else if allocator.allocates(instruction) && stays(value) {
+                privacy.blocks.insert(value);
+            }
+        }
         let thread_locals = module.globals().into_iter().filter(|g| g.is_thread_local());
-        private.extend(thread_locals.map(|g| g.value()).filter(|&v| stays(v)));
-        let privacy = Self { private };
-        let parameters = privacy.private_parameters(&functions);
-        Self { private: privacy.private.into_iter().chain(parameters).collect() }
+        privacy.private.extend(thread_locals.map(|g| g.value()).filter(|&v| stays(v)));
+        if flaw == Some(Flaw::NoaliasIsPrivate) {
+            privacy.private.extend(without_alias(&functions));
+        }
+        let known = privacy.private_parameters(&functions, |base| privacy.is_unshared(base));
+        privacy.private.extend(known);
+        let known = privacy.private_parameters(&functions, |base| {
+            privacy.is_unshared(base) || privacy.blocks.contains(&base)
+        });
+        privacy.blocks.extend(known.into_iter().filter(|p| !privacy.private.contains(p)));
+        privacy
+    }
+
+    /// Why no access through this pointer matters to other threads: the rule that says least of all that are needed.
+    #[must_use]
+    pub fn reason(&self, pointer: Value) -> Option<Reason> {
+        let of = |base: Value| match (base.as_global(), base.as_instruction()) {
+            (Some(global), _) if global.is_constant() => Some(Reason::Constant),
+            _ if self.blocks.contains(&base) => Some(Reason::Heap),
+            _ if !self.private.contains(&base) => None,
+            (Some(_), _) => Some(Reason::ThreadLocal),
+            (_, Some(_)) => Some(Reason::Stack),
+            _ => Some(Reason::Parameter),
+        };
+        // Nothing but null: the access is a signal.
+        bases(pointer)?
+            .into_iter()
+            .try_fold(Reason::Constant, |so_far, base| Some(so_far.max(of(base)?)))
     }
 
     /// Whether an access through this pointer may touch memory that another thread can reach and somebody can write.
@@ -99,8 +140,12 @@ impl Privacy {
         self.private.contains(&base) || base.as_global().is_some_and(|g| g.is_constant())
     }
 
-    /// The parameters that always point to private memory.
-    fn private_parameters(&self, functions: &[Function]) -> Vec<Value> {
+    /// The parameters that always point to memory of which it is known that only one thread can reach it.
+    fn private_parameters(
+        &self,
+        functions: &[Function],
+        is_known: impl Fn(Value) -> bool,
+    ) -> Vec<Value> {
         let mut spreading = Spreading::default();
         let mut candidates = Vec::new();
         for function in functions {
@@ -112,9 +157,8 @@ impl Privacy {
                 }
                 candidates.push(parameter);
                 for arguments in &calls {
-                    let unknown = bases(arguments[index]).map(|bases| {
-                        bases.into_iter().filter(|&base| !self.is_unshared(base)).collect()
-                    });
+                    let unknown = bases(arguments[index])
+                        .map(|bases| bases.into_iter().filter(|&base| !is_known(base)).collect());
                     spreading.depends(parameter, unknown);
                 }
             }
@@ -127,6 +171,17 @@ impl Privacy {
         let shared = spreading.spread();
         candidates.into_iter().filter(|parameter| !shared.contains(parameter)).collect()
     }
+}
+
+/// The pointer parameters that are said to have no alias.
+fn without_alias(functions: &[Function]) -> Vec<Value> {
+    let Some(noalias) = Attribute::named("noalias") else { return Vec::new() };
+    let of = |function: &Function| {
+        let function = *function;
+        let parameters = function.parameters().into_iter().enumerate();
+        parameters.filter(move |&(index, _)| function.parameter_has(index as u32, noalias))
+    };
+    functions.iter().flat_map(of).map(|(_, parameter)| parameter).collect()
 }
 
 /// The pointer parameters of which the function, or one that it calls, may keep a copy.

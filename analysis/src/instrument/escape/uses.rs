@@ -1,12 +1,16 @@
 //! Where a pointer goes inside one function: whether it is only used to access memory, and which functions it is passed to.
 
-use crate::llvm::{Attribute, Instruction, Opcode, Value};
+use crate::llvm::{Attribute, Function, Instruction, Opcode, Value};
+use lockred_trace::plan::Flaw;
 use std::collections::HashSet;
 
 /// Follows the uses of pointers.
 #[derive(Debug)]
 pub(super) struct Uses {
     captures: Option<Attribute>,
+    /// Functions that take blocks of the heap back: they keep no copy that anybody may use.
+    freeing: HashSet<Function>,
+    flaw: Option<Flaw>,
 }
 
 /// Bits of LLVM's `captures` attribute that say that a pointer itself (not only its bits for comparison) may survive
@@ -17,8 +21,8 @@ const PROVENANCE: u64 = 0xcc;
 const LIMIT: usize = 2000;
 
 impl Uses {
-    pub(super) fn new() -> Self {
-        Self { captures: Attribute::named("captures") }
+    pub(super) fn new(freeing: HashSet<Function>, flaw: Option<Flaw>) -> Self {
+        Self { captures: Attribute::named("captures"), freeing, flaw }
     }
 
     /// The parameters that a pointer, or one computed from it, is passed as; `None` if a copy of it is kept.
@@ -37,7 +41,9 @@ impl Uses {
                 let user = user.as_instruction()?;
                 match user.opcode() {
                     Opcode::Load | Opcode::Compare | Opcode::Branch => {}
-                    Opcode::Store if user.operand(0) != pointer => {}
+                    Opcode::Store
+                        if user.operand(0) != pointer
+                            || self.flaw == Some(Flaw::StoresKeepNothing) => {}
                     Opcode::AtomicRmw if user.operand(1) != pointer => {}
                     // A number made of an address is followed as the address is: it may be made a pointer again.
                     Opcode::Address | Opcode::Merge | Opcode::Number => open.push(user.value()),
@@ -55,6 +61,12 @@ impl Uses {
         let function = call.callee()?.as_function();
         if let Some(intrinsic) = function.filter(|f| f.intrinsic_id() != 0) {
             return intrinsic.function_type().return_type().is_void().then_some(());
+        }
+        if function.is_some_and(|f| self.freeing.contains(&f)) {
+            return (call.arguments().first() == Some(&pointer)).then_some(());
+        }
+        if self.flaw == Some(Flaw::ParametersKeepNothing) {
+            return Some(());
         }
         let parameters = function.filter(|f| !f.is_declaration()).map(|f| f.parameters());
         for (index, argument) in call.arguments().into_iter().enumerate() {

@@ -1,0 +1,33 @@
+//! What escape analysis, the language and the harness say of memory: the present source of decisions.
+
+use super::{Access, Decide};
+use crate::instrument::Privacy;
+use crate::llvm::{Function, Opcode};
+use lockred_trace::plan::Reason;
+use std::rc::Rc;
+
+/// See the module.
+#[derive(Debug)]
+pub struct Known {
+    /// Who keeps what to itself.
+    pub privacy: Rc<Privacy>,
+    /// The function under way is the harness's.
+    pub trusted: bool,
+}
+
+impl Decide for Known {
+    fn decide(&self, _: Function, access: &Access) -> Reason {
+        if self.trusted {
+            return Reason::Harness;
+        }
+        match self.privacy.reason(access.start) {
+            Some(reason) => reason,
+            None if access.at.opcode() == Opcode::Load
+                && access.at.has_metadata("invariant.load") =>
+            {
+                Reason::Invariant
+            }
+            None => Reason::Shared,
+        }
+    }
+}

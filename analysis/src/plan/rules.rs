@@ -1,0 +1,50 @@
+//! Which rules a build uses, and whether it checks them: as cargo-lockred tells the shim, in environment variables.
+
+use lockred_trace::plan::{CHECK_STATIC, FLAW, Flaw, Reason, WITHOUT};
+
+/// The rules of a build; all of them, unchecked, unless something else is said.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Rules {
+    /// Rules that are switched off.
+    pub without: Vec<Reason>,
+    /// All accesses have hooks, and announce what the rules claim of them.
+    pub checked: bool,
+    /// An error of the analysis that a test asks for.
+    pub flaw: Option<Flaw>,
+}
+
+impl Rules {
+    /// What the environment says.
+    ///
+    /// # Errors
+    /// When it names a rule that there is not.
+    pub fn from_environment() -> Result<Self, String> {
+        let variable = |name| std::env::var(name).unwrap_or_default();
+        let rule = |name: &str| {
+            Reason::rule(name).ok_or_else(|| {
+                let rules = Reason::ALL.into_iter().filter(|reason| reason.is_rule());
+                let names: Vec<_> = rules.map(Reason::name).collect();
+                format!("there is no rule `{name}`; there are {}", names.join(", "))
+            })
+        };
+        let without: Result<_, _> = variable(WITHOUT).lines().map(rule).collect();
+        let flaw = variable(FLAW);
+        let known = Flaw::ALL.into_iter().find(|known| known.name() == flaw);
+        if known.is_none() && !flaw.is_empty() {
+            return Err(format!("there is no flaw `{flaw}`"));
+        }
+        Ok(Self { without: without?, checked: variable(CHECK_STATIC) == "1", flaw: known })
+    }
+
+    /// Whether a rule is in use.
+    #[must_use]
+    pub fn has(&self, rule: Reason) -> bool {
+        !self.without.contains(&rule)
+    }
+
+    /// A reason, unless its rule is switched off.
+    #[must_use]
+    pub fn apply(&self, reason: Reason) -> Reason {
+        if self.has(reason) { reason } else { Reason::Shared }
+    }
+}

@@ -1,0 +1,89 @@
+//! Which rules of the analysis a build uses, and whether it checks what they claim.
+
+use crate::cli::selection::Analysis;
+use crate::error::{Error, Result};
+use crate::fingerprint::Fingerprint;
+use lockred_trace::plan::{CHECK_STATIC, FLAW, Flaw, Reason, WITHOUT};
+use std::process::Command;
+
+/// The choice of a build.
+#[derive(Default)]
+pub struct Rules {
+    without: Vec<&'static str>,
+    checked: bool,
+    flaw: Option<&'static str>,
+}
+
+impl Rules {
+    /// What the command line says.
+    ///
+    /// # Errors
+    /// When it names a rule that there is not.
+    pub fn of(options: &Analysis) -> Result<Self> {
+        let rule = |name: &String| match Reason::rule(name) {
+            Some(rule) => Ok(rule.name()),
+            None => {
+                let rules = Reason::ALL.into_iter().filter(|reason| reason.is_rule());
+                let names: Vec<_> = rules.map(Reason::name).collect();
+                Err(Error::usage(format!("there is no rule `{name}`"))
+                    .hint(format!("there are {}", names.join(", "))))
+            }
+        };
+        let flaw = |name: &String| {
+            let flaws = Flaw::ALL.into_iter().map(Flaw::name);
+            flaws
+                .into_iter()
+                .find(|flaw| flaw == name)
+                .ok_or_else(|| Error::usage(format!("there is no flaw `{name}`")))
+        };
+        let without: Result<Vec<_>> = options.without_rule.iter().map(rule).collect();
+        let mut without = without?;
+        without.sort_unstable();
+        without.dedup();
+        let flaw = options.static_flaw.as_ref().map(flaw).transpose()?;
+        Ok(Self { without, checked: options.check_static, flaw })
+    }
+
+    /// What builds with other rules differ in; nothing where all are used unchecked.
+    pub fn hash(&self) -> String {
+        let Self { without, checked, flaw } = self;
+        if without.is_empty() && !checked && flaw.is_none() {
+            return String::new();
+        }
+        let hash = Fingerprint::new().add(checked.to_string()).add(flaw.unwrap_or_default());
+        without.iter().fold(hash, |hash, rule| hash.add(rule)).hex()
+    }
+
+    /// Sets, or removes, the variables that the shim reads, on a command that calls it in the end.
+    pub fn tell(&self, command: &mut Command) {
+        let checked = if self.checked { "1" } else { "" };
+        let flaw = self.flaw.unwrap_or_default();
+        for (variable, value) in
+            [(WITHOUT, &*self.without.join("\n")), (CHECK_STATIC, checked), (FLAW, flaw)]
+        {
+            if value.is_empty() {
+                command.env_remove(variable);
+            } else {
+                command.env(variable, value);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_known_by_name_and_make_other_builds() {
+        let of = |rules: &[&str]| {
+            let without_rule = rules.iter().map(|&rule| rule.to_owned()).collect();
+            Rules::of(&Analysis { without_rule, ..Analysis::default() })
+        };
+        assert_eq!(of(&[]).unwrap().hash(), "");
+        let hash = of(&["stack", "heap"]).unwrap().hash();
+        assert_eq!(hash, of(&["heap", "stack", "heap"]).unwrap().hash());
+        assert_ne!(hash, of(&["heap"]).unwrap().hash());
+        assert!(of(&["shared"]).is_err());
+    }
+}

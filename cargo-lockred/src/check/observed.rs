@@ -1,0 +1,53 @@
+//! The locking discipline of a test, looked at in a process of its own: so no search is slower for it.
+
+use super::examine::Examiner;
+use super::outcome::verdict_without_bugs;
+use crate::cli::check::CheckOptions;
+use crate::discipline::facts::Facts;
+use crate::error::Result;
+use crate::executable::list::Test;
+use crate::session::{self, Ending, Patience};
+use lockred_trace::codes::{Verdict, WarningKind};
+use lockred_trace::message::Exploration;
+use lockred_trace::session::Task;
+
+/// Executions, each a random walk. Of two places in the code of different threads, one comes before the other in half of them or so.
+const EXECUTIONS: u64 = 16;
+
+/// Operations of one, at most.
+const OPERATIONS: u64 = 10_000;
+
+/// Seconds behind which nothing is observed.
+const SECONDS: f64 = 20.0;
+
+/// Whether it is to be looked at. Where there is a bug, that is told, and not what comes of it.
+pub fn is_wanted(options: &CheckOptions, has_bug: bool) -> bool {
+    let findings = &options.findings;
+    options.observes || !has_bug && !findings.allows(WarningKind::LockingDiscipline)
+}
+
+/// Looks at it; `None` if that did not come to an end.
+///
+/// # Errors
+/// When no session can be made, or no process started.
+pub fn of(
+    examiner: &Examiner<'_>,
+    test: &Test,
+    exploration: &Exploration,
+) -> Result<Option<Facts>> {
+    let task = Task::Observe { executions: EXECUTIONS, seed: 0, operations: OPERATIONS };
+    let order = examiner.order(task, test);
+    let patience = Patience::of_budget(Some(SECONDS));
+    let Ending::Observed(observation) =
+        session::run(&examiner.launch(test), &order, patience, &mut |_| ())?
+    else {
+        return Ok(None);
+    };
+    // What was not looked at might be the exception, or the rule.
+    if observation.cut {
+        return Ok(None);
+    }
+    let verified =
+        exploration.findings.is_empty() && verdict_without_bugs(exploration) == Verdict::Verified;
+    Ok(Some(Facts::of(&observation, &examiner.symbols, verified)))
+}

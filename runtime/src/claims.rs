@@ -1,0 +1,244 @@
+//! What the plan claims of accesses, compared with what happens: builds with `--check-static` announce every access before it is made.
+//!
+//! Of each byte is kept who has touched it since it began to live (a block was allocated, a stack variable came into scope), and what was
+//! claimed there. A byte that two threads have touched, and one of them has written, refutes every claim that it is unshared; a write refutes an earlier claim that
+//! nobody writes any more. What is refuted is an error of ours, and ends the exploration: the analysis is wrong.
+//!
+//! It is a part of the execution, so that it is put back with that; before the root, it grows with what the program has done until then.
+
+use crate::state::{Mode, fatal, installed};
+use lockred_trace::plan::{Claim, Reason};
+use lockred_trace::sites::SiteId;
+use std::collections::HashMap;
+
+/// Bytes that are kept together.
+const WORD: usize = 8;
+
+/// Set in the reason that a hook passes, if the access writes.
+const WRITES: u32 = 1 << 8;
+
+/// An access.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Touch {
+    thread: u32,
+    site: SiteId,
+    /// What is claimed of it.
+    reason: Reason,
+    writes: bool,
+}
+
+/// What is known of a byte.
+#[derive(Clone, Copy, Debug)]
+struct Byte {
+    /// The first access.
+    first: Touch,
+    /// The first access that claims that only its thread touches the byte.
+    unshared: Option<Touch>,
+    /// The first access that claims that nobody writes the byte from then on.
+    unwritten: Option<Touch>,
+    /// It was written.
+    written: bool,
+    /// The first access of another thread than that of the first.
+    other: Option<Touch>,
+}
+
+/// A claim that does not hold, and the access that shows it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Refuted {
+    claim: Touch,
+    by: Touch,
+}
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub struct Claims {
+    words: HashMap<usize, [Option<Byte>; WORD]>,
+}
+
+impl Claims {
+    /// Memory is accessed. O(size).
+    fn touch(&mut self, address: usize, size: usize, touch: Touch) -> Result<(), Refuted> {
+        (address..address.saturating_add(size)).try_for_each(|at| {
+            let word = self.words.entry(at / WORD).or_default();
+            match &mut word[at % WORD] {
+                Some(byte) => byte.touch(touch),
+                none => {
+                    *none = Some(Byte::new(touch));
+                    Ok(())
+                }
+            }
+        })
+    }
+
+    /// Other memory begins to live here. O(size).
+    fn forget(&mut self, address: usize, size: usize) {
+        let end = address.saturating_add(size);
+        for word in address / WORD..end.div_ceil(WORD) {
+            let Some(bytes) = self.words.get_mut(&word) else { continue };
+            let inside = |index: &usize| (address..end).contains(&(word * WORD + index));
+            (0..WORD).filter(inside).for_each(|index| bytes[index] = None);
+            if bytes.iter().all(Option::is_none) {
+                self.words.remove(&word);
+            }
+        }
+    }
+}
+
+impl Byte {
+    fn new(touch: Touch) -> Self {
+        let claims = |claim| (touch.reason.claim() == Some(claim)).then_some(touch);
+        let (unshared, unwritten) = (claims(Claim::Unshared), claims(Claim::Unwritten));
+        Self { first: touch, unshared, unwritten, written: touch.writes, other: None }
+    }
+
+    fn touch(&mut self, touch: Touch) -> Result<(), Refuted> {
+        if let Some(claim) = self.unwritten.filter(|_| touch.writes) {
+            return Err(Refuted { claim, by: touch });
+        }
+        let Self { unshared, unwritten, .. } = Self::new(touch);
+        self.unshared = self.unshared.or(unshared);
+        self.unwritten = self.unwritten.or(unwritten);
+        self.written |= touch.writes;
+        if touch.thread != self.first.thread {
+            self.other = self.other.or(Some(touch));
+        }
+        match (self.unshared, self.other) {
+            (Some(claim), Some(other)) if self.written => {
+                let by = if claim.thread == other.thread { self.first } else { other };
+                Err(Refuted { claim, by })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// See [`lockred_trace::hooks`].
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_claim(address: usize, size: usize, reason: u32, site: u32) {
+    let writes = reason & WRITES != 0;
+    let reason = Reason::from_code(reason & !WRITES)
+        .unwrap_or_else(|| fatal("a claim was emitted for an unknown reason"));
+    if let Some(state) = installed().filter(|state| state.mode != Mode::Free) {
+        state.execution.claims.get_or_insert_default();
+        touched(address, size, SiteId(site), reason, writes);
+    }
+}
+
+/// See [`lockred_trace::hooks`].
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_fresh(address: usize, size: usize) {
+    begins(address, size);
+}
+
+/// An atomic operation is made, or the runtime accesses memory on the program's behalf.
+pub fn operation(address: usize, size: usize, site: SiteId, writes: bool) {
+    touched(address, size, site, Reason::Operation, writes);
+}
+
+/// Memory begins to live: a block was allocated, or a variable is in scope.
+pub fn begins(address: usize, size: usize) {
+    if let Some(claims) = installed().and_then(|state| state.execution.claims.as_mut()) {
+        claims.forget(address, size);
+    }
+}
+
+fn touched(address: usize, size: usize, site: SiteId, reason: Reason, writes: bool) {
+    let Some(state) = installed() else { return };
+    let (Some(thread), Some(claims)) = (state.running, &mut state.execution.claims) else {
+        return;
+    };
+    let touch = Touch { thread, site, reason, writes };
+    if let Err(refuted) = claims.touch(address, size, touch) {
+        fatal(&told(refuted));
+    }
+}
+
+/// What is wrong, in words.
+fn told(Refuted { claim, by }: Refuted) -> String {
+    let promise = match claim.reason.claim() {
+        Some(Claim::Unwritten) => "that nobody writes it",
+        _ => "that no other thread touches it",
+    };
+    format!(
+        "the analysis is wrong: of the memory that thread {} {} at {} it claims {promise} (rule `{}`), but thread {} {} it at {}",
+        claim.thread,
+        accesses(claim),
+        place(claim.site),
+        claim.reason.name(),
+        by.thread,
+        accesses(by),
+        place(by.site),
+    )
+}
+
+const fn accesses(touch: Touch) -> &'static str {
+    if touch.writes { "writes" } else { "reads" }
+}
+
+/// A site, for people.
+fn place(site: SiteId) -> String {
+    let Some(sidecar) = crate::session::sidecar() else { return format!("site {}", site.0) };
+    let frame = |site: &lockred_trace::sites::Site| {
+        let (file, function) = (sidecar.string(site.file), sidecar.string(site.function));
+        format!("{function} ({file}:{}:{})", site.line, site.column)
+    };
+    let frames: Vec<String> = sidecar.chain(site).map(frame).collect();
+    frames.join(", inlined in ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn touch(thread: u32, reason: Reason, writes: bool) -> Touch {
+        Touch { thread, site: SiteId(thread + 1), reason, writes }
+    }
+
+    /// Makes touches of one place; gives the number of the first that is refuted.
+    fn refuted(touches: &[Touch]) -> Option<usize> {
+        let mut claims = Claims::default();
+        touches.iter().position(|&touch| claims.touch(100, 12, touch).is_err())
+    }
+
+    #[test]
+    fn what_is_claimed_to_be_unshared_is_touched_by_one_thread_before_and_behind() {
+        let [mine, other] = [0, 1].map(|thread| touch(thread, Reason::Shared, true));
+        let claim = touch(0, Reason::Stack, false);
+        assert_eq!(refuted(&[mine, claim, mine, claim]), None);
+        assert_eq!(refuted(&[mine, other, mine]), None);
+        assert_eq!(refuted(&[claim, other]), Some(1));
+        assert_eq!(refuted(&[mine, other, claim]), Some(2));
+        assert_eq!(refuted(&[other, claim]), Some(1));
+        let reads = touch(1, Reason::Shared, false);
+        assert_eq!(refuted(&[claim, reads, claim]), None);
+        assert_eq!(refuted(&[claim, reads, mine]), Some(2));
+    }
+
+    #[test]
+    fn what_is_claimed_to_stay_may_have_been_written_before() {
+        let [writes, reads] = [true, false].map(|writes| touch(1, Reason::Shared, writes));
+        let claim = touch(0, Reason::Invariant, false);
+        assert_eq!(refuted(&[writes, claim, reads, claim]), None);
+        assert_eq!(refuted(&[writes, claim, writes]), Some(2));
+    }
+
+    #[test]
+    fn the_access_that_is_named_is_another_threads() {
+        let (mine, claim) = (touch(0, Reason::Shared, true), touch(1, Reason::Heap, true));
+        let mut claims = Claims::default();
+        claims.touch(0, 1, mine).unwrap();
+        assert_eq!(claims.touch(0, 1, claim), Err(Refuted { claim, by: mine }));
+    }
+
+    #[test]
+    fn other_memory_in_the_same_place_knows_of_nothing() {
+        let (claim, other) = (touch(0, Reason::Stack, true), touch(1, Reason::Shared, true));
+        let mut claims = Claims::default();
+        claims.touch(100, 12, claim).unwrap();
+        claims.forget(100, 10);
+        claims.touch(100, 10, other).unwrap();
+        assert!(claims.touch(110, 1, other).is_err());
+        claims.forget(96, 24);
+        assert!(claims.words.is_empty());
+    }
+}

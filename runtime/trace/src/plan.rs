@@ -1,0 +1,301 @@
+//! What becomes of each access of a program to memory, and by which rule: decided by the shim, kept in the executable, and told by
+//! `cargo lockred plan`.
+
+use serde::{Deserialize, Serialize};
+
+/// ELF section that holds the encoded [`Plan`].
+pub const SECTION: &str = "lockred_plan";
+/// Names of rules that a build does not use, one a line: an environment variable that cargo-lockred sets and the shim reads.
+pub const WITHOUT: &str = "LOCKRED_WITHOUT_RULES";
+/// Set to 1: every access has a hook, and those that need none or a lesser one are announced by their claim before.
+pub const CHECK_STATIC: &str = "LOCKRED_CHECK_STATIC";
+/// A [`Flaw`] of the analysis, by name: for tests of the checked mode.
+pub const FLAW: &str = "LOCKRED_STATIC_FLAW";
+
+/// What is done at an access.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Decision {
+    /// Nothing: there is no hook.
+    Skip,
+    /// A hook asks whether the memory is there (use after free, out of bounds). No other thread can reach it.
+    Check,
+    /// A hook tells the gate and the race detector as well.
+    Track,
+    /// It is an operation, before which the scheduler may switch threads.
+    Visible,
+}
+
+impl Decision {
+    /// As it is printed.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Skip => "skip",
+            Self::Check => "check",
+            Self::Track => "track",
+            Self::Visible => "visible",
+        }
+    }
+}
+
+/// Why it is done: for [`Decision::Skip`] and [`Decision::Check`] a rule, which can be switched off.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[repr(u32)]
+pub enum Reason {
+    /// A constant global.
+    Constant = 0,
+    /// A load that the compiler marks as one of memory that does not change.
+    Invariant = 1,
+    /// A stack variable.
+    Stack = 2,
+    /// A thread-local variable.
+    ThreadLocal = 3,
+    /// What a parameter points to.
+    Parameter = 4,
+    /// A block of the heap.
+    Heap = 5,
+    /// The same bytes again.
+    Repeated = 6,
+    /// Code of the test harness.
+    Harness = 7,
+    /// Nothing is known of it.
+    Shared = 8,
+    /// An atomic operation or a fence.
+    Operation = 9,
+}
+
+/// What a rule promises of every execution, so that a run can refute it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Claim {
+    /// One thread touches the object, as long as it lives; or it is never written. (A pointer may be one to a constant instead.)
+    Unshared,
+    /// Nobody writes the memory from then on, as long as it lives.
+    Unwritten,
+}
+
+impl Reason {
+    /// All of them, by code.
+    pub const ALL: [Self; 10] = [
+        Self::Constant,
+        Self::Invariant,
+        Self::Stack,
+        Self::ThreadLocal,
+        Self::Parameter,
+        Self::Heap,
+        Self::Repeated,
+        Self::Harness,
+        Self::Shared,
+        Self::Operation,
+    ];
+
+    /// The reason with this code.
+    #[must_use]
+    pub fn from_code(code: u32) -> Option<Self> {
+        Self::ALL.get(code as usize).copied()
+    }
+
+    /// What it leads to.
+    #[must_use]
+    pub const fn decision(self) -> Decision {
+        match self {
+            Self::Heap => Decision::Check,
+            Self::Shared => Decision::Track,
+            Self::Operation => Decision::Visible,
+            _ => Decision::Skip,
+        }
+    }
+
+    /// Whether it is a rule, which can be switched off.
+    #[must_use]
+    pub fn is_rule(self) -> bool {
+        self.decision() < Decision::Track
+    }
+
+    /// Its name, as it is printed and as `--without-rule` takes it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Constant => "constant",
+            Self::Invariant => "invariant",
+            Self::Stack => "stack",
+            Self::ThreadLocal => "thread-local",
+            Self::Parameter => "parameter",
+            Self::Heap => "heap",
+            Self::Repeated => "repeated",
+            Self::Harness => "harness",
+            Self::Shared => "shared",
+            Self::Operation => "operation",
+        }
+    }
+
+    /// The rule with this name.
+    #[must_use]
+    pub fn rule(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.is_rule() && reason.name() == name)
+    }
+
+    /// Why what it leads to is enough.
+    #[must_use]
+    pub const fn why(self) -> &'static str {
+        match self {
+            Self::Constant => {
+                "the memory is mapped for reading alone: a write to it is a signal, and reads race with nothing else"
+            }
+            Self::Invariant => {
+                "rustc marks loads from vtables so, which are constants; no type or annotation of the program makes such a mark"
+            }
+            Self::Stack => {
+                "the address of the variable is used to access it, compared, or passed to functions that keep no copy, so that no other thread has it"
+            }
+            Self::ThreadLocal => {
+                "each thread has its own, and its address is stored nowhere, so that no other thread has it"
+            }
+            Self::Parameter => {
+                "all calls of the function are known, and all pass the address of memory for which one of the rules before holds"
+            }
+            Self::Heap => {
+                "the pointer that the allocator returned is stored nowhere, so that no other thread has it; the block may still be freed or overrun, which is asked for"
+            }
+            Self::Repeated => {
+                "a hook right before, with no operation, call or free between, has told the same bytes: in the same step and for the same race detector's clock, and as a write if this is one"
+            }
+            Self::Harness => {
+                "it is code of libtest and its crates, which is run by the test's own thread"
+            }
+            Self::Shared => "nothing says that no other thread reaches the memory",
+            Self::Operation => "other threads may be waiting for it, or see it",
+        }
+    }
+
+    /// What it promises, if a run can see that.
+    #[must_use]
+    pub const fn claim(self) -> Option<Claim> {
+        match self {
+            Self::Constant | Self::Invariant => Some(Claim::Unwritten),
+            Self::Stack | Self::ThreadLocal | Self::Parameter | Self::Heap => Some(Claim::Unshared),
+            Self::Repeated | Self::Harness | Self::Shared | Self::Operation => None,
+        }
+    }
+}
+
+/// An error of the analysis that tests ask for, to see that the checked mode finds it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Flaw {
+    /// A pointer that is stored does not get away.
+    StoresKeepNothing,
+    /// A function keeps nothing of what it is passed.
+    ParametersKeepNothing,
+    /// What a parameter that is said to have no alias points to is its thread's own.
+    NoaliasIsPrivate,
+}
+
+impl Flaw {
+    /// All of them.
+    pub const ALL: [Self; 3] =
+        [Self::StoresKeepNothing, Self::ParametersKeepNothing, Self::NoaliasIsPrivate];
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::StoresKeepNothing => "stores-keep-nothing",
+            Self::ParametersKeepNothing => "parameters-keep-nothing",
+            Self::NoaliasIsPrivate => "noalias-is-private",
+        }
+    }
+}
+
+/// Accesses of one line for one reason.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Row {
+    /// Index into [`Plan::strings`]: the function whose source has the line, although it may be inlined elsewhere.
+    pub function: u32,
+    /// Index into [`Plan::strings`].
+    pub file: u32,
+    /// Source line, from 1; 0 where it is unknown.
+    pub line: u32,
+    /// Why.
+    pub reason: Reason,
+    /// How many.
+    pub count: u32,
+}
+
+/// The decisions of one executable.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Plan {
+    /// Strings that the rows refer to.
+    pub strings: Vec<String>,
+    /// All rows, in order of function, file, line and reason.
+    pub rows: Vec<Row>,
+}
+
+/// A row as it is kept.
+type Packed = (u32, u32, u32, u32, u32);
+
+impl Plan {
+    /// The bytes to put into [`SECTION`].
+    ///
+    /// # Panics
+    /// Never: strings and numbers can be written.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let pack = |row: &Row| -> Packed {
+            (row.function, row.file, row.line, row.reason as u32, row.count)
+        };
+        let rows: Vec<Packed> = self.rows.iter().map(pack).collect();
+        serde_json::to_vec(&(crate::FORMAT_VERSION, &self.strings, rows))
+            .expect("strings and numbers can be written")
+    }
+
+    /// Reads what [`Plan::encode`] wrote; trailing zero bytes are ignored.
+    ///
+    /// # Errors
+    /// When the bytes are no plan, or one of another version.
+    pub fn decode(bytes: &[u8]) -> Result<Self, String> {
+        let end = bytes.iter().rposition(|&b| b != 0).map_or(0, |i| i + 1);
+        let (version, strings, packed): (u32, Vec<String>, Vec<Packed>) =
+            serde_json::from_slice(&bytes[..end]).map_err(|e| e.to_string())?;
+        if version != crate::FORMAT_VERSION {
+            return Err(format!("its plan is of format version {version}"));
+        }
+        let row = |(function, file, line, reason, count): Packed| {
+            let reason = Reason::from_code(reason).ok_or("its plan has an unknown reason")?;
+            Ok(Row { function, file, line, reason, count })
+        };
+        let rows: Result<Vec<Row>, &str> = packed.into_iter().map(row).collect();
+        Ok(Self { strings, rows: rows? })
+    }
+
+    /// A string; empty when out of range.
+    #[must_use]
+    pub fn string(&self, index: u32) -> &str {
+        self.strings.get(index as usize).map_or("", String::as_str)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_and_names_are_those_of_one_reason() {
+        for (code, reason) in Reason::ALL.into_iter().enumerate() {
+            assert_eq!(reason as usize, code);
+            assert_eq!(Reason::from_code(code as u32), Some(reason));
+            assert_eq!(Reason::rule(reason.name()), reason.is_rule().then_some(reason));
+        }
+    }
+
+    #[test]
+    fn a_plan_is_read_as_it_was_written_and_nothing_else_is() {
+        let row = Row { function: 0, file: 1, line: 7, reason: Reason::Heap, count: 2 };
+        let plan = Plan { strings: vec!["f".into(), "f.rs".into()], rows: vec![row] };
+        let mut bytes = plan.encode();
+        bytes.extend([0; 3]);
+        assert_eq!(Plan::decode(&bytes), Ok(plan));
+        assert!(Plan::decode(b"[1,[],[[0,0,0,99,1]]]").is_err());
+        assert!(Plan::decode(b"[0,[],[]]").is_err());
+    }
+}

@@ -1,0 +1,60 @@
+//! What the plan claims is compared with what happens, and errors of the analysis are found by that; the plan is printed.
+
+use crate::fixtures::shared;
+use lockred_tests::tool::{Output, run};
+
+/// Checks one program of the fixture in the checked mode, by an analysis with this error.
+fn check(program: &str, flaw: Option<&str>) -> Output {
+    let flaw: Vec<&str> = flaw.into_iter().flat_map(|flaw| ["--static-flaw", flaw]).collect();
+    run(&shared("claims"), &[&["check", "--check-static", program][..], &flaw].concat())
+}
+
+/// An error is found where it matters, and told with the claim.
+fn finds(program: &str, flaw: &str, told: &[&str]) {
+    let _ = check(program, None).expect(0);
+    let output = check(program, Some(flaw)).expect(4);
+    let _ = output.says(&["the analysis is wrong", "that no other thread touches it"]).says(told);
+}
+
+/// What is told of a variable of the fixture's.
+const VARIABLE: &[&str] = &["(rule `stack`)", "claims::tests::", "src/lib.rs:"];
+
+#[test]
+fn that_what_is_stored_gets_away_is_missed() {
+    finds("its_address_is_stored", "stores-keep-nothing", VARIABLE);
+}
+
+#[test]
+fn that_functions_keep_what_they_are_passed_is_missed() {
+    finds("a_function_keeps_its_address", "parameters-keep-nothing", VARIABLE);
+}
+
+#[test]
+fn that_what_has_no_alias_may_be_another_threads_is_missed() {
+    // What std passes to a new thread comes first.
+    finds("it_is_lent_without_an_alias", "noalias-is-private", &["(rule `parameter`)"]);
+}
+
+#[test]
+fn the_plan_has_reasons_and_rules_can_be_switched_off() {
+    let fixture = shared("claims");
+    let plan = |arguments: &[&str]| {
+        let output =
+            run(&fixture, &[&["plan", "--message-format", "json"], arguments].concat()).expect(0);
+        let lines = output.stdout.lines().map(|line| serde_json::from_str(line).unwrap());
+        lines.collect::<Vec<serde_json::Value>>()
+    };
+    let count = |lines: &[serde_json::Value], rule: &str| {
+        let rules = lines.last().unwrap()["rules"].as_array().unwrap().clone();
+        rules.iter().find(|share| share["rule"] == rule).unwrap()["count"].as_u64().unwrap()
+    };
+    let all = plan(&["tests::add_to_place"]);
+    let shared: Vec<_> = all.iter().filter(|line| line["rule"] == "shared").collect();
+    assert!(!shared.is_empty() && shared.iter().all(|line| line["decision"] == "track"), "{all:?}");
+    let without = plan(&["--without-rule", "repeated"]);
+    assert!(count(&all, "repeated") > 0 && count(&without, "repeated") == 0);
+    assert_eq!(count(&all, "stack"), count(&without, "stack"));
+    let human = run(&fixture, &["plan"]).expect(0).stdout;
+    assert!(human.contains("claims::tests::add_to_place") && human.contains("the whole program: "));
+    let _ = run(&fixture, &["plan", "--without-rule", "luck"]).expect(2).says(&["luck", "heap"]);
+}

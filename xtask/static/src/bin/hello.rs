@@ -1,0 +1,5 @@
+//! The smallest program there is.
+
+fn main() {
+    println!("hello");
+}
