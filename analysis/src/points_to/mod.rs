@@ -67,6 +67,9 @@ struct Copying {
 /// Pairs of places for which it is told apart what a copy of memory moves where.
 const PAIRS: u32 = 1000;
 
+/// Places that rules are applied to before the analysis is given up.
+const WORK: usize = 20_000_000;
+
 /// Sizes, for measurements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
@@ -118,8 +121,10 @@ pub struct PointsTo<'f> {
 
 impl<'f> PointsTo<'f> {
     /// Analyses a program from its entries on.
+    ///
+    /// `None` when it takes more than [`WORK`]: a program whose pointers are that much mixed up gains nothing by it.
     #[must_use]
-    pub fn of(facts: &'f Facts) -> Self {
+    pub fn of(facts: &'f Facts) -> Option<Self> {
         let count = facts.functions.len();
         let mut graph = Graph::default();
         let foreign = graph.add(6);
@@ -149,8 +154,7 @@ impl<'f> PointsTo<'f> {
             waves: 0,
         };
         this.start();
-        this.solve();
-        this
+        this.solve().then_some(this)
     }
 
     fn start(&mut self) {
@@ -210,14 +214,19 @@ impl<'f> PointsTo<'f> {
         }
     }
 
-    fn solve(&mut self) {
+    /// Whether it came to an end.
+    fn solve(&mut self) -> bool {
+        let mut work_done = 0;
         loop {
             while let Some(context) = self.to_generate.pop() {
                 self.generate(context);
             }
-            let Some(work) = self.graph.wave() else { break };
-            self.waves += 1;
+            let Some(work) = self.graph.wave() else { return true };
             for (rules, places) in work {
+                work_done += places.len() * rules.len();
+                if work_done > WORK {
+                    return false;
+                }
                 for place in places.iter() {
                     for &rule in &rules {
                         self.apply(rule, place);

@@ -48,13 +48,6 @@ pub fn run(arguments: Vec<String>, home: &Path) -> Result<(), String> {
         Rules::from_environment()?;
         return Models::chosen(&Choice::from_environment()?).map(|_| ());
     }
-    if arguments.first().is_some_and(|a| a == "--static") {
-        let bytes = fs::read(&arguments[1]).map_err(|e| e.to_string())?;
-        let context = Context::new();
-        let module = context.parse_bitcode(&bytes, "program")?;
-        instrument::statistics(&module);
-        return Ok(());
-    }
     let line = CommandLine::parse(arguments)?;
     let mut timings = Timings::start();
     let inputs = Inputs::read(&line)?;
@@ -126,9 +119,6 @@ fn link_instrumented(
         rules: Rules::from_environment()?,
     };
     constructors::spell_out(context, &program);
-    if let Some(path) = std::env::var_os("LOCKRED_SHIM_MERGED") {
-        fs::write(&path, program.bitcode()).map_err(|e| e.to_string())?;
-    }
     let summary = instrument::instrument(context, &program, facts, models)?;
     timings.phase("recognise and instrument");
     dump("LOCKRED_SHIM_DUMP", || program.print())?;
