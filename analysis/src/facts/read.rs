@@ -1,7 +1,11 @@
 //! Reads the facts of a merged program out of LLVM's module.
 
-use super::{Act, Body, Call, Facts, Function, FunctionId, Global, GlobalId, Operand, Part, Signature, Slot};
-use crate::llvm::{self, Constant, Distance, Instruction, Linkage, Module, Movement, Scalar, Type, Value};
+use super::{
+    Act, Body, Call, Facts, Function, FunctionId, Global, GlobalId, Operand, Part, Signature, Slot,
+};
+use crate::llvm::{
+    self, Constant, Distance, Instruction, Linkage, Module, Movement, Scalar, Type, Value,
+};
 use crate::recognise::{demangle, path_of};
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -17,12 +21,6 @@ pub struct Index {
 }
 
 impl Index {
-    /// The number of a function.
-    #[must_use]
-    pub fn function(&self, function: llvm::Function) -> Option<FunctionId> {
-        self.functions.get(&function.value()).copied()
-    }
-
     /// The number of a global variable.
     #[must_use]
     pub fn global(&self, global: llvm::Global) -> Option<GlobalId> {
@@ -234,7 +232,11 @@ impl Reader<'_> {
                     let slot = under.slots(1);
                     for from in all {
                         self.unpaired(from);
-                        under.body.acts.push(Act::Offset { result: slot, from, distance: Distance::Unknown });
+                        under.body.acts.push(Act::Offset {
+                            result: slot,
+                            from,
+                            distance: Distance::Unknown,
+                        });
                     }
                     Operand::Slot(slot)
                 }
@@ -323,7 +325,8 @@ impl Reader<'_> {
         let value = at.value();
         let result = self.index.slots[&value].1;
         let holds = |this: &mut Self| {
-            !value.value_type().is_void() && this.scalars(value.value_type()).iter().any(|s| s.room > 0)
+            !value.value_type().is_void()
+                && this.scalars(value.value_type()).iter().any(|s| s.room > 0)
         };
         match at.movement(self.module) {
             Movement::None => {}
@@ -347,7 +350,11 @@ impl Reader<'_> {
                 for from in values {
                     for from in self.operands(under, from) {
                         self.unpaired(from);
-                        under.body.acts.push(Act::Offset { result, from, distance: Distance::Unknown });
+                        under.body.acts.push(Act::Offset {
+                            result,
+                            from,
+                            distance: Distance::Unknown,
+                        });
                     }
                 }
             }
@@ -382,7 +389,8 @@ impl Reader<'_> {
                 if place == 0 {
                     parts.first().into_iter().for_each(|&part| self.unpaired(part));
                 }
-                let with_before: Vec<Operand> = [before].into_iter().chain(parts.iter().copied()).collect();
+                let with_before: Vec<Operand> =
+                    [before].into_iter().chain(parts.iter().copied()).collect();
                 self.pairs(under, &with_before);
                 for (i, &from) in parts.iter().enumerate() {
                     let place = first.map_or(0, |(first, _)| (first + i) as u32);
@@ -424,7 +432,11 @@ impl Reader<'_> {
                         under.body.acts.push(Act::Store { address, parts: part(stored) });
                     } else {
                         let new = under.slots(1);
-                        under.body.acts.push(Act::Offset { result: new, from: old, distance: Distance::Unknown });
+                        under.body.acts.push(Act::Offset {
+                            result: new,
+                            from: old,
+                            distance: Distance::Unknown,
+                        });
                         under.body.acts.push(Act::Copy { result: new, from: stored });
                         let parts = part(Operand::Slot(new));
                         under.body.acts.push(Act::Store { address, parts });
@@ -533,9 +545,17 @@ impl Reader<'_> {
     fn intrinsic(&mut self, under: &mut Under, at: Instruction, name: &str, result: Slot) {
         /// What touches no address, or only the memory behind it.
         const HARMLESS: &[&str] = &[
-            "llvm.lifetime.", "llvm.dbg.", "llvm.memset.", "llvm.assume", "llvm.prefetch",
-            "llvm.va_end", "llvm.experimental.noalias", "llvm.trap", "llvm.expect.with",
-            "llvm.donothing", "llvm.invariant.end",
+            "llvm.lifetime.",
+            "llvm.dbg.",
+            "llvm.memset.",
+            "llvm.assume",
+            "llvm.prefetch",
+            "llvm.va_end",
+            "llvm.experimental.noalias",
+            "llvm.trap",
+            "llvm.expect.with",
+            "llvm.donothing",
+            "llvm.invariant.end",
         ];
         let arguments = at.arguments();
         if name.starts_with("llvm.memcpy.") || name.starts_with("llvm.memmove.") {
@@ -553,7 +573,11 @@ impl Reader<'_> {
             let operand = self.operand(under, arguments[0]);
             self.unpaired(operand);
             self.copy(under, result, arguments[0]);
-        } else if name.starts_with("llvm.va_") || name.starts_with("llvm.masked.") || name.starts_with("llvm.vp.") || name.contains(".gather") {
+        } else if name.starts_with("llvm.va_")
+            || name.starts_with("llvm.masked.")
+            || name.starts_with("llvm.vp.")
+            || name.contains(".gather")
+        {
             self.facts.undescribed += 1;
             for argument in arguments {
                 for operand in self.operands(under, argument) {
@@ -562,7 +586,10 @@ impl Reader<'_> {
                 }
             }
             self.unknown(under, at.value(), result);
-        } else if !at.value().value_type().is_void() && !name.contains(".umul.") && !name.contains(".smul.") {
+        } else if !at.value().value_type().is_void()
+            && !name.contains(".umul.")
+            && !name.contains(".smul.")
+        {
             // A function of numbers: minima, sums with overflow, masks of addresses.
             for argument in arguments {
                 self.copy_all(under, at.value(), argument);
@@ -591,10 +618,7 @@ fn is_table(global: &llvm::Global, initial: &[(u64, Operand)]) -> bool {
 
 /// Whether assembly may keep what it is given. That without text hides values from the optimiser; some instructions ask the processor.
 fn keeps_addresses(text: &str) -> bool {
-    const ASKING: &[&str] =
-        &["cpuid", "xgetbv", "rdtsc", "rdtscp", "rdrand", "rdseed", "pause"];
+    const ASKING: &[&str] = &["cpuid", "xgetbv", "rdtsc", "rdtscp", "rdrand", "rdseed", "pause"];
     !text.trim().is_empty()
-        && !text
-            .split(|c: char| !c.is_ascii_alphanumeric())
-            .any(|word| ASKING.contains(&word))
+        && !text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| ASKING.contains(&word))
 }

@@ -61,15 +61,17 @@ impl Type {
             let layout = LLVMGetModuleDataLayout(module.0);
             if LLVMGetTypeKind(self.0) == LLVMTypeKind::LLVMStructTypeKind {
                 let field = |i| {
-                    (LLVMOffsetOfElement(layout, self.0, i), Type(LLVMStructGetTypeAtIndex(self.0, i)))
+                    (
+                        LLVMOffsetOfElement(layout, self.0, i),
+                        Type(LLVMStructGetTypeAtIndex(self.0, i)),
+                    )
                 };
                 return Some((0..LLVMCountStructElementTypes(self.0)).map(field).collect());
             }
             let element = Type(LLVMGetElementType(self.0));
             let count = LLVMGetArrayLength2(self.0);
             let size = LLVMABISizeOfType(layout, element.0);
-            (count <= LIMIT as u64)
-                .then(|| (0..count).map(|i| (i * size, element)).collect())
+            (count <= LIMIT as u64).then(|| (0..count).map(|i| (i * size, element)).collect())
         }
     }
 
@@ -191,14 +193,15 @@ impl Value {
         use LLVMValueKind::*;
         match self.kind() {
             LLVMFunctionValueKind | LLVMGlobalVariableValueKind => Constant::Address(self, 0),
-            // SAFETY: valid handle of an alias.
             LLVMGlobalAliasValueKind => {
+                // SAFETY: valid handle of an alias.
                 let target = Value(unsafe { LLVMAliasGetAliasee(self.0) });
                 Constant::Made(vec![target])
             }
             LLVMGlobalIFuncValueKind => Constant::Made(vec![]),
             LLVMConstantExprValueKind => self.constant_expression(module),
-            LLVMConstantStructValueKind | LLVMConstantArrayValueKind
+            LLVMConstantStructValueKind
+            | LLVMConstantArrayValueKind
             | LLVMConstantVectorValueKind => {
                 let operands = self.operands();
                 match self.value_type().all_fields(module) {
@@ -218,6 +221,7 @@ impl Value {
         // SAFETY: valid handle of a constant expression; the source type is asked of address computations only.
         let distance = match unsafe { LLVMGetConstOpcode(self.0) } {
             LLVMGetElementPtr => {
+                // SAFETY: as above.
                 let source = Type(unsafe { LLVMGetGEPSourceElementType(self.0) });
                 match source.distance(module, &operands[1..]) {
                     Distance::Exactly(bytes) => Some(bytes),

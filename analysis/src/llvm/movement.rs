@@ -84,9 +84,7 @@ impl Instruction {
                 Movement::Computed(operands())
             }
             LLVMExtractValue => Movement::Part(self.operand(0), self.indices()),
-            LLVMInsertValue => {
-                Movement::WithPart(self.operand(0), self.operand(1), self.indices())
-            }
+            LLVMInsertValue => Movement::WithPart(self.operand(0), self.operand(1), self.indices()),
             LLVMLoad => Movement::Load(self.operand(0)),
             LLVMStore => Movement::Store(self.operand(1), self.operand(0)),
             LLVMAtomicRMW => Movement::Update(self.operand(0), self.operand(1)),
@@ -104,11 +102,13 @@ impl Instruction {
     /// An address plus or minus a constant number is an address in the same object.
     fn sum(self) -> Movement {
         let (left, right) = (self.operand(0), self.operand(1));
-        // SAFETY: as above; only numbers of at most 64 bits are read.
         let number = |value: Value| value.as_integer().map(|n| n as i64);
+        // SAFETY: as above.
         let minus = unsafe { LLVMGetInstructionOpcode(self.0) } == LLVMOpcode::LLVMSub;
         match (number(left), number(right)) {
-            (_, Some(bytes)) => Movement::Offset(left, Distance::Exactly(if minus { -bytes } else { bytes })),
+            (_, Some(bytes)) => {
+                Movement::Offset(left, Distance::Exactly(if minus { -bytes } else { bytes }))
+            }
             (Some(bytes), None) if !minus => Movement::Offset(right, Distance::Exactly(bytes)),
             _ if minus => Movement::Computed(vec![left]),
             _ => Movement::Computed(vec![left, right]),

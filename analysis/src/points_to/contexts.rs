@@ -67,8 +67,7 @@ impl Cloned {
             let body = facts.functions[f].body.as_ref();
             // What never returns gives nobody anything: it panics.
             let returns = |act: &Act| matches!(act, Act::Return(_));
-            body.is_some_and(|b| b.acts.iter().any(returns))
-                && (size(f) <= SMALL || allocating[f])
+            body.is_some_and(|b| b.acts.iter().any(returns)) && (size(f) <= SMALL || allocating[f])
         };
         Self((0..count).map(decide).collect())
     }

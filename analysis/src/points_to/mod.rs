@@ -11,10 +11,11 @@ mod methods;
 mod objects;
 mod solver;
 
-pub use bits::Bits;
 pub use objects::{ContextId, Kind, ObjectId, PlaceId};
 
-use crate::facts::{Act, Call, Distance, Effect, Facts, FunctionId, GlobalId, Operand, Part, Signature, Slot};
+use crate::facts::{
+    Act, Call, Distance, Effect, Facts, FunctionId, GlobalId, Operand, Part, Signature, Slot,
+};
 use contexts::{Cloned, DEPTH};
 use methods::Methods;
 use objects::{ANYWHERE, Objects, Outlet, Target};
@@ -25,8 +26,15 @@ use solver::{Graph, Node, Rule};
 const ENTRIES: &[&str] = &["main", "__lr_program_main", "rust_eh_personality"];
 
 /// Global variables of the C library that hold addresses of its own memory.
-const LIBRARY: &[&str] =
-    &["environ", "__environ", "__dso_handle", "stdin", "stdout", "stderr", "__libc_single_threaded"];
+const LIBRARY: &[&str] = &[
+    "environ",
+    "__environ",
+    "__dso_handle",
+    "stdin",
+    "stdout",
+    "stderr",
+    "__libc_single_threaded",
+];
 
 /// A function as it is called from somewhere.
 #[derive(Clone, Copy, Debug)]
@@ -70,23 +78,6 @@ const PAIRS: u32 = 1000;
 /// Places that rules are applied to before the analysis is given up.
 const WORK: usize = 20_000_000;
 
-/// Sizes, for measurements.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Counts {
-    /// Functions that can be reached.
-    pub functions: usize,
-    /// Contexts of functions.
-    pub contexts: usize,
-    /// Abstract objects.
-    pub objects: usize,
-    /// Nodes of the graph.
-    pub nodes: usize,
-    /// Waves until nothing was new.
-    pub waves: usize,
-    /// Acts on addresses that are not described.
-    pub undescribed: usize,
-}
-
 /// The result.
 #[derive(Debug)]
 pub struct PointsTo<'f> {
@@ -116,7 +107,6 @@ pub struct PointsTo<'f> {
     threads: Node,
     /// What the harness is given.
     tests: Node,
-    waves: usize,
 }
 
 impl<'f> PointsTo<'f> {
@@ -151,7 +141,6 @@ impl<'f> PointsTo<'f> {
             threads: foreign + 3,
             library: foreign + 4,
             tests: foreign + 5,
-            waves: 0,
         };
         this.start();
         this.solve().then_some(this)
@@ -266,8 +255,13 @@ impl<'f> PointsTo<'f> {
     /// The context in which a direct call runs its callee.
     fn context_of_call(&mut self, caller: ContextId, function: FunctionId) -> ContextId {
         let Context { depth, .. } = self.contexts[caller as usize];
-        let acts = self.facts.functions[function as usize].body.as_ref().map_or(0, |b| b.acts.len());
-        if depth < DEPTH && self.cloned.may(function) && acts <= self.budget && !self.runs(caller, function) {
+        let acts =
+            self.facts.functions[function as usize].body.as_ref().map_or(0, |b| b.acts.len());
+        if depth < DEPTH
+            && self.cloned.may(function)
+            && acts <= self.budget
+            && !self.runs(caller, function)
+        {
             self.budget -= acts;
             return self.add_context(function, Some(caller), depth + 1);
         }
@@ -542,15 +536,16 @@ impl<'f> PointsTo<'f> {
 
     fn apply(&mut self, rule: Rule, place: PlaceId) {
         let objects::Place { object, offset, .. } = self.objects.places[place as usize];
-        let further = |bytes: u32| {
-            (offset != ANYWHERE).then(|| i64::from(offset) + i64::from(bytes))
-        };
+        let further =
+            |bytes: u32| (offset != ANYWHERE).then(|| i64::from(offset) + i64::from(bytes));
         match rule {
             Rule::Offset(to, distance) => {
                 let moved = match distance {
                     _ if offset == ANYWHERE => None,
                     Distance::Exactly(bytes) => Some(i64::from(offset).saturating_add(bytes)),
-                    Distance::Multiples(bytes, stride) if stride % 8 == 0 && self.fold(object, stride) => {
+                    Distance::Multiples(bytes, stride)
+                        if stride % 8 == 0 && self.fold(object, stride) =>
+                    {
                         Some(i64::from(offset).saturating_add(bytes))
                     }
                     _ => None,
@@ -558,13 +553,11 @@ impl<'f> PointsTo<'f> {
                 let place = self.objects.place(object, moved);
                 self.graph.point(to, place);
             }
-            Rule::Call(call) => {
-                match self.objects.objects[object as usize].kind {
-                    Kind::Function(function) => self.enter(call, function, false),
-                    Kind::Foreign => self.leave(call),
-                    _ => {}
-                }
-            }
+            Rule::Call(call) => match self.objects.objects[object as usize].kind {
+                Kind::Function(function) => self.enter(call, function, false),
+                Kind::Foreign => self.leave(call),
+                _ => {}
+            },
             Rule::Escaped => self.escaped(object),
             Rule::Tests => match self.objects.objects[object as usize].kind {
                 Kind::Function(function) => {
@@ -716,7 +709,8 @@ impl<'f> PointsTo<'f> {
             kind => {
                 let all = self.all(object);
                 self.graph.copy(all, self.foreign);
-                let constant = matches!(kind, Kind::Global(id) if self.facts.globals[id as usize].is_constant);
+                let constant =
+                    matches!(kind, Kind::Global(id) if self.facts.globals[id as usize].is_constant);
                 if !constant {
                     let place = self.objects.place(object, None);
                     let content = self.content(place);
@@ -788,11 +782,15 @@ impl<'f> PointsTo<'f> {
             self.graph.copy(all, to);
             return;
         }
-        let end = bytes.map_or(ANYWHERE, |b| start.saturating_add(u32::try_from(b).unwrap_or(ANYWHERE)));
+        let end =
+            bytes.map_or(ANYWHERE, |b| start.saturating_add(u32::try_from(b).unwrap_or(ANYWHERE)));
         if source == target && first == start {
             return;
         }
-        self.add_outlet(source, Outlet { range: (start, end), target: Target::Place(target, first) });
+        self.add_outlet(
+            source,
+            Outlet { range: (start, end), target: Target::Place(target, first) },
+        );
     }
 
     // Calls.
@@ -815,7 +813,13 @@ impl<'f> PointsTo<'f> {
     }
 
     /// A call by someone outside of a function that the operand may point to.
-    fn call_back(&mut self, context: ContextId, callee: Operand, arguments: Vec<Option<Node>>, result: Option<Node>) {
+    fn call_back(
+        &mut self,
+        context: ContextId,
+        callee: Operand,
+        arguments: Vec<Option<Node>>,
+        result: Option<Node>,
+    ) {
         let id = self.calls.len() as u32;
         self.calls.push(Pending {
             context: None,
@@ -830,7 +834,13 @@ impl<'f> PointsTo<'f> {
     }
 
     /// A call by someone outside of a function whose address is in memory.
-    fn call_stored(&mut self, context: ContextId, at: Operand, offset: u32, arguments: Vec<Option<Node>>) {
+    fn call_stored(
+        &mut self,
+        context: ContextId,
+        at: Operand,
+        offset: u32,
+        arguments: Vec<Option<Node>>,
+    ) {
         let callee = self.graph.add(1);
         self.rule(Some(context), at, Rule::Load { to: callee, offset, size: 8 });
         let id = self.calls.len() as u32;
@@ -853,8 +863,15 @@ impl<'f> PointsTo<'f> {
             return;
         }
         pending.bound.push(function);
-        let Pending { context, arguments, result: (first, results), nodes, gives_address, signature, .. } =
-            pending.clone();
+        let Pending {
+            context,
+            arguments,
+            result: (first, results),
+            nodes,
+            gives_address,
+            signature,
+            ..
+        } = pending.clone();
         let it = &self.facts.functions[function as usize];
         if it.is_harness {
             if let Some(context) = context {
@@ -869,7 +886,13 @@ impl<'f> PointsTo<'f> {
         }
         let Some(body) = &it.body else {
             if let Some(context) = context {
-                self.external(context, function, &arguments, (results > 0).then_some(first), gives_address);
+                self.external(
+                    context,
+                    function,
+                    &arguments,
+                    (results > 0).then_some(first),
+                    gives_address,
+                );
             } else if let Some((arguments, _)) = nodes {
                 for argument in arguments.into_iter().flatten() {
                     self.graph.copy(argument, self.foreign);
@@ -885,14 +908,19 @@ impl<'f> PointsTo<'f> {
                     self.graph.copy(argument, base + i as u32);
                 }
             }
-            if let Some(to) = result && it.results > 0 {
+            if let Some(to) = result
+                && it.results > 0
+            {
                 self.graph.copy(base + body.slots, to);
             }
             return;
         }
         let Some(context) = context else { return };
-        let callee =
-            if direct { self.context_of_call(context, function) } else { self.common_context(function) };
+        let callee = if direct {
+            self.context_of_call(context, function)
+        } else {
+            self.common_context(function)
+        };
         let base = self.contexts[callee as usize].base;
         for (i, &argument) in arguments.iter().enumerate().take(it.parameters as usize) {
             let to = match i {
@@ -929,7 +957,14 @@ impl<'f> PointsTo<'f> {
         }
     }
 
-    fn external(&mut self, context: ContextId, function: FunctionId, arguments: &[Operand], result: Option<Slot>, gives_address: bool) {
+    fn external(
+        &mut self,
+        context: ContextId,
+        function: FunctionId,
+        arguments: &[Operand],
+        result: Option<Slot>,
+        gives_address: bool,
+    ) {
         let base = self.contexts[context as usize].base;
         let result_node = result.map(|r| base + r);
         let argument = |i: usize| arguments.get(i).copied().unwrap_or(Operand::Nothing);
@@ -1020,20 +1055,8 @@ impl<'f> PointsTo<'f> {
 
     // Answers.
 
-    /// Sizes, for measurements.
+    /// Each object that a slot of a function may point into, in any context.
     #[must_use]
-    pub fn counts(&self) -> Counts {
-        Counts {
-            functions: self.of_function.iter().filter(|c| !c.is_empty()).count(),
-            contexts: self.contexts.len(),
-            objects: self.objects.objects.len(),
-            nodes: self.graph.len(),
-            waves: self.waves,
-            undescribed: self.facts.undescribed,
-        }
-    }
-
-    /// Calls back with each object that a slot of a function may point into, in any context.
     pub fn objects_of(&self, function: FunctionId, slot: Slot) -> Vec<ObjectId> {
         let contexts = &self.of_function[function as usize];
         let mut objects: Vec<ObjectId> = contexts
@@ -1056,12 +1079,6 @@ impl<'f> PointsTo<'f> {
     #[must_use]
     pub fn kind(&self, object: ObjectId) -> Kind {
         self.objects.objects[object as usize].kind
-    }
-
-    /// The function of a context.
-    #[must_use]
-    pub fn function_of(&self, context: ContextId) -> FunctionId {
-        self.contexts[context as usize].function
     }
 
     /// The number of objects: they are counted from 0.

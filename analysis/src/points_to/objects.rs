@@ -88,7 +88,14 @@ pub(super) struct Objects {
 
 impl Objects {
     pub fn add(&mut self, kind: Kind, size: Option<u64>) -> ObjectId {
-        let object = Object { kind, size, places: Vec::new(), all: None, outlets: HashSet::new(), stride: 0 };
+        let object = Object {
+            kind,
+            size,
+            places: Vec::new(),
+            all: None,
+            outlets: HashSet::new(),
+            stride: 0,
+        };
         self.objects.push(object);
         self.objects.len() as ObjectId - 1
     }
@@ -105,7 +112,8 @@ impl Objects {
             (_, Some(bytes)) if bytes < 0 || bytes as u64 > it.size.unwrap_or(1 << 30) => ANYWHERE,
             (_, Some(bytes)) => bytes as u32,
         };
-        let found = |places: &[(u32, PlaceId)], offset| places.binary_search_by_key(&offset, |p| p.0);
+        let found =
+            |places: &[(u32, PlaceId)], offset| places.binary_search_by_key(&offset, |p| p.0);
         let (at, offset) = match found(&it.places, wanted) {
             Ok(at) => return it.places[at].1,
             Err(at) if it.places.len() < LIMIT || wanted == ANYWHERE => (at, wanted),

@@ -72,15 +72,6 @@ impl Graph {
         first
     }
 
-    pub fn sources(&self, node: Node) -> Vec<(Node, usize)> {
-        let node = self.find(node);
-        (0..self.nodes.len()).filter(|&n| self.nodes[n].edges.iter().any(|&e| self.find(e) == node)).map(|n| (n as Node, self.nodes[n].set.len())).collect()
-    }
-
-    pub fn len(&self) -> usize {
-        self.nodes.len()
-    }
-
     pub fn find(&self, mut node: Node) -> Node {
         while self.merged[node as usize] != node {
             node = self.merged[node as usize];
