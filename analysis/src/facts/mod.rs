@@ -100,7 +100,7 @@ pub enum Act {
     Pair {
         /// The address of the object.
         data: Operand,
-        /// The table or the function.
+        /// The table or the function; a slot: whatever table it turns out to be.
         with: Operand,
     },
     /// The function's result.

@@ -43,11 +43,15 @@ pub fn read(module: &Module) -> (Facts, Index) {
         facts: Facts::default(),
         scalars: HashMap::new(),
         unpaired: HashSet::new(),
+        formatters: HashSet::new(),
     };
     let functions = module.functions();
     let globals = module.globals();
     for (id, function) in functions.iter().enumerate() {
         reader.index.functions.insert(function.value(), id as FunctionId);
+        if is_formatter(&function.name()) {
+            reader.formatters.insert(id as FunctionId);
+        }
     }
     for (id, global) in globals.iter().enumerate() {
         reader.index.globals.insert(global.value(), id as GlobalId);
@@ -69,6 +73,8 @@ struct Reader<'m> {
     scalars: HashMap<Type, Rc<[Scalar]>>,
     /// Functions whose address is somewhere where no object is in front of it.
     unpaired: HashSet<FunctionId>,
+    /// Functions that `format!` puts beside what they print.
+    formatters: HashSet<FunctionId>,
 }
 
 /// The function that is being read.
@@ -263,21 +269,35 @@ impl Reader<'_> {
     fn is_code(&self, operand: Operand) -> bool {
         match operand {
             Operand::Global(id, Some(0)) => self.facts.globals[id as usize].is_paired,
-            Operand::Function(_) => true,
+            Operand::Function(id) => self.formatters.contains(&id),
             _ => false,
         }
     }
 
-    /// Code among scalars, each behind the object that it belongs to.
-    fn pairs(&mut self, under: &mut Under, operands: &[Operand]) {
+    /// Code among scalars, each behind the object that it belongs to. `addresses`: which of them are addresses by their type.
+    fn pairs(&mut self, under: &mut Under, operands: &[Operand], addresses: &[bool]) {
         for (i, &with) in operands.iter().enumerate() {
-            if self.is_code(with) {
-                match i {
-                    0 => self.unpaired(with),
-                    _ => under.body.acts.push(Act::Pair { data: operands[i - 1], with }),
+            let before = i.checked_sub(1).map(|before| (operands[before], addresses[before]));
+            match (with, before) {
+                (Operand::Slot(_), Some((data @ Operand::Slot(_), true))) if addresses[i] => {
+                    under.body.acts.push(Act::Pair { data, with });
                 }
+                (Operand::Slot(_), _) => {}
+                (_, Some((data, _))) if self.is_code(with) => {
+                    under.body.acts.push(Act::Pair { data, with });
+                }
+                _ => self.unpaired(with),
             }
         }
+    }
+
+    /// Which scalars of values of these types are addresses.
+    fn addresses(&mut self, types: &[Type]) -> Vec<bool> {
+        let mut all = Vec::new();
+        for &of in types {
+            all.extend(self.scalars(of).iter().map(|scalar| scalar.is_address));
+        }
+        all
     }
 
     /// Code is put somewhere, with what is not seen.
@@ -293,7 +313,8 @@ impl Reader<'_> {
 
     /// Code is stored: what is stored in front of it, in the same block, is the object.
     fn stored_pair(&mut self, under: &mut Under, at: Instruction, address: Value, with: Operand) {
-        if !self.is_code(with) {
+        if !self.is_code(with) && !matches!(with, Operand::Slot(_)) {
+            self.unpaired(with);
             return;
         }
         let (base, offset) = self.distance_from(address);
@@ -341,7 +362,10 @@ impl Reader<'_> {
                     let operands = self.operands(under, from);
                     match operands.len() {
                         1 => self.unpaired(operands[0]),
-                        _ => self.pairs(under, &operands),
+                        _ => {
+                            let addresses = self.addresses(&[value.value_type()]);
+                            self.pairs(under, &operands, &addresses);
+                        }
                     }
                     self.copy(under, result, from);
                 }
@@ -391,7 +415,9 @@ impl Reader<'_> {
                 }
                 let with_before: Vec<Operand> =
                     [before].into_iter().chain(parts.iter().copied()).collect();
-                self.pairs(under, &with_before);
+                let mut addresses = vec![true];
+                addresses.extend(self.addresses(&[part.value_type()]));
+                self.pairs(under, &with_before, &addresses);
                 for (i, &from) in parts.iter().enumerate() {
                     let place = first.map_or(0, |(first, _)| (first + i) as u32);
                     under.body.acts.push(Act::Copy { result: result + place, from });
@@ -409,10 +435,15 @@ impl Reader<'_> {
                 parts.retain(|p| p.operand != Operand::Nothing);
                 if !parts.is_empty() {
                     match &parts[..] {
-                        [one] => self.stored_pair(under, at, address, one.operand),
+                        [one] if stored.value_type().is_pointer() => {
+                            self.stored_pair(under, at, address, one.operand);
+                        }
+                        [one] => self.unpaired(one.operand),
                         parts => {
                             let operands: Vec<Operand> = parts.iter().map(|p| p.operand).collect();
-                            self.pairs(under, &operands);
+                            let is_pair = |p: &Part| p.operand != Operand::Nothing && p.size == 8;
+                            let addresses: Vec<bool> = parts.iter().map(is_pair).collect();
+                            self.pairs(under, &operands, &addresses);
                         }
                     }
                     let address = self.operand(under, address);
@@ -446,7 +477,8 @@ impl Reader<'_> {
             Movement::Call => self.call(under, at, result),
             Movement::Return(returned) => {
                 let values = returned.map(|v| self.operands(under, v)).unwrap_or_default();
-                self.pairs(under, &values);
+                let addresses = returned.map(|v| self.addresses(&[v.value_type()]));
+                self.pairs(under, &values, &addresses.unwrap_or_default());
                 under.body.acts.push(Act::Return(values));
             }
             Movement::Resume(thrown) => {
@@ -535,7 +567,8 @@ impl Reader<'_> {
         let signature = self.signature(&types, value.value_type());
         let arguments =
             arguments.into_iter().flat_map(|a| self.operands(under, a)).collect::<Vec<_>>();
-        self.pairs(under, &arguments);
+        let addresses = self.addresses(&types);
+        self.pairs(under, &arguments, &addresses);
         let callee = self.operand(under, callee);
         let gives_address = value.value_type().is_pointer();
         let call = Call { callee, arguments, result: (result, count), signature, gives_address };
@@ -601,6 +634,11 @@ impl Reader<'_> {
 /// Whether a function is where libtest's harness begins.
 fn is_harness(symbol: &str) -> bool {
     symbol.contains("test_main") && path_of(&demangle(symbol)).starts_with("test::test_main")
+}
+
+/// Whether a function is one of a trait of `core::fmt`.
+fn is_formatter(symbol: &str) -> bool {
+    symbol.contains("3fmt") && path_of(&demangle(symbol)).ends_with("::fmt")
 }
 
 /// Whether a global variable is a table of methods: a private constant without a name of the program's, of functions but for size and

@@ -12,6 +12,8 @@ pub struct Scalar {
     pub offset: u64,
     /// Its size in bytes; 0 if it is too small to hold an address.
     pub room: u64,
+    /// It is an address by its type.
+    pub is_address: bool,
 }
 
 /// Scalars that a type is taken apart into at most; of a longer one all are taken for one.
@@ -24,7 +26,7 @@ impl Type {
         let mut scalars = Vec::new();
         if self.is_void() || !self.add_scalars(module, 0, &mut scalars) {
             let room = if self.is_void() { 0 } else { module.allocation_size(self) };
-            scalars = vec![Scalar { offset: 0, room }];
+            scalars = vec![Scalar { offset: 0, room, is_address: false }];
         }
         scalars
     }
@@ -42,13 +44,15 @@ impl Type {
             // Numbers with a fraction are no addresses.
             LLVMHalfTypeKind | LLVMFloatTypeKind | LLVMDoubleTypeKind | LLVMFP128TypeKind
             | LLVMX86_FP80TypeKind => {
-                scalars.push(Scalar { offset: base, room: 0 });
+                scalars.push(Scalar { offset: base, room: 0, is_address: false });
                 scalars.len() <= LIMIT
             }
             LLVMMetadataTypeKind | LLVMTokenTypeKind | LLVMLabelTypeKind => true,
             _ => {
                 let size = module.store_size(self);
-                scalars.push(Scalar { offset: base, room: if size < 8 { 0 } else { size } });
+                let room = if size < 8 { 0 } else { size };
+                let is_address = self.is_pointer();
+                scalars.push(Scalar { offset: base, room, is_address });
                 scalars.len() <= LIMIT
             }
         }

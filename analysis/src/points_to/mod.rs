@@ -576,6 +576,11 @@ impl<'f> PointsTo<'f> {
                     self.give_object(function, place);
                 }
             }
+            Rule::Table(data) => {
+                if let Kind::Global(table) = self.objects.objects[object as usize].kind {
+                    self.pair_with_all(data, table);
+                }
+            }
             Rule::Paired(function) => {
                 if self.methods.pair(function, object) {
                     let offered = self.methods.offered(function);
@@ -647,21 +652,33 @@ impl<'f> PointsTo<'f> {
 
     /// An object is put beside a function, or a table of functions.
     fn pair(&mut self, context: ContextId, data: Operand, with: Operand) {
+        if data == Operand::Nothing {
+            return;
+        }
+        let data = self.node(context, data);
+        match with {
+            Operand::Function(function) => self.pair_with(data, function),
+            Operand::Global(table, _) => self.pair_with_all(data, table),
+            Operand::Slot(_) => self.rule(Some(context), with, Rule::Table(data)),
+            Operand::Nothing => {}
+        }
+    }
+
+    /// The functions of a table.
+    fn pair_with_all(&mut self, data: Node, table: GlobalId) {
         let facts = self.facts;
-        let functions = match with {
-            Operand::Function(_) => vec![with],
-            Operand::Global(table, _) => {
-                facts.globals[table as usize].initial.iter().map(|(_, o)| *o).collect()
+        let global = &facts.globals[table as usize];
+        for &(_, method) in global.initial.iter().filter(|_| global.is_paired) {
+            if let Operand::Function(function) = method {
+                self.pair_with(data, function);
             }
-            Operand::Nothing | Operand::Slot(_) => Vec::new(),
-        };
-        for function in functions {
-            if let Operand::Function(function) = function
-                && self.methods.is_method(function)
-            {
-                let paired = self.paired(function);
-                self.flow(context, data, paired);
-            }
+        }
+    }
+
+    fn pair_with(&mut self, data: Node, function: FunctionId) {
+        if self.methods.is_method(function) {
+            let paired = self.paired(function);
+            self.graph.copy(data, paired);
         }
     }
 

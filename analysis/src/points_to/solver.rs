@@ -28,6 +28,8 @@ pub(super) enum Rule {
     Offered(FunctionId),
     /// It was made a trait object whose table has this function.
     Paired(FunctionId),
+    /// If it is a table of methods, this node's object has them.
+    Table(Node),
     /// It is called.
     Call(u32),
     /// Those who are not known have it.
