@@ -80,11 +80,19 @@ fn every_program_gets_its_verdict() {
 const SLICE: &[&str] =
     &["a_reentrant_mutex", "handles::", "memory::", "mutex::", "refcounts::", "two_rendezvous"];
 
+/// Programs that fill a whole stack, or write everywhere: keeping what is claimed of each byte takes too long there.
+const TOO_MUCH: &[&str] = &[
+    "process::a_stack_overflows",
+    "robust::a_thread_overflows_its_stack_between_calls",
+    "robust::overwrites_the_explorer",
+];
+
 #[test]
 fn what_the_plan_claims_holds_in_the_corpus() {
     let deep = std::env::var_os("LOCKRED_DEEP").is_some();
     let programs: Vec<Program> = programs()
         .into_iter()
+        .filter(|program| !TOO_MUCH.contains(&program.name.as_str()))
         .filter(|program| deep || SLICE.iter().any(|module| program.name.contains(module)))
         .collect();
     let mut arguments = vec!["--check-static"];

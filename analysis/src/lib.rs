@@ -1,8 +1,11 @@
 //! LLVM IR in, instrumented object out: the linker shim behind `cargo lockred check`.
 
+mod facts;
 pub mod instrument;
 pub mod llvm;
 pub mod plan;
+mod points_to;
 pub mod recognise;
+mod sharing;
 pub mod shim;
 mod waits;

@@ -36,6 +36,11 @@ fn that_what_has_no_alias_may_be_another_threads_is_missed() {
 }
 
 #[test]
+fn that_what_a_thread_is_started_with_is_shared_is_missed() {
+    finds("it_is_lent_without_an_alias", "threads-share-nothing", &["(rule `own-"]);
+}
+
+#[test]
 fn the_plan_has_reasons_and_rules_can_be_switched_off() {
     let fixture = shared("claims");
     let plan = |arguments: &[&str]| {

@@ -26,6 +26,7 @@ pub use escape::Privacy;
 use crate::llvm::{Attribute, Context, Function, Instruction, Module, Opcode};
 use crate::plan::{Decide, Decisions, Known, Rules, Table};
 use crate::recognise::{Models, Rule, demangle, path_of};
+use crate::sharing::Reaches;
 use crate::waits::{self, Calls, Wait};
 use externals::Externals;
 use hooks::Hooks;
@@ -109,6 +110,8 @@ pub fn instrument(
     let rules = std::mem::take(&mut program.rules);
     let privacy = Rc::new(Privacy::flawed(module, rules.flaw));
     let waits = waiting(context, module, &privacy);
+    // What it says is compared with what happens, and not believed yet.
+    let reaches = if rules.checked { Reaches::of(module, rules.flaw) } else { Reaches::default() };
     attributes::strip(module);
     externals::rename(context, module);
     unreachable::trap(context, module);
@@ -125,7 +128,7 @@ pub fn instrument(
         externals: Externals::default(),
         models,
         rules,
-        known: Known { privacy, trusted: false },
+        known: Known { privacy, reaches, trusted: false },
         decisions: Decisions::default(),
         table: Table::default(),
         waits,

@@ -3,6 +3,7 @@
 use super::{Access, Decide};
 use crate::instrument::Privacy;
 use crate::llvm::{Function, Opcode};
+use crate::sharing::{Reach, Reaches};
 use lockred_trace::plan::Reason;
 use std::rc::Rc;
 
@@ -11,6 +12,8 @@ use std::rc::Rc;
 pub struct Known {
     /// Who keeps what to itself.
     pub privacy: Rc<Privacy>,
+    /// Where all pointers go.
+    pub reaches: Reaches,
     /// The function under way is the harness's.
     pub trusted: bool,
 }
@@ -27,7 +30,12 @@ impl Decide for Known {
             {
                 Reason::Invariant
             }
-            None => Reason::Shared,
+            None => match self.reaches.reach(access.start) {
+                Reach::Constant => Reason::Constant,
+                Reach::Variables => Reason::OwnVariables,
+                Reach::Unshared => Reason::OwnMemory,
+                Reach::Shared => Reason::Shared,
+            },
         }
     }
 }

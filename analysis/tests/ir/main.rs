@@ -1,6 +1,7 @@
 //! Small programs in LLVM's textual IR, instrumented: which hooks appear, and which do not.
 
 mod plan;
+mod sharing;
 
 use lockred_analysis::instrument::{Program, instrument, prepare_user_code};
 use lockred_analysis::llvm::Context;

@@ -64,6 +64,10 @@ pub enum Reason {
     Shared = 8,
     /// An atomic operation or a fence.
     Operation = 9,
+    /// Variables on the thread's own stack, or thread-local ones, by following addresses through memory.
+    OwnVariables = 10,
+    /// Memory that no other thread reaches, by following addresses through memory.
+    OwnMemory = 11,
 }
 
 /// What a rule promises of every execution, so that a run can refute it.
@@ -77,7 +81,7 @@ pub enum Claim {
 
 impl Reason {
     /// All of them, by code.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Constant,
         Self::Invariant,
         Self::Stack,
@@ -88,6 +92,8 @@ impl Reason {
         Self::Harness,
         Self::Shared,
         Self::Operation,
+        Self::OwnVariables,
+        Self::OwnMemory,
     ];
 
     /// The reason with this code.
@@ -100,7 +106,7 @@ impl Reason {
     #[must_use]
     pub const fn decision(self) -> Decision {
         match self {
-            Self::Heap => Decision::Check,
+            Self::Heap | Self::OwnMemory => Decision::Check,
             Self::Shared => Decision::Track,
             Self::Operation => Decision::Visible,
             _ => Decision::Skip,
@@ -127,6 +133,8 @@ impl Reason {
             Self::Harness => "harness",
             Self::Shared => "shared",
             Self::Operation => "operation",
+            Self::OwnVariables => "own-variables",
+            Self::OwnMemory => "own-memory",
         }
     }
 
@@ -166,6 +174,12 @@ impl Reason {
             }
             Self::Shared => "nothing says that no other thread reaches the memory",
             Self::Operation => "other threads may be waiting for it, or see it",
+            Self::OwnVariables => {
+                "wherever the pointer comes from, it points to stack or thread-local variables whose addresses are in nothing that another thread can reach"
+            }
+            Self::OwnMemory => {
+                "wherever the pointer comes from, the address of what it points to is in nothing that another thread can reach; blocks may still be freed or overrun, which is asked for"
+            }
         }
     }
 
@@ -174,7 +188,12 @@ impl Reason {
     pub const fn claim(self) -> Option<Claim> {
         match self {
             Self::Constant | Self::Invariant => Some(Claim::Unwritten),
-            Self::Stack | Self::ThreadLocal | Self::Parameter | Self::Heap => Some(Claim::Unshared),
+            Self::Stack
+            | Self::ThreadLocal
+            | Self::Parameter
+            | Self::Heap
+            | Self::OwnVariables
+            | Self::OwnMemory => Some(Claim::Unshared),
             Self::Repeated | Self::Harness | Self::Shared | Self::Operation => None,
         }
     }
@@ -189,12 +208,18 @@ pub enum Flaw {
     ParametersKeepNothing,
     /// What a parameter that is said to have no alias points to is its thread's own.
     NoaliasIsPrivate,
+    /// What a thread is started with is its own.
+    ThreadsShareNothing,
 }
 
 impl Flaw {
     /// All of them.
-    pub const ALL: [Self; 3] =
-        [Self::StoresKeepNothing, Self::ParametersKeepNothing, Self::NoaliasIsPrivate];
+    pub const ALL: [Self; 4] = [
+        Self::StoresKeepNothing,
+        Self::ParametersKeepNothing,
+        Self::NoaliasIsPrivate,
+        Self::ThreadsShareNothing,
+    ];
 
     /// Its name.
     #[must_use]
@@ -203,6 +228,7 @@ impl Flaw {
             Self::StoresKeepNothing => "stores-keep-nothing",
             Self::ParametersKeepNothing => "parameters-keep-nothing",
             Self::NoaliasIsPrivate => "noalias-is-private",
+            Self::ThreadsShareNothing => "threads-share-nothing",
         }
     }
 }

@@ -1,0 +1,118 @@
+//! What the analysis of where addresses point to claims of accesses, in builds with checked claims.
+
+use crate::whole_of;
+use lockred_analysis::instrument::Program;
+use lockred_analysis::plan::Rules;
+use lockred_trace::plan::{Flaw, Reason};
+
+/// The reason that is claimed for the last store of 77 in a program.
+fn reason_of(flaw: Option<Flaw>, text: &str) -> Reason {
+    let rules = Rules { checked: true, flaw, ..Rules::default() };
+    let whole = whole_of(text, Program { rules, ..Program::default() });
+    let store = whole.rfind("store i64 77").unwrap_or_else(|| panic!("{whole}"));
+    let claim = whole[..store].rfind("call void @__lr_claim(").unwrap();
+    let arguments = whole[claim..].split_once(')').map(|(call, _)| call).unwrap();
+    let code = arguments.rsplit("i32 ").nth(1).unwrap();
+    let code: u32 = code.trim_end_matches([',', ' ']).parse().unwrap();
+    Reason::from_code(code & 0xff).unwrap()
+}
+
+/// A program whose `main` is this. `%b` is a block of the heap that a holder on the stack points to, twice removed.
+fn body(body: &str) -> String {
+    format!(
+        "declare noalias ptr @malloc(i64)
+         declare i32 @pthread_create(ptr, ptr, ptr, ptr)
+         declare void @unknown(ptr)
+         define internal ptr @thread(ptr %q) {{
+           %inner = load ptr, ptr %q
+           %n = load i64, ptr %inner
+           ret ptr null }}
+         define internal void @keep(ptr %into, ptr %p) {{
+           %field = getelementptr i8, ptr %into, i64 8
+           store ptr %p, ptr %field
+           ret void }}
+         define internal void @call(ptr %data, ptr %table) {{
+           %at = getelementptr i8, ptr %table, i64 24
+           %method = load ptr, ptr %at
+           call void %method(ptr %data)
+           ret void }}
+         define internal void @write(ptr %it) {{
+           store i64 77, ptr %it
+           ret void }}
+         define internal void @read(ptr %it) {{
+           %n = load i64, ptr %it
+           ret void }}
+         @vtable.0 = private constant <{{ ptr, [16 x i8], ptr }}> <{{ ptr null, [16 x i8] zeroinitializer, ptr @write }}>
+         @vtable.1 = private constant <{{ ptr, [16 x i8], ptr }}> <{{ ptr null, [16 x i8] zeroinitializer, ptr @read }}>
+         define void @f() {{
+           %holder = alloca [4 x i64]
+           %outer = alloca [4 x i64]
+           %handle = alloca i64
+           %b = call ptr @malloc(i64 64)
+           call void @keep(ptr %holder, ptr %b)
+           store ptr %holder, ptr %outer
+           {body}
+           ret void }}"
+    )
+}
+
+/// A store to the block, by way of what points to it.
+const STORE: &str = "%h = load ptr, ptr %outer
+    %at = getelementptr i8, ptr %h, i64 8
+    %p = load ptr, ptr %at
+    store i64 77, ptr %p";
+
+#[test]
+fn memory_is_a_threads_own_if_nothing_that_others_reach_leads_to_it() {
+    let own = |extra: &str| reason_of(None, &body(&format!("{extra}\n{STORE}")));
+    assert_eq!(own(""), Reason::OwnMemory);
+    for shares in [
+        "store ptr %b, ptr @shared",
+        "store ptr %outer, ptr @shared",
+        "call void @unknown(ptr %outer)",
+        "%copy = alloca [4 x i64]
+         call void @llvm.memcpy.p0.p0.i64(ptr %copy, ptr %holder, i64 32, i1 false)
+         store ptr %copy, ptr @shared",
+        "%n = ptrtoint ptr %b to i64
+         %m = xor i64 %n, 1
+         store i64 %m, ptr @shared",
+        "%pair = insertvalue { ptr, i64 } zeroinitializer, ptr %b, 0
+         store { ptr, i64 } %pair, ptr @shared",
+    ] {
+        assert_eq!(own(shares), Reason::Shared, "{shares}");
+    }
+    for keeps in [
+        "store i64 5, ptr @shared",
+        "%other = call ptr @malloc(i64 8)
+         store ptr %other, ptr @shared",
+        // Another field of the holder.
+        "%field = load i64, ptr %holder
+         store i64 %field, ptr @shared",
+    ] {
+        assert_eq!(own(keeps), Reason::OwnMemory, "{keeps}");
+    }
+}
+
+#[test]
+fn what_a_thread_is_started_with_is_shared() {
+    let starts = "%n = call i32 @pthread_create(ptr %handle, ptr null, ptr @thread, ptr %outer)";
+    let text = body(&format!("{starts}\n{STORE}"));
+    assert_eq!(reason_of(None, &text), Reason::Shared);
+    assert_eq!(reason_of(Some(Flaw::ThreadsShareNothing), &text), Reason::OwnMemory);
+}
+
+#[test]
+fn methods_are_called_on_the_objects_that_have_them() {
+    let text = |global: &str| {
+        body(&format!(
+            "call void @call(ptr %b, ptr @vtable.0)
+             call void @call(ptr {global}, ptr @vtable.1)"
+        ))
+    };
+    assert_eq!(reason_of(None, &text("@shared")), Reason::OwnMemory);
+    let both = body(
+        "call void @call(ptr %b, ptr @vtable.0)
+         call void @call(ptr @shared, ptr @vtable.0)",
+    );
+    assert_eq!(reason_of(None, &both), Reason::Shared);
+}
