@@ -4,7 +4,9 @@
 //! Rust returns and passes pairs as structures; each scalar that may hold an address (8 bytes and more, numbers included) is a *slot* of its function.
 //! Smaller numbers hold no address: an address that a program takes apart into bytes, other than by copying memory, is not followed.
 
+mod calls;
 mod externals;
+mod pairs;
 mod read;
 
 pub use crate::llvm::Distance;

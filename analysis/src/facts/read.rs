@@ -1,14 +1,12 @@
 //! Reads the facts of a merged program out of LLVM's module.
 
-use super::{
-    Act, Body, Call, Facts, Function, FunctionId, Global, GlobalId, Operand, Part, Signature, Slot,
-};
+use super::pairs::{is_formatter, is_table};
+use super::{Act, Body, Facts, Function, FunctionId, Global, GlobalId, Operand, Part, Slot};
 use crate::llvm::{
     self, Constant, Distance, Instruction, Linkage, Module, Movement, Scalar, Type, Value,
 };
 use crate::recognise::{demangle, path_of};
 use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
 /// Where the values of a module are in its facts.
@@ -66,25 +64,25 @@ pub fn read(module: &Module) -> (Facts, Index) {
     (reader.facts, reader.index)
 }
 
-struct Reader<'m> {
-    module: &'m Module,
-    index: Index,
-    facts: Facts,
-    scalars: HashMap<Type, Rc<[Scalar]>>,
+pub(super) struct Reader<'m> {
+    pub(super) module: &'m Module,
+    pub(super) index: Index,
+    pub(super) facts: Facts,
+    pub(super) scalars: HashMap<Type, Rc<[Scalar]>>,
     /// Functions whose address is somewhere where no object is in front of it.
-    unpaired: HashSet<FunctionId>,
+    pub(super) unpaired: HashSet<FunctionId>,
     /// Functions that `format!` puts beside what they print.
-    formatters: HashSet<FunctionId>,
+    pub(super) formatters: HashSet<FunctionId>,
 }
 
 /// The function that is being read.
 #[derive(Default)]
-struct Under {
-    body: Body,
+pub(super) struct Under {
+    pub(super) body: Body,
 }
 
 impl Under {
-    fn slots(&mut self, count: u32) -> Slot {
+    pub(super) fn slots(&mut self, count: u32) -> Slot {
         let first = self.body.slots;
         self.body.slots += count;
         first
@@ -92,33 +90,9 @@ impl Under {
 }
 
 impl Reader<'_> {
-    /// Of which functions every address is in a table of methods or beside an object.
-    fn find_methods(&mut self) {
-        for global in self.facts.globals.iter().filter(|g| !g.is_paired) {
-            for (_, operand) in &global.initial {
-                if let Operand::Function(id) = operand {
-                    self.unpaired.insert(*id);
-                }
-            }
-        }
-        for (id, function) in self.facts.functions.iter_mut().enumerate() {
-            function.is_method = !self.unpaired.contains(&(id as FunctionId));
-        }
-    }
-
-    fn scalars(&mut self, of: Type) -> Rc<[Scalar]> {
+    pub(super) fn scalars(&mut self, of: Type) -> Rc<[Scalar]> {
         let module = self.module;
         self.scalars.entry(of).or_insert_with(|| of.scalars(module).into()).clone()
-    }
-
-    fn signature(&self, parameters: &[Type], result: Type) -> Signature {
-        let mut hasher = DefaultHasher::new();
-        let width = |of: &Type| {
-            if of.is_void() { 0 } else { self.module.store_size(*of) }
-        };
-        parameters.iter().map(width).collect::<Vec<u64>>().hash(&mut hasher);
-        width(&result).hash(&mut hasher);
-        hasher.finish()
     }
 
     fn global(&mut self, global: llvm::Global) {
@@ -207,7 +181,7 @@ impl Reader<'_> {
     }
 
     /// The scalars of a value. What a constant is made of in unusual ways becomes a slot of its own.
-    fn operands(&mut self, under: &mut Under, value: Value) -> Vec<Operand> {
+    pub(super) fn operands(&mut self, under: &mut Under, value: Value) -> Vec<Operand> {
         let scalars = self.scalars(value.value_type());
         if let Some(&(_, first)) = self.index.slots.get(&value) {
             return scalars
@@ -252,7 +226,7 @@ impl Reader<'_> {
     }
 
     /// The one scalar of a value.
-    fn operand(&mut self, under: &mut Under, value: Value) -> Operand {
+    pub(super) fn operand(&mut self, under: &mut Under, value: Value) -> Operand {
         self.operands(under, value).first().copied().unwrap_or(Operand::Nothing)
     }
 
@@ -263,83 +237,6 @@ impl Reader<'_> {
         parts
             .map(|(s, operand)| Part { offset: s.offset as u32, size: s.room as u32, operand })
             .collect()
-    }
-
-    /// Whether an operand is a table of methods, or a function.
-    fn is_code(&self, operand: Operand) -> bool {
-        match operand {
-            Operand::Global(id, Some(0)) => self.facts.globals[id as usize].is_paired,
-            Operand::Function(id) => self.formatters.contains(&id),
-            _ => false,
-        }
-    }
-
-    /// Code among scalars, each behind the object that it belongs to. `addresses`: which of them are addresses by their type.
-    fn pairs(&mut self, under: &mut Under, operands: &[Operand], addresses: &[bool]) {
-        for (i, &with) in operands.iter().enumerate() {
-            let before = i.checked_sub(1).map(|before| (operands[before], addresses[before]));
-            match (with, before) {
-                (Operand::Slot(_), Some((data @ Operand::Slot(_), true))) if addresses[i] => {
-                    under.body.acts.push(Act::Pair { data, with });
-                }
-                (Operand::Slot(_), _) => {}
-                (_, Some((data, _))) if self.is_code(with) => {
-                    under.body.acts.push(Act::Pair { data, with });
-                }
-                _ => self.unpaired(with),
-            }
-        }
-    }
-
-    /// Which scalars of values of these types are addresses.
-    fn addresses(&mut self, types: &[Type]) -> Vec<bool> {
-        let mut all = Vec::new();
-        for &of in types {
-            all.extend(self.scalars(of).iter().map(|scalar| scalar.is_address));
-        }
-        all
-    }
-
-    /// Code is put somewhere, with what is not seen.
-    fn unpaired(&mut self, operand: Operand) {
-        match operand {
-            Operand::Global(id, _) => self.facts.globals[id as usize].is_paired = false,
-            Operand::Function(id) => {
-                self.unpaired.insert(id);
-            }
-            Operand::Nothing | Operand::Slot(_) => {}
-        }
-    }
-
-    /// Code is stored: what is stored in front of it, in the same block, is the object.
-    fn stored_pair(&mut self, under: &mut Under, at: Instruction, address: Value, with: Operand) {
-        if !self.is_code(with) && !matches!(with, Operand::Slot(_)) {
-            self.unpaired(with);
-            return;
-        }
-        let (base, offset) = self.distance_from(address);
-        for other in at.block().instructions() {
-            if let Movement::Store(to, stored) = other.movement(self.module)
-                && self.distance_from(to) == (base, offset - 8)
-            {
-                let data = self.operand(under, stored);
-                under.body.acts.push(Act::Pair { data, with });
-                return;
-            }
-        }
-        self.unpaired(with);
-    }
-
-    /// What an address is computed from, and how far it is from that.
-    fn distance_from(&self, mut address: Value) -> (Value, i64) {
-        let mut offset = 0;
-        while let Some(Movement::Offset(base, Distance::Exactly(bytes))) =
-            address.as_instruction().map(|i| i.movement(self.module))
-        {
-            address = base;
-            offset += bytes;
-        }
-        (address, offset)
     }
 
     fn instruction(&mut self, under: &mut Under, at: Instruction) {
@@ -500,7 +397,7 @@ impl Reader<'_> {
         }
     }
 
-    fn unknown(&mut self, under: &mut Under, value: Value, result: Slot) {
+    pub(super) fn unknown(&mut self, under: &mut Under, value: Value, result: Slot) {
         if !value.value_type().is_void() {
             for i in 0..self.scalars(value.value_type()).len() as u32 {
                 under.body.acts.push(Act::Unknown(result + i));
@@ -509,7 +406,7 @@ impl Reader<'_> {
     }
 
     /// Every scalar of the result may be any of another value.
-    fn copy_all(&mut self, under: &mut Under, result: Value, from: Value) {
+    pub(super) fn copy_all(&mut self, under: &mut Under, result: Value, from: Value) {
         let first = self.index.slots[&result].1;
         let scalars = self.scalars(result.value_type());
         for from in self.operands(under, from) {
@@ -523,109 +420,10 @@ impl Reader<'_> {
         }
     }
 
-    fn copy(&mut self, under: &mut Under, result: Slot, from: Value) {
+    pub(super) fn copy(&mut self, under: &mut Under, result: Slot, from: Value) {
         for (i, from) in self.operands(under, from).into_iter().enumerate() {
             if from != Operand::Nothing {
                 under.body.acts.push(Act::Copy { result: result + i as u32, from });
-            }
-        }
-    }
-
-    fn call(&mut self, under: &mut Under, at: Instruction, result: Slot) {
-        let value = at.value();
-        let Some(callee) = at.callee() else { return };
-        let arguments = at.arguments();
-        if callee.is_inline_asm() && !keeps_addresses(&callee.inline_asm_text()) {
-            for argument in arguments {
-                if !value.value_type().is_void() {
-                    self.copy_all(under, value, argument);
-                }
-            }
-            return;
-        }
-        if callee.is_inline_asm() {
-            for argument in arguments {
-                for operand in self.operands(under, argument) {
-                    self.unpaired(operand);
-                    under.body.acts.push(Act::Escape(operand));
-                }
-            }
-            self.unknown(under, value, result);
-            return;
-        }
-        if let Some(function) = callee.as_function()
-            && function.name().starts_with("llvm.")
-        {
-            self.intrinsic(under, at, &function.name(), result);
-            return;
-        }
-        let count = match value.value_type().is_void() {
-            true => 0,
-            false => self.scalars(value.value_type()).len() as u32,
-        };
-        let types: Vec<Type> = arguments.iter().map(|a| a.value_type()).collect();
-        let signature = self.signature(&types, value.value_type());
-        let arguments =
-            arguments.into_iter().flat_map(|a| self.operands(under, a)).collect::<Vec<_>>();
-        let addresses = self.addresses(&types);
-        self.pairs(under, &arguments, &addresses);
-        let callee = self.operand(under, callee);
-        let gives_address = value.value_type().is_pointer();
-        let call = Call { callee, arguments, result: (result, count), signature, gives_address };
-        under.body.acts.push(Act::Call(Box::new(call)));
-    }
-
-    fn intrinsic(&mut self, under: &mut Under, at: Instruction, name: &str, result: Slot) {
-        /// What touches no address, or only the memory behind it.
-        const HARMLESS: &[&str] = &[
-            "llvm.lifetime.",
-            "llvm.dbg.",
-            "llvm.memset.",
-            "llvm.assume",
-            "llvm.prefetch",
-            "llvm.va_end",
-            "llvm.experimental.noalias",
-            "llvm.trap",
-            "llvm.expect.with",
-            "llvm.donothing",
-            "llvm.invariant.end",
-        ];
-        let arguments = at.arguments();
-        if name.starts_with("llvm.memcpy.") || name.starts_with("llvm.memmove.") {
-            let to = self.operand(under, arguments[0]);
-            let from = self.operand(under, arguments[1]);
-            let bytes = arguments[2].as_integer();
-            if bytes != Some(0) {
-                under.body.acts.push(Act::CopyMemory { to, from, bytes });
-            }
-        } else if HARMLESS.iter().any(|prefix| name.starts_with(prefix)) {
-        } else if name.starts_with("llvm.threadlocal.address")
-            || name.starts_with("llvm.launder.")
-            || name.starts_with("llvm.strip.")
-        {
-            let operand = self.operand(under, arguments[0]);
-            self.unpaired(operand);
-            self.copy(under, result, arguments[0]);
-        } else if name.starts_with("llvm.va_")
-            || name.starts_with("llvm.masked.")
-            || name.starts_with("llvm.vp.")
-            || name.contains(".gather")
-        {
-            self.facts.undescribed += 1;
-            for argument in arguments {
-                for operand in self.operands(under, argument) {
-                    self.unpaired(operand);
-                    under.body.acts.push(Act::Escape(operand));
-                }
-            }
-            self.unknown(under, at.value(), result);
-        } else if !at.value().value_type().is_void()
-            && !name.contains(".umul.")
-            && !name.contains(".smul.")
-        {
-            // A function of numbers: minima, sums with overflow, masks of addresses.
-            for argument in arguments {
-                self.copy_all(under, at.value(), argument);
             }
         }
     }
@@ -634,29 +432,4 @@ impl Reader<'_> {
 /// Whether a function is where libtest's harness begins.
 fn is_harness(symbol: &str) -> bool {
     symbol.contains("test_main") && path_of(&demangle(symbol)).starts_with("test::test_main")
-}
-
-/// Whether a function is one of a trait of `core::fmt`.
-fn is_formatter(symbol: &str) -> bool {
-    symbol.contains("3fmt") && path_of(&demangle(symbol)).ends_with("::fmt")
-}
-
-/// Whether a global variable is a table of methods: a private constant without a name of the program's, of functions but for size and
-/// alignment, which are the second and third words.
-fn is_table(global: &llvm::Global, initial: &[(u64, Operand)]) -> bool {
-    let name = global.name();
-    global.is_constant()
-        && global.linkage() == Linkage::Internal
-        && (name.starts_with("vtable") || name.starts_with("anon."))
-        && !initial.is_empty()
-        && initial.iter().all(|(offset, operand)| {
-            offset % 8 == 0 && !matches!(offset, 8 | 16) && matches!(operand, Operand::Function(_))
-        })
-}
-
-/// Whether assembly may keep what it is given. That without text hides values from the optimiser; some instructions ask the processor.
-fn keeps_addresses(text: &str) -> bool {
-    const ASKING: &[&str] = &["cpuid", "xgetbv", "rdtsc", "rdtscp", "rdrand", "rdseed", "pause"];
-    !text.trim().is_empty()
-        && !text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| ASKING.contains(&word))
 }

@@ -1,0 +1,77 @@
+//! What the analysis answers.
+
+use super::PointsTo;
+use super::objects::{Kind, ObjectId};
+use super::solver::Node;
+use crate::facts::{FunctionId, GlobalId, Slot};
+
+impl PointsTo<'_> {
+    /// Each object that a slot of a function may point into, in any context.
+    #[must_use]
+    pub fn objects_of(&self, function: FunctionId, slot: Slot) -> Vec<ObjectId> {
+        let contexts = &self.of_function[function as usize];
+        let mut objects: Vec<ObjectId> = contexts
+            .iter()
+            .flat_map(|&c| self.graph.set(self.contexts[c as usize].base + slot).iter())
+            .map(|place| self.objects.places[place as usize].object)
+            .collect();
+        objects.sort_unstable();
+        objects.dedup();
+        objects
+    }
+
+    /// The object of a global variable, if any function that can be reached uses it.
+    #[must_use]
+    pub fn object_of_global(&self, global: GlobalId) -> Option<ObjectId> {
+        self.global_objects[global as usize]
+    }
+
+    /// What an object is.
+    #[must_use]
+    pub fn kind(&self, object: ObjectId) -> Kind {
+        self.objects.objects[object as usize].kind
+    }
+
+    /// The number of objects: they are counted from 0.
+    #[must_use]
+    pub fn object_count(&self) -> usize {
+        self.objects.objects.len()
+    }
+
+    /// The objects that those who are not known may reach directly.
+    #[must_use]
+    pub fn foreign(&self) -> Vec<ObjectId> {
+        self.objects_in(self.foreign)
+    }
+
+    /// The objects that threads were started with.
+    #[must_use]
+    pub fn given_to_threads(&self) -> Vec<ObjectId> {
+        self.objects_in(self.threads)
+    }
+
+    /// The objects whose addresses an object holds.
+    #[must_use]
+    pub fn held_by(&self, object: ObjectId) -> Vec<ObjectId> {
+        let places = &self.objects.objects[object as usize].places;
+        let mut all: Vec<ObjectId> = places
+            .iter()
+            .filter_map(|(_, place)| self.objects.places[*place as usize].content)
+            .flat_map(|content| self.objects_in(content))
+            .collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    fn objects_in(&self, node: Node) -> Vec<ObjectId> {
+        let mut all: Vec<ObjectId> = self
+            .graph
+            .set(node)
+            .iter()
+            .map(|place| self.objects.places[place as usize].object)
+            .collect();
+        all.dedup();
+        all
+    }
+}

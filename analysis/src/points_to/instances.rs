@@ -1,0 +1,62 @@
+//! Contexts as the analysis makes them: which body a call runs.
+
+use super::contexts::DEPTH;
+use super::objects::ContextId;
+use super::{Context, PointsTo};
+use crate::facts::FunctionId;
+
+impl PointsTo<'_> {
+    pub(super) fn common_context(&mut self, function: FunctionId) -> ContextId {
+        if let Some(context) = self.common[function as usize] {
+            return context;
+        }
+        let context = self.add_context(function, None, 0);
+        self.common[function as usize] = Some(context);
+        context
+    }
+
+    pub(super) fn add_context(
+        &mut self,
+        function: FunctionId,
+        caller: Option<ContextId>,
+        depth: u32,
+    ) -> ContextId {
+        let it = &self.facts.functions[function as usize];
+        let slots = it.body.as_ref().map_or(0, |b| b.slots);
+        let base = self.graph.add(slots + it.results);
+        let id = self.contexts.len() as ContextId;
+        self.contexts.push(Context { function, base, caller, depth });
+        self.of_function[function as usize].push(id);
+        self.to_generate.push(id);
+        id
+    }
+
+    /// The context in which a direct call runs its callee.
+    pub(super) fn context_of_call(&mut self, caller: ContextId, function: FunctionId) -> ContextId {
+        let Context { depth, .. } = self.contexts[caller as usize];
+        let acts =
+            self.facts.functions[function as usize].body.as_ref().map_or(0, |b| b.acts.len());
+        if depth < DEPTH
+            && self.cloned.may(function)
+            && acts <= self.budget
+            && !self.runs(caller, function)
+        {
+            self.budget -= acts;
+            return self.add_context(function, Some(caller), depth + 1);
+        }
+        self.common_context(function)
+    }
+
+    /// Whether a function is being called in this chain of contexts.
+    pub(super) fn runs(&self, context: ContextId, function: FunctionId) -> bool {
+        let mut at = Some(context);
+        while let Some(context) = at {
+            let it = &self.contexts[context as usize];
+            if it.function == function {
+                return true;
+            }
+            at = it.caller;
+        }
+        false
+    }
+}
