@@ -62,6 +62,13 @@ impl Place {
         self.held.iter().any(|held| held.name == lock && !(held.shared && self.writes))
     }
 
+    /// Places are told in the order of this: by the source, reads first.
+    fn order(&self) -> impl Ord {
+        let frame = self.frame().or(self.frames.first()).cloned();
+        let at = frame.map(|frame| (frame.file, frame.line, frame.column, frame.function));
+        (at, self.writes, self.atomic)
+    }
+
     fn is_same(&self, other: &Self) -> bool {
         let at = |place: &Self| place.frame().or(place.frames.first()).cloned();
         at(self) == at(other) && (self.writes, self.atomic) == (other.writes, other.atomic)
@@ -125,6 +132,8 @@ impl Facts {
                 None => known.places.push(place),
             }
         }
+        // The runtime's order is that of site numbers, which a build in another directory may give otherwise.
+        known.places.sort_by(|a, b| a.order().cmp(&b.order()));
     }
 }
 
@@ -167,6 +176,17 @@ pub mod tests {
     pub fn field(places: &[Place]) -> Field {
         let places = places.to_vec();
         Field { places, is_local: false, is_guarded: false, executions: 16, verified: true }
+    }
+
+    #[test]
+    fn places_come_in_the_order_of_the_source_whatever_the_order_of_sites() {
+        let all = [at(3, true, &[]), at(3, false, &[]), at(2, true, &[])];
+        let mut facts = Facts::default();
+        for place in &all {
+            facts.add("Q.len".into(), field(std::slice::from_ref(place)), true);
+        }
+        let [last, middle, first] = all;
+        assert_eq!(facts.fields["Q.len"].places, [first, middle, last]);
     }
 
     #[test]
