@@ -259,7 +259,12 @@ pub fn restore() {
     crate::models::restore_root();
     crate::plain::begin();
     crate::record::begin();
-    if let Some(root) = &mut crate::state::state().root {
+    took(since);
+}
+
+/// Going back has begun then, and is over.
+pub fn took(since: Instant) {
+    if let Some(root) = &mut state().root {
         root.restoring += since.elapsed();
     }
 }

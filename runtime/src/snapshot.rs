@@ -64,6 +64,7 @@ impl Snapshot {
 
     /// Puts the state back. The machine is in a state of the same search, between two steps.
     pub fn restore(&self) {
+        let since = std::time::Instant::now();
         for &(region, end) in &self.ends {
             // SAFETY: the heap existed when the copy was made, and what was allocated since is nobody's any more.
             unsafe { heap::forget_behind(region, end) };
@@ -84,5 +85,6 @@ impl Snapshot {
         } else {
             crate::plain::rest();
         }
+        crate::root::took(since);
     }
 }

@@ -91,7 +91,7 @@ pub struct Exploration {
     pub counts: Counts,
     /// Seconds from the root to the end of the search.
     pub seconds: f64,
-    /// Seconds of these that going back to the root took.
+    /// Seconds of these that going back took, to the root or a checkpoint.
     #[serde(default)]
     pub restoring: f64,
     /// Number of threads that the widest execution had, main included.

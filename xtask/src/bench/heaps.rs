@@ -38,7 +38,7 @@ struct Measured {
     /// Executions or transitions.
     count: u64,
     seconds: f64,
-    /// Seconds of these that going back to the root took.
+    /// Seconds of these that going back took, to the root or a checkpoint.
     restoring: f64,
 }
 
