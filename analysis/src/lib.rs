@@ -1,5 +1,6 @@
 //! LLVM IR in, instrumented object out: the linker shim behind `cargo lockred check`.
 
+mod assembly;
 mod facts;
 pub mod instrument;
 pub mod llvm;

@@ -140,6 +140,9 @@ pub fn joined(joiner: u32, target: u32) {
 /// The running thread accesses memory that others may access, too.
 pub fn accessed(address: usize, size: usize, site: SiteId, writes: bool, atomic: bool) {
     let Some(state) = installed() else { return };
+    if state.observed.is_none() {
+        return;
+    }
     let thread = state.thread_number();
     let Some(observed) = &mut state.observed else { return };
     if observed.accesses == MOST {

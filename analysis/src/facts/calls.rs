@@ -1,7 +1,8 @@
 //! Calls as facts: of functions, of intrinsics, of assembly.
 
-use super::read::{Reader, Under};
-use super::{Act, Call, Signature, Slot};
+use super::read::Reader;
+use super::{Act, Body, Call, Signature, Slot};
+use crate::assembly::is_harmless;
 use crate::llvm::{Instruction, Type};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -16,32 +17,32 @@ impl Reader<'_> {
         hasher.finish()
     }
 
-    pub(super) fn call(&mut self, under: &mut Under, at: Instruction, result: Slot) {
+    pub(super) fn call(&mut self, body: &mut Body, at: Instruction, result: Slot) {
         let value = at.value();
         let Some(callee) = at.callee() else { return };
         let arguments = at.arguments();
-        if callee.is_inline_asm() && !keeps_addresses(&callee.inline_asm_text()) {
+        if callee.is_inline_asm() && is_harmless(&callee.inline_asm_text()) {
             for argument in arguments {
                 if !value.value_type().is_void() {
-                    self.copy_all(under, value, argument);
+                    self.copy_all(body, value, argument);
                 }
             }
             return;
         }
         if callee.is_inline_asm() {
             for argument in arguments {
-                for operand in self.operands(under, argument) {
+                for operand in self.operands(body, argument) {
                     self.unpaired(operand);
-                    under.body.acts.push(Act::Escape(operand));
+                    body.acts.push(Act::Escape(operand));
                 }
             }
-            self.unknown(under, value, result);
+            self.unknown(body, value, result);
             return;
         }
         if let Some(function) = callee.as_function()
             && function.name().starts_with("llvm.")
         {
-            self.intrinsic(under, at, &function.name(), result);
+            self.intrinsic(body, at, &function.name(), result);
             return;
         }
         let count = match value.value_type().is_void() {
@@ -51,22 +52,16 @@ impl Reader<'_> {
         let types: Vec<Type> = arguments.iter().map(|a| a.value_type()).collect();
         let signature = self.signature(&types, value.value_type());
         let arguments =
-            arguments.into_iter().flat_map(|a| self.operands(under, a)).collect::<Vec<_>>();
+            arguments.into_iter().flat_map(|a| self.operands(body, a)).collect::<Vec<_>>();
         let addresses = self.addresses(&types);
-        self.pairs(under, &arguments, &addresses);
-        let callee = self.operand(under, callee);
+        self.pairs(body, &arguments, &addresses);
+        let callee = self.operand(body, callee);
         let gives_address = value.value_type().is_pointer();
         let call = Call { callee, arguments, result: (result, count), signature, gives_address };
-        under.body.acts.push(Act::Call(Box::new(call)));
+        body.acts.push(Act::Call(Box::new(call)));
     }
 
-    pub(super) fn intrinsic(
-        &mut self,
-        under: &mut Under,
-        at: Instruction,
-        name: &str,
-        result: Slot,
-    ) {
+    pub(super) fn intrinsic(&mut self, body: &mut Body, at: Instruction, name: &str, result: Slot) {
         /// What touches no address, or only the memory behind it.
         const HARMLESS: &[&str] = &[
             "llvm.lifetime.",
@@ -83,20 +78,20 @@ impl Reader<'_> {
         ];
         let arguments = at.arguments();
         if name.starts_with("llvm.memcpy.") || name.starts_with("llvm.memmove.") {
-            let to = self.operand(under, arguments[0]);
-            let from = self.operand(under, arguments[1]);
+            let to = self.operand(body, arguments[0]);
+            let from = self.operand(body, arguments[1]);
             let bytes = arguments[2].as_integer();
             if bytes != Some(0) {
-                under.body.acts.push(Act::CopyMemory { to, from, bytes });
+                body.acts.push(Act::CopyMemory { to, from, bytes });
             }
         } else if HARMLESS.iter().any(|prefix| name.starts_with(prefix)) {
         } else if name.starts_with("llvm.threadlocal.address")
             || name.starts_with("llvm.launder.")
             || name.starts_with("llvm.strip.")
         {
-            let operand = self.operand(under, arguments[0]);
+            let operand = self.operand(body, arguments[0]);
             self.unpaired(operand);
-            self.copy(under, result, arguments[0]);
+            self.copy(body, result, arguments[0]);
         } else if name.starts_with("llvm.va_")
             || name.starts_with("llvm.masked.")
             || name.starts_with("llvm.vp.")
@@ -104,27 +99,20 @@ impl Reader<'_> {
         {
             self.facts.undescribed += 1;
             for argument in arguments {
-                for operand in self.operands(under, argument) {
+                for operand in self.operands(body, argument) {
                     self.unpaired(operand);
-                    under.body.acts.push(Act::Escape(operand));
+                    body.acts.push(Act::Escape(operand));
                 }
             }
-            self.unknown(under, at.value(), result);
+            self.unknown(body, at.value(), result);
         } else if !at.value().value_type().is_void()
             && !name.contains(".umul.")
             && !name.contains(".smul.")
         {
             // A function of numbers: minima, sums with overflow, masks of addresses.
             for argument in arguments {
-                self.copy_all(under, at.value(), argument);
+                self.copy_all(body, at.value(), argument);
             }
         }
     }
-}
-
-/// Whether assembly may keep what it is given. That without text hides values from the optimiser; some instructions ask the processor.
-fn keeps_addresses(text: &str) -> bool {
-    const ASKING: &[&str] = &["cpuid", "xgetbv", "rdtsc", "rdtscp", "rdrand", "rdseed", "pause"];
-    !text.trim().is_empty()
-        && !text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| ASKING.contains(&word))
 }

@@ -1,7 +1,7 @@
 //! Which functions and tables of methods are only ever put beside the objects that they are called on.
 
-use super::read::{Reader, Under};
-use super::{Act, FunctionId, Operand};
+use super::read::Reader;
+use super::{Act, Body, FunctionId, Operand};
 use crate::llvm::{self, Distance, Instruction, Linkage, Movement, Type, Value};
 use crate::recognise::{demangle, path_of};
 
@@ -30,16 +30,16 @@ impl Reader<'_> {
     }
 
     /// Code among scalars, each behind the object that it belongs to. `addresses`: which of them are addresses by their type.
-    pub(super) fn pairs(&mut self, under: &mut Under, operands: &[Operand], addresses: &[bool]) {
+    pub(super) fn pairs(&mut self, body: &mut Body, operands: &[Operand], addresses: &[bool]) {
         for (i, &with) in operands.iter().enumerate() {
             let before = i.checked_sub(1).map(|before| (operands[before], addresses[before]));
             match (with, before) {
                 (Operand::Slot(_), Some((data @ Operand::Slot(_), true))) if addresses[i] => {
-                    under.body.acts.push(Act::Pair { data, with });
+                    body.acts.push(Act::Pair { data, with });
                 }
                 (Operand::Slot(_), _) => {}
                 (_, Some((data, _))) if self.is_code(with) => {
-                    under.body.acts.push(Act::Pair { data, with });
+                    body.acts.push(Act::Pair { data, with });
                 }
                 _ => self.unpaired(with),
             }
@@ -69,7 +69,7 @@ impl Reader<'_> {
     /// Code is stored: what is stored in front of it, in the same block, is the object.
     pub(super) fn stored_pair(
         &mut self,
-        under: &mut Under,
+        body: &mut Body,
         at: Instruction,
         address: Value,
         with: Operand,
@@ -83,8 +83,8 @@ impl Reader<'_> {
             if let Movement::Store(to, stored) = other.movement(self.module)
                 && self.distance_from(to) == (base, offset - 8)
             {
-                let data = self.operand(under, stored);
-                under.body.acts.push(Act::Pair { data, with });
+                let data = self.operand(body, stored);
+                body.acts.push(Act::Pair { data, with });
                 return;
             }
         }

@@ -75,16 +75,11 @@ pub(super) struct Reader<'m> {
     pub(super) formatters: HashSet<FunctionId>,
 }
 
-/// The function that is being read.
-#[derive(Default)]
-pub(super) struct Under {
-    pub(super) body: Body,
-}
-
-impl Under {
-    pub(super) fn slots(&mut self, count: u32) -> Slot {
-        let first = self.body.slots;
-        self.body.slots += count;
+impl Body {
+    /// Makes slots; the first one.
+    pub(super) fn new_slots(&mut self, count: u32) -> Slot {
+        let first = self.slots;
+        self.slots += count;
         first
     }
 }
@@ -139,13 +134,13 @@ impl Reader<'_> {
     }
 
     fn function(&mut self, id: FunctionId, function: llvm::Function) {
-        let mut under = Under::default();
+        let mut body = Body::default();
         for parameter in function.parameters() {
             let count = self.scalars(parameter.value_type()).len() as u32;
-            let first = under.slots(count);
+            let first = body.new_slots(count);
             self.index.slots.insert(parameter, (id, first));
         }
-        let parameters = under.body.slots;
+        let parameters = body.slots;
         let instructions: Vec<Instruction> =
             function.blocks().iter().flat_map(|b| b.instructions()).collect();
         for instruction in &instructions {
@@ -154,11 +149,11 @@ impl Reader<'_> {
                 true => 0,
                 false => self.scalars(value.value_type()).len() as u32,
             };
-            let first = under.slots(count);
+            let first = body.new_slots(count);
             self.index.slots.insert(value, (id, first));
         }
         for &instruction in &instructions {
-            self.instruction(&mut under, instruction);
+            self.instruction(&mut body, instruction);
         }
         let returned = function.function_type().return_type();
         let types: Vec<Type> = function.parameters().iter().map(|p| p.value_type()).collect();
@@ -170,7 +165,7 @@ impl Reader<'_> {
         };
         self.facts.functions.push(Function {
             name: function.name(),
-            body: (!function.is_declaration()).then_some(under.body),
+            body: (!function.is_declaration()).then_some(body),
             parameters,
             results,
             signature,
@@ -181,7 +176,7 @@ impl Reader<'_> {
     }
 
     /// The scalars of a value. What a constant is made of in unusual ways becomes a slot of its own.
-    pub(super) fn operands(&mut self, under: &mut Under, value: Value) -> Vec<Operand> {
+    pub(super) fn operands(&mut self, body: &mut Body, value: Value) -> Vec<Operand> {
         let scalars = self.scalars(value.value_type());
         if let Some(&(_, first)) = self.index.slots.get(&value) {
             return scalars
@@ -209,10 +204,10 @@ impl Reader<'_> {
             operands[place] = match all[..] {
                 [one] => one,
                 _ => {
-                    let slot = under.slots(1);
+                    let slot = body.new_slots(1);
                     for from in all {
                         self.unpaired(from);
-                        under.body.acts.push(Act::Offset {
+                        body.acts.push(Act::Offset {
                             result: slot,
                             from,
                             distance: Distance::Unknown,
@@ -226,20 +221,20 @@ impl Reader<'_> {
     }
 
     /// The one scalar of a value.
-    pub(super) fn operand(&mut self, under: &mut Under, value: Value) -> Operand {
-        self.operands(under, value).first().copied().unwrap_or(Operand::Nothing)
+    pub(super) fn operand(&mut self, body: &mut Body, value: Value) -> Operand {
+        self.operands(body, value).first().copied().unwrap_or(Operand::Nothing)
     }
 
-    fn parts(&mut self, under: &mut Under, value: Value) -> Vec<Part> {
+    fn parts(&mut self, body: &mut Body, value: Value) -> Vec<Part> {
         let scalars = self.scalars(value.value_type());
-        let operands = self.operands(under, value);
+        let operands = self.operands(body, value);
         let parts = scalars.iter().zip(operands).filter(|(s, _)| s.room > 0);
         parts
             .map(|(s, operand)| Part { offset: s.offset as u32, size: s.room as u32, operand })
             .collect()
     }
 
-    fn instruction(&mut self, under: &mut Under, at: Instruction) {
+    fn instruction(&mut self, body: &mut Body, at: Instruction) {
         let value = at.value();
         let result = self.index.slots[&value].1;
         let holds = |this: &mut Self| {
@@ -248,58 +243,55 @@ impl Reader<'_> {
         };
         match at.movement(self.module) {
             Movement::None => {}
-            Movement::Variable(size) => under.body.acts.push(Act::Variable { result, size }),
+            Movement::Variable(size) => body.acts.push(Act::Variable { result, size }),
             Movement::Offset(base, distance) if holds(self) => {
-                let from = self.operand(under, base);
+                let from = self.operand(body, base);
                 self.unpaired(from);
-                under.body.acts.push(Act::Offset { result, from, distance });
+                body.acts.push(Act::Offset { result, from, distance });
             }
             Movement::Same(values) if holds(self) => {
                 for from in values {
-                    let operands = self.operands(under, from);
+                    let operands = self.operands(body, from);
                     match operands.len() {
                         1 => self.unpaired(operands[0]),
                         _ => {
                             let addresses = self.addresses(&[value.value_type()]);
-                            self.pairs(under, &operands, &addresses);
+                            self.pairs(body, &operands, &addresses);
                         }
                     }
-                    self.copy(under, result, from);
+                    self.copy(body, result, from);
                 }
             }
             Movement::Computed(values) if holds(self) => {
                 for from in values {
-                    for from in self.operands(under, from) {
+                    for from in self.operands(body, from) {
                         self.unpaired(from);
-                        under.body.acts.push(Act::Offset {
-                            result,
-                            from,
-                            distance: Distance::Unknown,
-                        });
+                        body.acts.push(Act::Offset { result, from, distance: Distance::Unknown });
                     }
                 }
             }
             Movement::Offset(..) | Movement::Same(_) | Movement::Computed(_) => {}
             Movement::Part(whole, path) => {
-                let operands = self.operands(under, whole);
+                let operands = self.operands(body, whole);
                 match whole.value_type().scalars_at(self.module, &path) {
                     Some((first, count)) => {
                         for (i, &from) in operands[first..first + count].iter().enumerate() {
-                            under.body.acts.push(Act::Copy { result: result + i as u32, from });
+                            self.unpaired(from);
+                            body.acts.push(Act::Copy { result: result + i as u32, from });
                         }
                     }
                     None => {
                         let count = self.scalars(value.value_type()).len() as u32;
                         for i in 0..count {
                             let from = operands[0];
-                            under.body.acts.push(Act::Copy { result: result + i, from });
+                            body.acts.push(Act::Copy { result: result + i, from });
                         }
                     }
                 }
             }
             Movement::WithPart(whole, part, path) => {
-                let parts = self.operands(under, part);
-                self.copy(under, result, whole);
+                let parts = self.operands(body, part);
+                self.copy(body, result, whole);
                 let first = whole.value_type().scalars_at(self.module, &path);
                 let place = first.map_or(0, |(first, _)| first as u32);
                 // The object is in front of the part that is put in, or in the part.
@@ -314,116 +306,116 @@ impl Reader<'_> {
                     [before].into_iter().chain(parts.iter().copied()).collect();
                 let mut addresses = vec![true];
                 addresses.extend(self.addresses(&[part.value_type()]));
-                self.pairs(under, &with_before, &addresses);
+                self.pairs(body, &with_before, &addresses);
                 for (i, &from) in parts.iter().enumerate() {
                     let place = first.map_or(0, |(first, _)| (first + i) as u32);
-                    under.body.acts.push(Act::Copy { result: result + place, from });
+                    body.acts.push(Act::Copy { result: result + place, from });
                 }
             }
             Movement::Load(address) => {
-                let parts = self.parts(under, value);
+                let parts = self.parts(body, value);
                 if !parts.is_empty() {
-                    let address = self.operand(under, address);
-                    under.body.acts.push(Act::Load { address, parts });
+                    let address = self.operand(body, address);
+                    body.acts.push(Act::Load { address, parts });
                 }
             }
             Movement::Store(address, stored) => {
-                let mut parts = self.parts(under, stored);
+                let mut parts = self.parts(body, stored);
                 parts.retain(|p| p.operand != Operand::Nothing);
                 if !parts.is_empty() {
                     match &parts[..] {
                         [one] if stored.value_type().is_pointer() => {
-                            self.stored_pair(under, at, address, one.operand);
+                            self.stored_pair(body, at, address, one.operand);
                         }
                         [one] => self.unpaired(one.operand),
                         parts => {
                             let operands: Vec<Operand> = parts.iter().map(|p| p.operand).collect();
                             let is_pair = |p: &Part| p.operand != Operand::Nothing && p.size == 8;
                             let addresses: Vec<bool> = parts.iter().map(is_pair).collect();
-                            self.pairs(under, &operands, &addresses);
+                            self.pairs(body, &operands, &addresses);
                         }
                     }
-                    let address = self.operand(under, address);
-                    under.body.acts.push(Act::Store { address, parts });
+                    let address = self.operand(body, address);
+                    body.acts.push(Act::Store { address, parts });
                 }
             }
             Movement::Update(address, stored) => {
                 let size = self.scalars(stored.value_type())[0].room as u32;
                 if size > 0 {
-                    let address = self.operand(under, address);
-                    let stored = self.operand(under, stored);
+                    let address = self.operand(body, address);
+                    let stored = self.operand(body, stored);
                     self.unpaired(stored);
                     let old = Operand::Slot(result);
                     let part = |operand| vec![Part { offset: 0, size, operand }];
-                    under.body.acts.push(Act::Load { address, parts: part(old) });
+                    body.acts.push(Act::Load { address, parts: part(old) });
                     if at.opcode() == llvm::Opcode::CompareExchange {
-                        under.body.acts.push(Act::Store { address, parts: part(stored) });
+                        body.acts.push(Act::Store { address, parts: part(stored) });
                     } else {
-                        let new = under.slots(1);
-                        under.body.acts.push(Act::Offset {
+                        let new = body.new_slots(1);
+                        body.acts.push(Act::Offset {
                             result: new,
                             from: old,
                             distance: Distance::Unknown,
                         });
-                        under.body.acts.push(Act::Copy { result: new, from: stored });
+                        body.acts.push(Act::Copy { result: new, from: stored });
                         let parts = part(Operand::Slot(new));
-                        under.body.acts.push(Act::Store { address, parts });
+                        body.acts.push(Act::Store { address, parts });
                     }
                 }
             }
-            Movement::Call => self.call(under, at, result),
+            Movement::Call => self.call(body, at, result),
             Movement::Return(returned) => {
-                let values = returned.map(|v| self.operands(under, v)).unwrap_or_default();
+                let values = returned.map(|v| self.operands(body, v)).unwrap_or_default();
                 let addresses = returned.map(|v| self.addresses(&[v.value_type()]));
-                self.pairs(under, &values, &addresses.unwrap_or_default());
-                under.body.acts.push(Act::Return(values));
+                self.pairs(body, &values, &addresses.unwrap_or_default());
+                body.acts.push(Act::Return(values));
             }
             Movement::Resume(thrown) => {
-                let thrown = self.operand(under, thrown);
+                let thrown = self.operand(body, thrown);
                 self.unpaired(thrown);
-                under.body.acts.push(Act::Throw(thrown));
+                body.acts.push(Act::Throw(thrown));
             }
-            Movement::LandingPad => under.body.acts.push(Act::Catch(result)),
+            Movement::LandingPad => body.acts.push(Act::Catch(result)),
             Movement::Unknown => {
                 self.facts.undescribed += 1;
                 for operand in value.operands() {
-                    for operand in self.operands(under, operand) {
+                    for operand in self.operands(body, operand) {
                         self.unpaired(operand);
-                        under.body.acts.push(Act::Escape(operand));
+                        body.acts.push(Act::Escape(operand));
                     }
                 }
-                self.unknown(under, value, result);
+                self.unknown(body, value, result);
             }
         }
     }
 
-    pub(super) fn unknown(&mut self, under: &mut Under, value: Value, result: Slot) {
+    pub(super) fn unknown(&mut self, body: &mut Body, value: Value, result: Slot) {
         if !value.value_type().is_void() {
             for i in 0..self.scalars(value.value_type()).len() as u32 {
-                under.body.acts.push(Act::Unknown(result + i));
+                body.acts.push(Act::Unknown(result + i));
             }
         }
     }
 
     /// Every scalar of the result may be any of another value.
-    pub(super) fn copy_all(&mut self, under: &mut Under, result: Value, from: Value) {
+    pub(super) fn copy_all(&mut self, body: &mut Body, result: Value, from: Value) {
         let first = self.index.slots[&result].1;
         let scalars = self.scalars(result.value_type());
-        for from in self.operands(under, from) {
+        for from in self.operands(body, from) {
             self.unpaired(from);
             for (i, scalar) in scalars.iter().enumerate() {
                 if scalar.room > 0 && from != Operand::Nothing {
                     let result = first + i as u32;
-                    under.body.acts.push(Act::Offset { result, from, distance: Distance::Unknown });
+                    body.acts.push(Act::Offset { result, from, distance: Distance::Unknown });
                 }
             }
         }
     }
 
-    pub(super) fn copy(&mut self, under: &mut Under, result: Slot, from: Value) {
-        for (i, from) in self.operands(under, from).into_iter().enumerate() {
+    pub(super) fn copy(&mut self, body: &mut Body, result: Slot, from: Value) {
+        for (i, from) in self.operands(body, from).into_iter().enumerate() {
             if from != Operand::Nothing {
-                under.body.acts.push(Act::Copy { result: result + i as u32, from });
+                body.acts.push(Act::Copy { result: result + i as u32, from });
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::Instrumenter;
 use super::externals::{Treatment, treatment};
+use crate::assembly::is_harmless;
 use crate::llvm::{Function, Instruction, Value};
 use lockred_trace::hooks::{CHANNEL_ENTER, CHANNEL_LEAVE};
 
@@ -17,10 +18,6 @@ const UNDESCRIBED: &[&str] = &[
     "llvm.x86.avx2.gather",
     "llvm.x86.sse2.maskmov",
 ];
-
-/// Assembly instructions that only read processor registers and identification.
-const HARMLESS_ASSEMBLY: &[&str] =
-    &["cpuid", "xgetbv", "rdtsc", "rdtscp", "rdrand", "rdseed", "pause"];
 
 impl Instrumenter<'_> {
     /// Hooks a call, if it needs a hook.
@@ -75,12 +72,7 @@ impl Instrumenter<'_> {
 
     /// Inline assembly is native code, unless it is empty (a barrier for the optimiser) or only asks the processor.
     fn assembly(&mut self, function: Function, at: Instruction, callee: Value) {
-        let text = callee.inline_asm_text();
-        let harmless = text.trim().is_empty()
-            || HARMLESS_ASSEMBLY.iter().any(|mnemonic| {
-                text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == *mnemonic)
-            });
-        if !harmless {
+        if !is_harmless(&callee.inline_asm_text()) {
             let number = self.externals.number("inline assembly");
             self.announce(function, at, self.hooks.native_call, number);
         }

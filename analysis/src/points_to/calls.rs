@@ -48,19 +48,9 @@ impl PointsTo<'_> {
         context: ContextId,
         callee: Operand,
         arguments: Vec<Option<Node>>,
-        result: Option<Node>,
     ) {
-        let id = self.calls.len() as u32;
-        self.calls.push(Pending {
-            context: None,
-            arguments: Vec::new(),
-            result: (0, 0),
-            gives_address: false,
-            signature: None,
-            nodes: Some((arguments, result)),
-            bound: Vec::new(),
-        });
-        self.rule(Some(context), callee, Rule::Call(id));
+        let call = self.call_from_outside(arguments);
+        self.rule(Some(context), callee, Rule::Call(call));
     }
 
     /// A call by someone outside of a function whose address is in memory.
@@ -73,17 +63,21 @@ impl PointsTo<'_> {
     ) {
         let callee = self.graph.add(1);
         self.rule(Some(context), at, Rule::Load { to: callee, offset, size: 8 });
-        let id = self.calls.len() as u32;
+        let call = self.call_from_outside(arguments);
+        self.add_rule(callee, Rule::Call(call));
+    }
+
+    fn call_from_outside(&mut self, arguments: Vec<Option<Node>>) -> u32 {
         self.calls.push(Pending {
             context: None,
             arguments: Vec::new(),
             result: (0, 0),
             gives_address: false,
             signature: None,
-            nodes: Some((arguments, None)),
+            nodes: Some(arguments),
             bound: Vec::new(),
         });
-        self.add_rule(callee, Rule::Call(id));
+        self.calls.len() as u32 - 1
     }
 
     /// A call has one more callee.
@@ -123,25 +117,20 @@ impl PointsTo<'_> {
                     (results > 0).then_some(first),
                     gives_address,
                 );
-            } else if let Some((arguments, _)) = nodes {
+            } else if let Some(arguments) = nodes {
                 for argument in arguments.into_iter().flatten() {
                     self.graph.copy(argument, self.foreign);
                 }
             }
             return;
         };
-        if let Some((arguments, result)) = nodes {
+        if let Some(arguments) = nodes {
             let callee = self.common_context(function);
             let base = self.contexts[callee as usize].base;
             for (i, argument) in arguments.into_iter().enumerate().take(it.parameters as usize) {
                 if let Some(argument) = argument {
                     self.graph.copy(argument, base + i as u32);
                 }
-            }
-            if let Some(to) = result
-                && it.results > 0
-            {
-                self.graph.copy(base + body.slots, to);
             }
             return;
         }
@@ -172,7 +161,7 @@ impl PointsTo<'_> {
     pub(super) fn leave(&mut self, call: u32) {
         let Pending { context, arguments, result: (first, results), nodes, gives_address, .. } =
             self.calls[call as usize].clone();
-        if let Some((arguments, _)) = nodes {
+        if let Some(arguments) = nodes {
             for argument in arguments.into_iter().flatten() {
                 self.graph.copy(argument, self.foreign);
             }

@@ -67,10 +67,11 @@ impl PointsTo<'_> {
         if !matches!(self.objects.objects[object as usize].kind, Kind::Heap(..)) {
             return false;
         }
-        if self.objects.objects[object as usize].stride == stride {
+        let before = self.objects.objects[object as usize].stride;
+        let merged = self.objects.fold(object, stride);
+        if self.objects.objects[object as usize].stride == before {
             return true;
         }
-        let merged = self.objects.fold(object, stride);
         for (place, same) in merged {
             if let Some(content) = self.objects.places[place as usize].content {
                 let same = self.content(same);

@@ -1,8 +1,8 @@
 //! Where the addresses of a program point to: inclusion-based (Andersen), over the whole program, flow-insensitive.
 //!
 //! Objects are stack variables, global variables, functions, and heap memory by the call that allocates it; parts of objects are told
-//! apart by their offset in bytes. Only functions that can be reached are looked at, and calls by pointer are resolved as the analysis goes on. Functions that pass
-//! memory on get a context for each of their calls ([`contexts`]). What is done with addresses outside of the program is told
+//! apart by their offset in bytes. Only functions that can be reached are looked at, and calls by pointer are resolved as the analysis goes
+//! on. Functions that pass memory on get a context for each of their calls ([`contexts`]). What is done with addresses outside of the program is told
 //! by [`Effect`]; what is not known goes to one node, [`PointsTo::foreign`], which may hold and write whatever it gets.
 
 mod answers;
@@ -27,9 +27,8 @@ use methods::Methods;
 use objects::{ANYWHERE, Objects, Outlet, Target};
 use solver::{Graph, Node, Rule};
 
-/// Functions that are called by the C library or the unwinder, with addresses of their own memory. (The second is what the
-/// instrumentation makes of the first.)
-const ENTRIES: &[&str] = &["main", "__lr_program_main", "rust_eh_personality"];
+/// Functions that are called by the C library or the unwinder, with addresses of their own memory. (`main` has its new name by then.)
+const ENTRIES: &[&str] = &["__lr_program_main", "rust_eh_personality"];
 
 /// Global variables of the C library that hold addresses of its own memory.
 const LIBRARY: &[&str] = &[
@@ -61,8 +60,8 @@ struct Pending {
     result: (Slot, u32),
     gives_address: bool,
     signature: Option<Signature>,
-    /// Called by pointer with nodes instead of operands: arguments, result.
-    nodes: Option<(Vec<Option<Node>>, Option<Node>)>,
+    /// The arguments of a call by someone outside, who takes no result.
+    nodes: Option<Vec<Option<Node>>>,
     bound: Vec<FunctionId>,
 }
 

@@ -59,22 +59,22 @@ impl PointsTo<'_> {
             Effect::StartsThread => {
                 self.flow(context, argument(3), self.threads);
                 let passed = self.node(context, argument(3));
-                self.call_back(context, argument(2), vec![Some(passed)], None);
+                self.call_back(context, argument(2), vec![Some(passed)]);
             }
             Effect::CallsFirst => {
                 let passed = self.node(context, argument(1));
-                self.call_back(context, argument(0), vec![Some(passed)], None);
+                self.call_back(context, argument(0), vec![Some(passed)]);
             }
             Effect::Visits => {
                 let passed = self.node(context, argument(1));
                 let library = Some(self.library);
                 // The visitors have two or three parameters; what is passed on comes last.
-                self.call_back(context, argument(0), vec![library, Some(passed)], None);
-                self.call_back(context, argument(0), vec![library, None, Some(passed)], None);
+                self.call_back(context, argument(0), vec![library, Some(passed)]);
+                self.call_back(context, argument(0), vec![library, None, Some(passed)]);
             }
-            Effect::CallsSecond => self.call_back(context, argument(1), vec![None], None),
+            Effect::CallsSecond => self.call_back(context, argument(1), vec![None]),
             Effect::MakesKey => {
-                self.call_back(context, argument(1), vec![Some(self.keys)], None);
+                self.call_back(context, argument(1), vec![Some(self.keys)]);
             }
             Effect::KeepsForThread => self.flow(context, argument(1), self.keys),
             Effect::KeptForThread => {
