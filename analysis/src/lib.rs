@@ -6,6 +6,7 @@ pub mod instrument;
 pub mod llvm;
 pub mod plan;
 mod points_to;
+pub mod promotion;
 pub mod recognise;
 mod sharing;
 pub mod shim;

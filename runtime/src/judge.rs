@@ -62,11 +62,14 @@ fn judge_exit(exit: Exit) -> Option<Failure> {
     Some(Failure::new(BugKind::Exit, message, &exit.status.to_string()).at(place))
 }
 
+/// How the panic of a scope begins that tells of a panic of one of its threads.
+const SCOPE_TELLS: &str = "a scoped thread panicked";
+
 /// Whether the panic only follows from another one: of a thread that was joined, or that held a lock.
 fn passes_on(panic: &Panic) -> bool {
     panic.message.is_empty()
         || ["Any { .. }", "PoisonError"].iter().any(|sign| panic.message.contains(sign))
-        || panic.message.starts_with("a scoped thread panicked")
+        || panic.message.starts_with(SCOPE_TELLS)
 }
 
 /// The panic that made the test fail: main's last one, or, if that only passes on another one, that.
@@ -123,11 +126,15 @@ fn warn_stuck() {
     }
 }
 
-/// Threads that panicked, and nobody joined them.
+/// Threads that panicked, and nobody joined them, nor told of it in their place.
 fn warn_panicked() {
-    for panic in &state().execution.panics {
+    let panics = &state().execution.panics;
+    for panic in panics {
         let thread = &state().execution.threads[panic.thread as usize];
-        if panic.thread != 0 && thread.has_ended() && !thread.joined {
+        let tells = |other: &Panic| {
+            thread.parent == Some(other.thread) && other.message.starts_with(SCOPE_TELLS)
+        };
+        if panic.thread != 0 && thread.has_ended() && !thread.joined && !panics.iter().any(tells) {
             let message = format!(
                 "thread {} panicked at {}, and nobody joined it",
                 panic.thread, panic.location

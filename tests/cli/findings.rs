@@ -43,6 +43,14 @@ fn warnings_fail_a_test_when_they_are_denied() {
 }
 
 #[test]
+fn a_panic_that_a_scope_tells_of_is_not_warned_of() {
+    let arguments = ["check", "--message-format", "json", "scope_tells"];
+    let tests = run(&shared("findings"), &arguments).expect(1).tests();
+    let [test] = &tests[..] else { panic!("{tests:?}") };
+    assert_eq!((test.bugs.len(), test.warnings.len()), (1, 0), "{test:?}");
+}
+
+#[test]
 fn bugs_cannot_be_allowed() {
     let _ =
         run(&shared("findings"), &["check", "--allow", "deadlock"]).expect(2).says(&["--baseline"]);

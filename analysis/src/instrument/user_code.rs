@@ -2,12 +2,13 @@
 //!
 //! rustc was told not to optimise, since optimising before instrumentation deletes racy accesses. Three passes that
 //! keep every access to memory that another thread could see are run all the same: inlining of the small functions that carry
-//! synchronisation, promotion of local variables that never escape, and propagation of constants, which removes the branches
-//! over memory orders that the wrappers of atomics consist of. No value numbering, no removal of loads or stores. Small functions that
+//! synchronisation, and, by rustc and again where that has inlined ([`crate::promotion`]), promotion of local variables that never escape, and
+//! propagation of constants, which removes the branches over memory orders that the wrappers of atomics consist of. No value numbering, no removal of loads or stores. Small functions that
 //! are called in loops with atomic operations are inlined, too, so that loops that wait are recognised.
 
 use super::region::Marker;
 use crate::llvm::{Attribute, Context, Function, Module};
+use crate::promotion;
 use crate::recognise::{Models, demangle, path_of};
 use crate::waits::inline_into_loops;
 
@@ -55,7 +56,7 @@ pub fn prepare_user_code(context: Context, module: &Module, models: &Models) -> 
             function.add(context, always);
         }
     }
-    module.run_passes("always-inline,function(sroa,sccp)")?;
+    promotion::inline(module, &promotion::callers_of_inlined(module))?;
     let is_region = |function: Function| models.is_region(&path_of(&demangle(&function.name())));
     inline_into_loops(context, module, is_region)
 }

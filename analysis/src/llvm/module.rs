@@ -5,7 +5,7 @@ use super::{Attribute, Context, Function, Global, Type, Value, take_message};
 use llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
 use llvm_sys::bit_writer::LLVMWriteBitcodeToMemoryBuffer;
 use llvm_sys::core::*;
-use llvm_sys::error::LLVMGetErrorMessage;
+use llvm_sys::error::{LLVMErrorRef, LLVMGetErrorMessage};
 use llvm_sys::linker::LLVMLinkModules2;
 use llvm_sys::prelude::*;
 use llvm_sys::transforms::pass_builder::*;
@@ -15,6 +15,37 @@ use std::ptr;
 /// A module. Linking it into another one consumes it.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Module(pub(super) LLVMModuleRef);
+
+/// Has LLVM run a pipeline, and gives its message if it is not written as it should be.
+fn run(
+    passes: &str,
+    on: impl FnOnce(*const std::ffi::c_char, LLVMPassBuilderOptionsRef) -> LLVMErrorRef,
+) -> Result<(), String> {
+    let text = CString::new(passes).expect("pass names have no nul");
+    // SAFETY: no target machine is needed by the passes used; the options are freed once.
+    unsafe {
+        let options = LLVMCreatePassBuilderOptions();
+        let error = on(text.as_ptr(), options);
+        LLVMDisposePassBuilderOptions(options);
+        if error.is_null() {
+            return Ok(());
+        }
+        Err(format!("{passes}: {}", take_message(LLVMGetErrorMessage(error))))
+    }
+}
+
+impl Function {
+    /// Runs a pipeline of passes of functions, in the notation of LLVM's `opt -passes`, on this one.
+    ///
+    /// # Errors
+    /// LLVM's message when the notation is wrong.
+    pub fn run_passes(self, passes: &str) -> Result<(), String> {
+        // SAFETY: valid handle.
+        run(passes, |text, options| unsafe {
+            LLVMRunPassesOnFunction(self.0, text, ptr::null_mut(), options)
+        })
+    }
+}
 
 impl Module {
     /// Links `other` into this module.
@@ -35,17 +66,25 @@ impl Module {
     /// # Errors
     /// LLVM's message when the notation is wrong.
     pub fn run_passes(&self, passes: &str) -> Result<(), String> {
-        let text = CString::new(passes).expect("pass names have no nul");
-        // SAFETY: valid handle; no target machine is needed by the passes used; the options are freed once.
-        unsafe {
-            let options = LLVMCreatePassBuilderOptions();
-            let error = LLVMRunPasses(self.0, text.as_ptr(), ptr::null_mut(), options);
-            LLVMDisposePassBuilderOptions(options);
-            if error.is_null() {
-                return Ok(());
-            }
-            Err(format!("{passes}: {}", take_message(LLVMGetErrorMessage(error))))
-        }
+        // SAFETY: valid handle.
+        run(passes, |text, options| unsafe {
+            LLVMRunPasses(self.0, text, ptr::null_mut(), options)
+        })
+    }
+
+    /// Whether rustc has made it, and no other compiler.
+    #[must_use]
+    pub fn is_from_rustc(&self) -> bool {
+        const PRODUCERS: &std::ffi::CStr = c"llvm.ident";
+        // SAFETY: valid handles; LLVM fills in as many operands as it has counted before.
+        let producers: Vec<Value> = unsafe {
+            let count = LLVMGetNamedMetadataNumOperands(self.0, PRODUCERS.as_ptr());
+            let mut nodes = vec![ptr::null_mut(); count as usize];
+            LLVMGetNamedMetadataOperands(self.0, PRODUCERS.as_ptr(), nodes.as_mut_ptr());
+            nodes.into_iter().map(Value).collect()
+        };
+        let is_rustc = |node: &Value| node.print().contains("\"rustc version");
+        !producers.is_empty() && producers.iter().all(is_rustc)
     }
 
     /// Checks the module's consistency. Slow: for tests and debug builds.

@@ -3,6 +3,7 @@
 use super::inputs::{Bitcode, Inputs};
 use super::prepare::STD_BITCODE;
 use crate::llvm::{Context, Global, Linkage, Module};
+use crate::promotion;
 use std::collections::{HashMap, HashSet};
 
 /// Links the modules of the user's crates and dependencies into one: objects always, members of archives where they define
@@ -14,12 +15,12 @@ pub fn merge(context: Context, inputs: &Inputs) -> Result<Module, String> {
     let (members, objects): (Vec<_>, Vec<_>) = inputs.bitcode.iter().partition(|b| b.in_archive);
     let objects = objects
         .into_iter()
-        .map(|part| Ok((part.name.as_str(), context.parse_bitcode(&part.bytes, &part.name)?)))
+        .map(|part| Ok((part.name.as_str(), open(context, part)?)))
         .collect::<Result<Vec<_>, String>>()?;
     let program = link_all(context, objects)?;
     let members = members
         .into_iter()
-        .map(|part| Ok((part, context.parse_bitcode_lazily(&part.bytes, &part.name)?)))
+        .map(|part| Ok((part, open(context, part)?)))
         .collect::<Result<Vec<_>, String>>()?;
     let roots = inputs.roots.iter().chain(&inputs.wanted_symbols).cloned();
     let needed = needed(&members, symbols(&program, false).chain(roots).collect());
@@ -30,6 +31,22 @@ pub fn merge(context: Context, inputs: &Inputs) -> Result<Module, String> {
         }
     }
     link_all(context, linked)
+}
+
+/// Opens a module, in which local variables are promoted: that is done here for what other compilers than rustc have made. Function bodies
+/// of members of archives are read only where something links them.
+fn open(context: Context, part: &Bitcode) -> Result<Module, String> {
+    if part.in_archive {
+        let module = context.parse_bitcode_lazily(&part.bytes, &part.name)?;
+        if module.is_from_rustc() {
+            return Ok(module);
+        }
+    }
+    let module = context.parse_bitcode(&part.bytes, &part.name)?;
+    if !module.is_from_rustc() {
+        promotion::promote(&module)?;
+    }
+    Ok(module)
 }
 
 /// Modules that are linked one by one into the first of them.

@@ -2,7 +2,8 @@
 
 use super::{calls, comes_back};
 use crate::llvm::{Attribute, Context, Function, Instruction, Module, Opcode, Value};
-use std::collections::HashMap;
+use crate::promotion;
+use std::collections::{HashMap, HashSet};
 
 /// Instructions of a small function.
 const SMALL: usize = 60;
@@ -27,21 +28,29 @@ pub fn inline_into_loops(
             || calls::is_known(&function.name())
             || stays(function)
     };
+    // Which functions are looked at: those of which a call was inlined the round before, and who calls them.
+    let mut of_interest: Option<HashSet<String>> = None;
     for _ in 0..ROUNDS {
         let mut small: HashMap<Function, Option<bool>> = HashMap::new();
-        let mut marked = false;
+        let mut changed = HashSet::new();
         for function in module.functions() {
+            if of_interest.as_ref().is_some_and(|names| !names.contains(&function.name())) {
+                continue;
+            }
             for call in calls_in_loops(function, |callee| {
                 *small.entry(callee).or_insert_with(|| atomics_if_small(callee, is_left))
             }) {
                 call.add_call_attribute(context, always);
-                marked = true;
+                changed.insert(function.name());
             }
         }
-        if !marked {
+        if changed.is_empty() {
             break;
         }
-        module.run_passes("always-inline,function(sroa,sccp)")?;
+        promotion::inline(module, &changed)?;
+        let present = changed.iter().filter_map(|name| module.function(name));
+        let callers = present.flat_map(promotion::callers).map(Function::name).collect::<Vec<_>>();
+        of_interest = Some(changed.into_iter().chain(callers).collect());
     }
     Ok(())
 }

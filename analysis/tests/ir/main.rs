@@ -5,6 +5,7 @@ mod sharing;
 
 use lockred_analysis::instrument::{Program, instrument, prepare_user_code};
 use lockred_analysis::llvm::Context;
+use lockred_analysis::promotion::promote;
 use lockred_analysis::recognise::Models;
 
 /// Declarations that every sample has.
@@ -43,6 +44,7 @@ fn whole(text: &str) -> String {
 fn whole_of(text: &str, program: Program) -> String {
     let context = Context::new();
     let module = context.parse_text(&format!("{HEAD}{text}")).unwrap();
+    promote(&module).unwrap();
     prepare_user_code(context, &module, &Models::built_in()).unwrap();
     instrument(context, &module, program, Models::built_in()).unwrap();
     module.verify().unwrap();

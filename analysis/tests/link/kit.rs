@@ -77,6 +77,9 @@ pub fn flags() -> Vec<String> {
         "-Clinker-flavor=gcc",
         "-Copt-level=1",
         "-Cno-prepopulate-passes",
+        "-Cpasses=sroa",
+        "-Cpasses=sccp",
+        "-Ccodegen-units=1",
         "-Cdebuginfo=2",
     ]
     .map(str::to_owned)

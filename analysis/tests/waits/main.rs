@@ -5,6 +5,7 @@
 
 use lockred_analysis::instrument::{Program, instrument, prepare_user_code};
 use lockred_analysis::llvm::Context;
+use lockred_analysis::promotion::promote;
 use lockred_analysis::recognise::Models;
 use lockred_trace::hooks::How;
 
@@ -47,6 +48,7 @@ define ptr @loads(ptr %p) noinline {
 fn instrumented(function: &str) -> String {
     let context = Context::new();
     let module = context.parse_text(&format!("{HEAD}{function}")).unwrap();
+    promote(&module).unwrap();
     prepare_user_code(context, &module, &Models::built_in()).unwrap();
     instrument(context, &module, Program::default(), Models::built_in()).unwrap();
     module.verify().unwrap();

@@ -279,10 +279,15 @@ pub fn what(names: &HashMap<u32, String>, step: &Step) -> String {
     if operation.starts_with("wakes ") || operation == "times out" {
         return format!("{operation} ({name})");
     }
-    match name.strip_prefix(operation.as_str()) {
-        // `lock A` and `lock`, rather than `lock lock A` and `lock lock`.
-        Some(rest) if rest.is_empty() || rest.starts_with(' ') => name,
-        _ => format!("{operation} {name}"),
+    // `unlock A` rather than `unlock lock A`, and `try lock A: busy`; of a lock that is the only one, the act alone.
+    let (kind, which) = name.split_once(' ').unwrap_or((&name, ""));
+    if kind != "lock" || !operation.contains("lock") {
+        return format!("{operation} {name}");
+    }
+    match operation.split_once(": ") {
+        _ if which.is_empty() => operation,
+        Some((act, result)) => format!("{act} {which}: {result}"),
+        None => format!("{operation} {which}"),
     }
 }
 
@@ -399,10 +404,12 @@ mod tests {
             drift: None,
             schedule: Schedule::default(),
             threads: vec![thread(None), thread(Some("worker"))],
-            objects: vec![object("mutex"), object("mutex"), object("atomic")],
+            objects: vec![object("lock"), object("lock"), object("atomic")],
             steps: vec![
                 step(0, "lock", Some(1)),
+                step(1, "try lock: busy", Some(1)),
                 step(1, "lock", Some(0)),
+                step(0, "unlock", Some(1)),
                 step(1, "load -> 1", Some(2)),
             ],
             output: vec![Output { thread: 1, descriptor: 1, text: "hello\n".into(), step: 2 }],
@@ -413,12 +420,14 @@ mod tests {
         let table =
             text(&replay, &symbols, View::Brief { shown: 120, output: true }, Style::plain());
         let expected = "\
-step │ main         │ thread 1 `worker`
-─────┼──────────────┼──────────────────
-   1 │ lock mutex A │
-   2 │              │ lock mutex B
+step │ main     │ thread 1 `worker`
+─────┼──────────┼──────────────────
+   1 │ lock A   │
+   2 │          │ try lock A: busy
        thread 1 `worker` prints: hello
-   3 │              │ load -> 1 atomic";
+   3 │          │ lock B
+   4 │ unlock A │
+   5 │          │ load -> 1 atomic";
         assert_eq!(table, expected);
     }
 

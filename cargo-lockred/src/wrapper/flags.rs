@@ -32,6 +32,7 @@ const REPLACED: &[&str] = &[
     "link-self-contained",
     "linker-features",
     "no-prepopulate-passes",
+    "codegen-units",
 ];
 
 /// The crate name under which cargo asks rustc for its settings.
@@ -130,6 +131,11 @@ fn rewrite_unit(arguments: Vec<OsString>, shim: &Path) -> Rewritten {
         [
             "-Copt-level=1",
             "-Cno-prepopulate-passes",
+            // What the shim does to all code, done where cargo keeps it: local variables are promoted, constants propagated.
+            "-Cpasses=sroa",
+            "-Cpasses=sccp",
+            // Each unit has its own copies of small functions and types, which the shim has to merge.
+            "-Ccodegen-units=1",
             "-Cdebuginfo=2",
             "-Clinker-plugin-lto",
             "-Clinker-flavor=gcc",
@@ -183,8 +189,8 @@ mod tests {
         words.join(" ")
     }
 
-    const OURS: &str = "-Copt-level=1 -Cno-prepopulate-passes -Cdebuginfo=2 -Clinker-plugin-lto \
-         -Clinker-flavor=gcc -Clinker=/b/lockred-shim";
+    const OURS: &str = "-Copt-level=1 -Cno-prepopulate-passes -Cpasses=sroa -Cpasses=sccp \
+         -Ccodegen-units=1 -Cdebuginfo=2 -Clinker-plugin-lto -Clinker-flavor=gcc -Clinker=/b/lockred-shim";
     const CFG: &str = "--cfg lockred --check-cfg cfg(lockred)";
 
     fn unit(kept: &str, assertions: &str, checks: &str) -> String {
@@ -229,8 +235,8 @@ mod tests {
 
     #[test]
     fn what_contradicts_us_goes_and_the_rest_stays() {
-        let kept = " -C codegen-units=4 -Cpanic=abort -C link-arg=-fuse-ld=mold --cfg mine -Cembed-bitcode=no";
-        let gone = " -Clto -C lto=thin -C strip=symbols -g -Csplit-debuginfo=packed \
+        let kept = " -C passes=instcount -Cpanic=abort -C link-arg=-fuse-ld=mold --cfg mine -Cembed-bitcode=no";
+        let gone = " -C codegen-units=4 -Clto -C lto=thin -C strip=symbols -g -Csplit-debuginfo=packed \
                      -Clink-self-contained=+linker -C linker=clang -Clinker-flavor=gnu-cc";
         assert_eq!(
             rewritten(&format!("--crate-name x --target t{kept}{gone}")),

@@ -9,6 +9,7 @@ use crate::setup;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::{Instant, SystemTime};
 
 /// A program, and whether it creates threads.
 const PROGRAMS: [(&str, bool); 5] = [
@@ -18,12 +19,14 @@ const PROGRAMS: [(&str, bool); 5] = [
     ("sum_in_parallel", true),
     ("share_a_cache", true),
 ];
-/// Programs whose links are timed, from small to large.
+/// Programs whose builds are timed, from small to large.
 const LINKED: [&str; 3] = ["hello", "search", "serve"];
 /// Runs of each program; the fastest counts.
 const RUNS: usize = 3;
 /// What ThreadSanitizer needs on a stable toolchain, with a std that is not instrumented.
 const SANITIZER: &str = "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer";
+/// It takes what std does for races, as it does not see std's synchronisation. To print these takes time, and they are no races.
+const SANITIZER_OPTIONS: &str = "report_bugs=0";
 
 /// Where everything of this bench is built.
 struct Place {
@@ -42,6 +45,7 @@ pub fn run() -> command::Outcome {
     let place = Place { tool, programs: root().join("xtask").join("static"), targets };
     let executable = place.shares()?;
     place.slowdowns(&executable)?;
+    place.builds()?;
     place.links()
 }
 
@@ -125,6 +129,7 @@ impl Place {
             // With a target named, build scripts are left as they are.
             test.args(["--target", "x86_64-unknown-linux-gnu"]);
             test.env("RUSTFLAGS", flags).env("RUSTC_BOOTSTRAP", "1");
+            test.env("TSAN_OPTIONS", SANITIZER_OPTIONS);
         }
         test.args(["--", "--exact", "--nocapture", &format!("tests::{program}")]);
         taken(&printed(&mut test, &[0])?)
@@ -141,6 +146,36 @@ impl Place {
         let mut tests = records.filter(|record| record["reason"] == "test-finished");
         let seconds = tests.next().and_then(|test| test["seconds"].as_f64());
         Ok(seconds.ok_or_else(|| format!("no record of {program}"))? * 1e9)
+    }
+
+    /// Builds of programs, plain and for a check.
+    fn builds(&self) -> command::Outcome {
+        println!("| program | built     | plain s | lockred s |    × |");
+        println!("|---------|-----------|--------:|----------:|-----:|");
+        for program in LINKED {
+            let place = self.targets.join("built");
+            for what in ["all of it", "one file"] {
+                let file = self.programs.join("src").join("bin").join(program).with_extension("rs");
+                let touched =
+                    std::fs::File::open(&file).and_then(|f| f.set_modified(SystemTime::now()));
+                touched.map_err(|e| format!("{}: {e}", file.display()))?;
+                let mut plain = command::cargo(&self.programs);
+                plain.args(["build", "--quiet"]);
+                let mut lockred = Command::new(&self.tool);
+                lockred.args(["lockred", "plan", "--quiet"]).current_dir(&self.programs);
+                let [plain, lockred] = [plain, lockred].map(|mut build| {
+                    build.args(["--bin", program, "--target-dir"]).arg(&place);
+                    let start = Instant::now();
+                    printed(&mut build, &[0]).map(|_| start.elapsed().as_secs_f64())
+                });
+                let (plain, lockred) = (plain?, lockred?);
+                let times = lockred / plain;
+                println!("| {program:7} | {what} | {plain:>7.2} | {lockred:>9.2} | {times:>4.1} |");
+            }
+            std::fs::remove_dir_all(&place).map_err(|e| format!("{}: {e}", place.display()))?;
+        }
+        println!();
+        Ok(())
     }
 
     /// Phases of the links of programs.
