@@ -78,6 +78,9 @@ pub fn watching() -> bool {
 /// A stack id for the detector: of the running stack while recording, else 0. A thread that goes round and round in a turn of its own
 /// keeps the one that it had, as it may do that a million times.
 fn stack_id(state: &mut State) -> StackId {
+    if state.recorder.is_none() {
+        return StackId(0);
+    }
     if state.thread().spin.in_turn() {
         return last_stack_id(state);
     }
@@ -165,7 +168,9 @@ fn accessed(
     if state.detector.is_none() {
         return;
     }
-    crate::observed::accessed(address, size, SiteId(site), writes, false);
+    if state.observed.is_some() {
+        crate::observed::accessed(address, size, SiteId(site), writes, false);
+    }
     let stack = stack_id(state);
     let Some(detector) = &mut state.detector else { return };
     if let Some(race) = check(detector, By { thread, site: SiteId(site), stack }, address, size) {
