@@ -83,10 +83,7 @@ const DROP: &str = "call void @drop(ptr %guard)";
 #[test]
 fn data_beside_a_lock_is_accessed_under_it_until_its_guard_is_dropped() {
     assert_eq!(held(&format!("{LOCK}\n{SET}\n{DROP}\n ret void")), 1);
-    assert_eq!(
-        held(&format!("%d = getelementptr i8, ptr %m, i64 8\n store i64 77, ptr %d\n ret void")),
-        0
-    );
+    assert_eq!(held("%d = getelementptr i8, ptr %m, i64 8\n store i64 77, ptr %d\n ret void"), 0);
     let text = format!("{LOCK}\n{DROP}\n{SET}\n ret void");
     assert_eq!(told(None, &body(&text)).len(), 0);
     assert_eq!(told(Some(Flaw::LocksStayHeld), &body(&text)).len(), 1);
