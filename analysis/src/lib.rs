@@ -4,6 +4,7 @@ mod assembly;
 mod facts;
 pub mod instrument;
 pub mod llvm;
+mod locksets;
 pub mod plan;
 mod points_to;
 pub mod promotion;

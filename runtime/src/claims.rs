@@ -9,7 +9,7 @@
 use crate::state::{Mode, fatal, installed};
 use lockred_trace::plan::{Claim, Reason};
 use lockred_trace::sites::SiteId;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Bytes that are kept together.
 const WORD: usize = 8;
@@ -53,6 +53,8 @@ struct Refuted {
 #[derive(Clone, Debug, Default)]
 pub struct Claims {
     words: HashMap<usize, [Option<Byte>; WORD]>,
+    /// Locks of which it is not told who holds them ([`crate::locked`]).
+    pub unclear: HashSet<usize>,
 }
 
 impl Claims {
@@ -176,7 +178,7 @@ const fn accesses(touch: Touch) -> &'static str {
 }
 
 /// A site, for people.
-fn place(site: SiteId) -> String {
+pub fn place(site: SiteId) -> String {
     let Some(sidecar) = crate::session::sidecar() else { return format!("site {}", site.0) };
     let frame = |site: &lockred_trace::sites::Site| {
         let (file, function) = (sidecar.string(site.file), sidecar.string(site.function));

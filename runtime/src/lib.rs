@@ -39,6 +39,7 @@ mod image;
 mod judge;
 mod leaks;
 mod lives;
+mod locked;
 mod machine;
 mod memory;
 mod minimal;

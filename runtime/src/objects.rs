@@ -48,6 +48,7 @@ pub fn number(address: usize, kind: &str) -> u32 {
 /// A lock's word was operated on: keeps account of who holds what.
 pub fn keep_held(operation: &AtomicOperation, wrote: bool) {
     if !wrote {
+        crate::locked::failed(operation);
         return;
     }
     let stack = crate::unwind::recorded_stack();

@@ -41,6 +41,15 @@ fn that_what_a_thread_is_started_with_is_shared_is_missed() {
 }
 
 #[test]
+fn that_a_lock_is_given_back_is_missed() {
+    let program = "it_is_used_without_its_lock";
+    let _ = check(program, None).expect(0);
+    let output = check(program, Some("locks-stay-held")).expect(4);
+    let _ =
+        output.says(&["the analysis is wrong", "holds a lock", "claims::tests::", "src/lib.rs:"]);
+}
+
+#[test]
 fn the_plan_has_reasons_and_rules_can_be_switched_off() {
     let fixture = shared("claims");
     let plan = |arguments: &[&str]| {

@@ -3,18 +3,23 @@
 use super::read::Reader;
 use super::{Act, Body, Call, Signature, Slot};
 use crate::assembly::is_harmless;
-use crate::llvm::{Instruction, Type};
+use crate::llvm::{Instruction, Module, Type};
 use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// The widths of parameters and result, hashed.
+pub(super) fn signature(module: &Module, parameters: &[Type], result: Type) -> Signature {
+    let mut hasher = DefaultHasher::new();
+    let width = |of: &Type| {
+        if of.is_void() { 0 } else { module.store_size(*of) }
+    };
+    parameters.iter().map(width).collect::<Vec<u64>>().hash(&mut hasher);
+    width(&result).hash(&mut hasher);
+    hasher.finish()
+}
 
 impl Reader<'_> {
     pub(super) fn signature(&self, parameters: &[Type], result: Type) -> Signature {
-        let mut hasher = DefaultHasher::new();
-        let width = |of: &Type| {
-            if of.is_void() { 0 } else { self.module.store_size(*of) }
-        };
-        parameters.iter().map(width).collect::<Vec<u64>>().hash(&mut hasher);
-        width(&result).hash(&mut hasher);
-        hasher.finish()
+        signature(self.module, parameters, result)
     }
 
     pub(super) fn call(&mut self, body: &mut Body, at: Instruction, result: Slot) {

@@ -6,6 +6,8 @@
 
 mod calls;
 mod externals;
+pub mod flow;
+mod operands;
 mod pairs;
 mod read;
 

@@ -1,7 +1,7 @@
 //! Reads the facts of a merged program out of LLVM's module.
 
 use super::pairs::{is_formatter, is_table};
-use super::{Act, Body, Facts, Function, FunctionId, Global, GlobalId, Operand, Part, Slot};
+use super::{Act, Body, Facts, Function, FunctionId, Global, GlobalId, Operand, Part, Slot, flow};
 use crate::llvm::{
     self, Constant, Distance, Instruction, Linkage, Module, Movement, Scalar, Type, Value,
 };
@@ -29,6 +29,15 @@ impl Index {
     #[must_use]
     pub fn slot(&self, value: Value) -> Option<(FunctionId, Slot)> {
         self.slots.get(&value).copied()
+    }
+
+    /// An address in a global variable or of a function, as a step takes it.
+    pub(super) fn address(&self, of: Value, bytes: i64) -> flow::Value {
+        match (self.globals.get(&of), self.functions.get(&of)) {
+            (Some(&id), _) => flow::Value::Global(id, bytes),
+            (_, Some(&id)) if bytes == 0 => flow::Value::Function(id),
+            _ => flow::Value::Unknown,
+        }
     }
 }
 

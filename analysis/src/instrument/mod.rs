@@ -11,6 +11,7 @@ mod escape;
 mod externals;
 mod globals;
 mod hooks;
+mod locks;
 mod plain;
 mod region;
 mod sidecar;
@@ -32,6 +33,7 @@ use externals::Externals;
 use hooks::Hooks;
 use lockred_trace::hooks::TEXT_SECTION;
 use lockred_trace::plan::Reason;
+use locks::LocksHeld;
 use sites::Sites;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -78,6 +80,8 @@ pub(crate) struct Instrumenter<'m> {
     models: Models,
     rules: Rules,
     known: Known,
+    /// Locks that are held at accesses, in builds that check that.
+    locks: LocksHeld,
     /// What was decided of the accesses of the function under way.
     decisions: Decisions,
     /// All that was decided.
@@ -112,6 +116,10 @@ pub fn instrument(
     let waits = waiting(context, module, &privacy);
     // What it says is compared with what happens, and not believed yet.
     let reaches = if rules.checked { Reaches::of(module, rules.flaw) } else { Reaches::default() };
+    let locks = match rules.checked {
+        true => LocksHeld::of(context, module, &models, rules.flaw),
+        false => LocksHeld::default(),
+    };
     attributes::strip(module);
     externals::rename(context, module);
     unreachable::trap(context, module);
@@ -129,6 +137,7 @@ pub fn instrument(
         models,
         rules,
         known: Known { privacy, reaches, trusted: false },
+        locks,
         decisions: Decisions::default(),
         table: Table::default(),
         waits,

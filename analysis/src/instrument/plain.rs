@@ -77,7 +77,7 @@ impl Instrumenter<'_> {
 
     /// Tells the runtime, before an instruction, of its accesses and what the plan claims of them.
     fn announce_claims(&mut self, function: Function, accesses: &[(Access, Reason)]) {
-        for &(access, reason) in accesses {
+        for (number, &(access, reason)) in accesses.iter().enumerate() {
             if reason == Reason::Harness {
                 continue;
             }
@@ -86,11 +86,12 @@ impl Instrumenter<'_> {
             let location = self.location(function, access.at);
             let narrow = |value: u32| self.context.integer(32).constant(value.into());
             let writes = u32::from(access.direction == Direction::Write) << 8;
-            let (reason, site) = (narrow(reason as u32 | writes), narrow(site.0));
+            let reason = narrow(reason as u32 | writes);
             let Hooks { builder, claim, .. } = &self.hooks;
             builder.before(access.at, location);
             let start = builder.address(self.context, access.start);
-            builder.call(*claim, &[start, length, reason, site]);
+            builder.call(*claim, &[start, length, reason, narrow(site.0)]);
+            self.announce_locks(access, number, site.0);
         }
     }
 

@@ -20,6 +20,12 @@ impl PointsTo<'_> {
         objects
     }
 
+    /// Whether a function may be executed, as far as the program's entries lead.
+    #[must_use]
+    pub fn is_reached(&self, function: FunctionId) -> bool {
+        !self.of_function[function as usize].is_empty()
+    }
+
     /// The object of a global variable, if any function that can be reached uses it.
     #[must_use]
     pub fn object_of_global(&self, global: GlobalId) -> Option<ObjectId> {

@@ -210,15 +210,18 @@ pub enum Flaw {
     NoaliasIsPrivate,
     /// What a thread is started with is its own.
     ThreadsShareNothing,
+    /// Giving back a lock has no effect.
+    LocksStayHeld,
 }
 
 impl Flaw {
     /// All of them.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::StoresKeepNothing,
         Self::ParametersKeepNothing,
         Self::NoaliasIsPrivate,
         Self::ThreadsShareNothing,
+        Self::LocksStayHeld,
     ];
 
     /// Its name.
@@ -229,6 +232,7 @@ impl Flaw {
             Self::ParametersKeepNothing => "parameters-keep-nothing",
             Self::NoaliasIsPrivate => "noalias-is-private",
             Self::ThreadsShareNothing => "threads-share-nothing",
+            Self::LocksStayHeld => "locks-stay-held",
         }
     }
 }

@@ -1,0 +1,28 @@
+//! What acts take.
+
+use super::{Act, Operand};
+
+impl Act {
+    /// Calls `visit` with everything that the act takes, but for the function that a direct call calls.
+    pub fn operands(&self, visit: &mut dyn FnMut(Operand)) {
+        match self {
+            Self::Variable { .. } | Self::Catch(_) | Self::Unknown(_) => {}
+            Self::Copy { from, .. } | Self::Offset { from, .. } => visit(*from),
+            Self::Load { address, .. } => visit(*address),
+            Self::Store { address, parts } => {
+                visit(*address);
+                parts.iter().for_each(|part| visit(part.operand));
+            }
+            Self::CopyMemory { to, from, .. } => [*to, *from].into_iter().for_each(visit),
+            Self::Call(call) => {
+                if !matches!(call.callee, Operand::Function(_)) {
+                    visit(call.callee);
+                }
+                call.arguments.iter().for_each(|&argument| visit(argument));
+            }
+            Self::Pair { data, with } => [*data, *with].into_iter().for_each(visit),
+            Self::Return(values) => values.iter().for_each(|&value| visit(value)),
+            Self::Throw(value) | Self::Escape(value) => visit(*value),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Locks that the analysis says are held at accesses, in builds with checked claims.
+
+use super::Instrumenter;
+use super::sites::Sites;
+use crate::facts::{self, flow};
+use crate::llvm::{Context, Global, Instruction, Module, Opcode};
+use crate::locksets::{Lock, Locksets};
+use crate::plan::Access;
+use crate::points_to::PointsTo;
+use crate::recognise::{Kind, Models, Recognised};
+use lockred_trace::plan::Flaw;
+use std::collections::{HashMap, HashSet};
+
+/// Locks of one access that are announced.
+const MOST: usize = 4;
+
+/// Where a lock is.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    /// So many bytes behind what is accessed.
+    Near(i64),
+    /// So many bytes from the beginning of a global variable.
+    Global(Global, i64),
+}
+
+/// By instruction and number of its access: the locks that are held, and whether only with others.
+#[derive(Debug, Default)]
+pub struct LocksHeld(HashMap<(Instruction, usize), Vec<(Place, bool)>>);
+
+impl LocksHeld {
+    /// Analyses a program that has not been changed yet. Nothing is known where points-to analysis takes too long.
+    pub fn of(context: Context, module: &Module, models: &Models, flaw: Option<Flaw>) -> Self {
+        let (facts, index) = facts::read(module);
+        let Some(points_to) = PointsTo::of(&facts) else { return Self::default() };
+        let recognised = recognised(context, module, models.clone());
+        let (flows, points) = flow::read(module, &index, &recognised);
+        let locksets = Locksets::of(&facts, &flows, &points_to, flaw);
+        let globals = module.globals();
+        let place = |(lock, shared): (&Lock, &bool)| {
+            let place = match *lock {
+                Lock::Near(distance) => Place::Near(distance),
+                Lock::Global(id, offset) => Place::Global(globals[id as usize], offset),
+            };
+            (place, *shared)
+        };
+        let accesses = locksets.accesses().filter(|(_, _, held)| !held.is_empty());
+        let held = accesses.map(|(point, number, held)| {
+            let at = points.instruction(point);
+            ((at, number), held.iter().take(MOST).map(place).collect())
+        });
+        Self(held.collect())
+    }
+}
+
+/// What the sync models say of each atomic instruction.
+fn recognised(
+    context: Context,
+    module: &Module,
+    mut models: Models,
+) -> HashMap<Instruction, Recognised> {
+    let mut sites = Sites::new();
+    let functions = module.functions();
+    let mut atomics = Vec::new();
+    for &function in &functions {
+        let blocks = function.blocks();
+        let all = blocks.iter().flat_map(|block| block.instructions());
+        atomics.extend(all.filter(|at| at.is_atomic()).map(|at| (function, at)));
+    }
+    let mut paths = HashSet::new();
+    for &(function, at) in &atomics {
+        paths.extend(sites.chain(context, function, at).into_iter().map(str::to_owned));
+    }
+    models.fit(&paths);
+    let mut found = HashMap::new();
+    for (function, at) in atomics {
+        let kind = match at.opcode() {
+            Opcode::Load => Some(Kind::Load),
+            Opcode::Store => Some(Kind::Store),
+            Opcode::AtomicRmw => at.rmw_op().map(Kind::Rmw),
+            Opcode::CompareExchange => Some(Kind::CompareExchange),
+            _ => None,
+        };
+        let Some(kind) = kind.filter(|_| !at.is_single_thread()) else { continue };
+        let (chain, types) = sites.chain_and_types(context, function, at);
+        let size = at.access_size(module);
+        if let Some(recognised) = models.recognise(kind, size, &chain, &types) {
+            found.insert(at, recognised);
+        }
+    }
+    found
+}
+
+impl Instrumenter<'_> {
+    /// Tells the runtime, before an access, which locks are held at it: one of an instruction, with this number.
+    pub(super) fn announce_locks(&mut self, access: Access, number: usize, site: u32) {
+        let Some(locks) = self.locks.0.get(&(access.at, number)) else { return };
+        let context = self.context;
+        let number = |value: u32| context.integer(32).constant(value.into());
+        let builder = &self.hooks.builder;
+        for &(place, shared) in locks {
+            let lock = match place {
+                Place::Near(bytes) => builder.offset(context, access.start, bytes as u64),
+                Place::Global(global, bytes) => {
+                    builder.offset(context, global.value(), bytes as u64)
+                }
+            };
+            let [start, lock] = [access.start, lock].map(|at| builder.address(context, at));
+            let arguments = [start, lock, number(shared.into()), number(site)];
+            builder.call(self.hooks.locked, &arguments);
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! What points-to analysis says of the addresses of one function.
+
+use super::state::Base;
+use super::symbol::{Root, Symbol};
+use crate::facts::flow::Value;
+use crate::facts::{FunctionId, Slot};
+use crate::points_to::{Kind, ObjectId, PointsTo};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Objects whose addresses are in memory, or in hands that are not known: they may be accessed without being passed.
+#[derive(Clone, Debug)]
+pub struct InMemory(Vec<bool>);
+
+impl InMemory {
+    /// Looks at all objects. O(objects and the addresses in them).
+    pub fn of(points_to: &PointsTo<'_>) -> Self {
+        let mut held = vec![false; points_to.object_count()];
+        let given = points_to.foreign().into_iter().chain(points_to.given_to_threads());
+        let in_objects =
+            (0..points_to.object_count() as ObjectId).flat_map(|object| points_to.held_by(object));
+        for object in given.chain(in_objects) {
+            held[object as usize] = true;
+        }
+        Self(held)
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Aliases<'a> {
+    points_to: &'a PointsTo<'a>,
+    in_memory: &'a InMemory,
+    function: FunctionId,
+    objects: RefCell<HashMap<Slot, Rc<[ObjectId]>>>,
+}
+
+impl<'a> Aliases<'a> {
+    pub fn of(points_to: &'a PointsTo<'a>, in_memory: &'a InMemory, function: FunctionId) -> Self {
+        Self { points_to, in_memory, function, objects: RefCell::default() }
+    }
+
+    /// The objects that a slot may point into, sorted; none if nothing is known.
+    pub fn objects(&self, slot: Slot) -> Rc<[ObjectId]> {
+        let mut objects = self.objects.borrow_mut();
+        let found = || self.points_to.objects_of(self.function, slot).into();
+        objects.entry(slot).or_insert_with(found).clone()
+    }
+
+    /// Whether memory is followed: only those who are passed its address access it.
+    pub fn follows(&self, base: Base) -> bool {
+        let objects = self.objects(base.slot());
+        let own = |&object: &ObjectId| {
+            !self.in_memory.0[object as usize]
+                && matches!(self.points_to.kind(object), Kind::Variable(..))
+        };
+        !objects.is_empty() && objects.iter().all(own)
+    }
+
+    /// Whether an address may be one in followed memory.
+    pub fn may_be_in(&self, address: Value, base: Base) -> bool {
+        match address {
+            Value::Slot(slot) => self.meet(&self.objects(slot), &self.objects(base.slot())),
+            Value::Unknown => true,
+            Value::Number(_) | Value::Global(..) | Value::Function(_) => false,
+        }
+    }
+
+    /// Whether two addresses are surely different.
+    pub fn differ(&self, one: Symbol, other: Symbol) -> bool {
+        if one.differs_from(other) {
+            return true;
+        }
+        if one.root == other.root {
+            return false;
+        }
+        match (self.objects_of(one.root), self.objects_of(other.root)) {
+            (Some(a), Some(b)) => !self.meet(&a, &b),
+            _ => false,
+        }
+    }
+
+    fn objects_of(&self, root: Root) -> Option<Rc<[ObjectId]>> {
+        match root {
+            Root::Global(id) => self.points_to.object_of_global(id).map(|object| [object].into()),
+            Root::Parameter(slot) | Root::Variable(slot) | Root::Result(slot) => {
+                Some(self.objects(slot))
+            }
+            Root::Content(..) | Root::Given(..) => None,
+        }
+    }
+
+    /// Whether two sets have an object in common, as far as both are known.
+    fn meet(&self, one: &[ObjectId], other: &[ObjectId]) -> bool {
+        one.is_empty() || other.is_empty() || one.iter().any(|o| other.binary_search(o).is_ok())
+    }
+
+    /// What a call by pointer may call: functions, and whether there may be others.
+    pub fn callees(&self, slot: Slot) -> (Vec<FunctionId>, bool) {
+        let mut functions = Vec::new();
+        let objects = self.objects(slot);
+        let mut others = objects.is_empty();
+        for &object in &*objects {
+            match self.points_to.kind(object) {
+                Kind::Function(function) => functions.push(function),
+                Kind::Foreign => others = true,
+                _ => {}
+            }
+        }
+        (functions, others)
+    }
+}

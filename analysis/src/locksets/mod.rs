@@ -1,0 +1,391 @@
+//! Must-locksets: which locks a thread surely holds where it accesses memory (after Corbett, and Flanagan and Freund's type systems).
+//!
+//! A forward analysis of the whole program, first from callees to callers, then back:
+//! - Each function gets a [`summary`]: what it returns, writes, acquires and gives back, in terms of what it is passed. Where locks differ, states are
+//!   kept apart ([`state`]), so that a `try_lock`, an `Option` of a guard, or a flag that says whether something was dropped is followed: numbers
+//!   are known, and conditions of known numbers are not split.
+//! - What all callers of a function hold is held at its entry, if they are known and call it directly; it is passed on in the callee's terms.
+//!
+//! Guards are no special thing: a guard holds the lock's address, and its drop glue comes to an operation that gives back the lock at that address. So
+//! addresses are followed through memory as far as only one function and those that it passes it to access it ([`aliases`]).
+//! A lock has the name of its address ([`symbol`]): that of a global variable, or relative to a value of the function. So
+//! it is known that `base + 8` is accessed while `base` is held, whichever of many mutexes that is. What is not known is not held.
+
+mod aliases;
+mod body;
+mod callees;
+mod components;
+mod fixpoint;
+mod state;
+mod summary;
+mod symbol;
+mod transfer;
+
+use crate::facts::flow::{Act, Call, Flow, Point, Step, Value};
+use crate::facts::{Facts, FunctionId, GlobalId, Operand};
+use crate::points_to::PointsTo;
+use aliases::{Aliases, InMemory};
+use body::Body;
+use callees::Callees;
+use lockred_trace::plan::Flaw;
+use state::{Base, Hold, Released, State};
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+use summary::Summary;
+use symbol::{Known, Root, Symbol};
+use transfer::Transfer;
+
+/// Blocks of a function that is looked at; nothing is known of larger ones.
+const LARGEST: usize = 3000;
+
+/// A lock, as seen from an access.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Lock {
+    /// In a global variable, so many bytes from its beginning.
+    Global(GlobalId, i64),
+    /// So many bytes behind the address that is accessed.
+    Near(i64),
+}
+
+/// Locks that are held at an access; `true`: only with others.
+pub type Held = BTreeMap<Lock, bool>;
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub struct Locksets {
+    /// By point, and number of the access there.
+    accesses: HashMap<(Point, usize), Held>,
+}
+
+impl Locksets {
+    /// Analyses a program, with an error that a test asks for. O(steps), but for functions with many locks.
+    #[must_use]
+    pub fn of(facts: &Facts, flows: &[Flow], points_to: &PointsTo<'_>, flaw: Option<Flaw>) -> Self {
+        let in_memory = InMemory::of(points_to);
+        let mut analysis =
+            Analysis { facts, flows, points_to, in_memory, callees: Callees::new(facts), flaw };
+        let components = analysis.components();
+        for component in &components {
+            analysis.summarise(component);
+        }
+        analysis.locksets(&components)
+    }
+
+    /// All accesses of functions that acquire locks, or are called under some: the point of each, its number among those of the instruction, and the locks.
+    pub fn accesses(&self) -> impl Iterator<Item = (Point, usize, &Held)> {
+        self.accesses.iter().map(|(&(point, number), held)| (point, number, held))
+    }
+}
+
+struct Analysis<'a> {
+    facts: &'a Facts,
+    flows: &'a [Flow],
+    points_to: &'a PointsTo<'a>,
+    in_memory: InMemory,
+    callees: Callees<'a>,
+    flaw: Option<Flaw>,
+}
+
+impl Analysis<'_> {
+    fn aliases(&self, function: FunctionId) -> Aliases<'_> {
+        Aliases::of(self.points_to, &self.in_memory, function)
+    }
+
+    fn flow(&self, function: FunctionId) -> &Flow {
+        &self.flows[function as usize]
+    }
+
+    fn calls(&self, function: FunctionId) -> impl Iterator<Item = &Call> {
+        self.flow(function).blocks.iter().flat_map(|block| &block.steps).filter_map(|step| {
+            match step {
+                Step::Call(call) => Some(&**call),
+                _ => None,
+            }
+        })
+    }
+
+    /// Whether a function may be executed, and is not the harness.
+    fn is_looked_at(&self, function: FunctionId) -> bool {
+        !self.flow(function).blocks.is_empty() && self.points_to.is_reached(function)
+    }
+
+    fn components(&self) -> Vec<Vec<FunctionId>> {
+        let callees = |function: FunctionId| {
+            let mut all = Vec::new();
+            if self.is_looked_at(function) {
+                let aliases = self.aliases(function);
+                for call in self.calls(function) {
+                    all.extend(self.callees.candidates(&aliases, call).0);
+                }
+                all.sort_unstable();
+                all.dedup();
+            }
+            all
+        };
+        let all: Vec<_> = (0..self.flows.len() as FunctionId).map(callees).collect();
+        components::components(&all)
+    }
+
+    fn calls_itself(&self, component: &[FunctionId]) -> bool {
+        let [only] = component else { return true };
+        let is_itself = |call: &Call| match call.callee {
+            Value::Function(function) => function == *only,
+            // It may be: its own component does not tell.
+            _ => false,
+        };
+        self.calls(*only).any(is_itself)
+    }
+
+    /// Summaries of functions that call each other.
+    fn summarise(&mut self, component: &[FunctionId]) {
+        let members: Vec<FunctionId> =
+            component.iter().copied().filter(|&f| self.is_looked_at(f)).collect();
+        if self.calls_itself(component) {
+            let released = match members.iter().all(|&f| self.is_harmless(f, &members)) {
+                true => Released::default(),
+                false => Released::Anything,
+            };
+            for member in members {
+                let parameters = self.facts.functions[member as usize].parameters;
+                let summary = Summary::unknown(parameters, released.clone());
+                self.callees.summaries[member as usize] = Some(Rc::new(summary));
+            }
+            return;
+        }
+        for function in members {
+            let parameters = self.facts.functions[function as usize].parameters;
+            let summary = self.summary(function, State::default(), &mut |_, _| {});
+            let summary =
+                summary.unwrap_or_else(|| Summary::unknown(parameters, Released::Anything));
+            self.callees.summaries[function as usize] = Some(Rc::new(summary));
+        }
+    }
+
+    /// Whether nothing in a function gives back a lock, as far as it does not call these others.
+    fn is_harmless(&self, function: FunctionId, others: &[FunctionId]) -> bool {
+        let steps = self.flow(function).blocks.iter().flat_map(|block| &block.steps);
+        let aliases = self.aliases(function);
+        steps.into_iter().all(|step| match step {
+            Step::Synchronise { act, .. } => matches!(act, Act::Other(_)),
+            Step::Call(call) => {
+                let (callees, unknown) = self.callees.candidates(&aliases, call);
+                !unknown
+                    && callees
+                        .iter()
+                        .all(|f| others.contains(f) || self.callees.releases_nothing(*f))
+            }
+            _ => true,
+        })
+    }
+
+    /// Goes through a function from what is known at its entry; `None` if that takes too long.
+    fn summary(
+        &self,
+        function: FunctionId,
+        initial: State,
+        tell: &mut dyn FnMut(&State, &Step),
+    ) -> Option<Summary> {
+        let flow = self.flow(function);
+        if flow.blocks.len() > LARGEST {
+            return None;
+        }
+        let body = Body::of(flow, self.facts.functions[function as usize].parameters);
+        let aliases = self.aliases(function);
+        let transfer =
+            Transfer { body: &body, aliases: &aliases, callees: &self.callees, flaw: self.flaw };
+        let solution = transfer.solve(initial)?;
+        Some(transfer.tell(&solution, tell))
+    }
+
+    /// From callers to callees.
+    fn locksets(&self, components: &[Vec<FunctionId>]) -> Locksets {
+        let mut found = Locksets::default();
+        let mut entries: Vec<Option<BTreeMap<Symbol, Hold>>> = vec![None; self.flows.len()];
+        for (function, called) in self.called_by_others().into_iter().enumerate() {
+            if called {
+                entries[function] = Some(BTreeMap::new());
+            }
+        }
+        for component in components.iter().rev() {
+            let circle = self.calls_itself(component);
+            for &function in component.iter().filter(|&&f| self.is_looked_at(f)) {
+                let entry = match entries[function as usize].clone() {
+                    _ if circle => BTreeMap::new(),
+                    Some(entry) => entry,
+                    // Nobody calls it.
+                    None => continue,
+                };
+                self.visit(function, entry, &mut found, &mut entries);
+            }
+        }
+        found
+    }
+
+    /// Functions that are called by those of whom it is not known what they hold.
+    fn called_by_others(&self) -> Vec<bool> {
+        let mut called: Vec<bool> = self.facts.functions.iter().map(|f| f.is_entry).collect();
+        let mut add = |operand: Operand| {
+            if let Operand::Function(function) = operand {
+                called[function as usize] = true;
+            }
+        };
+        for global in &self.facts.globals {
+            global.initial.iter().for_each(|(_, operand)| add(*operand));
+        }
+        for act in self.facts.functions.iter().flat_map(|f| &f.body).flat_map(|b| &b.acts) {
+            act.operands(&mut add);
+        }
+        called
+    }
+
+    fn visit(
+        &self,
+        function: FunctionId,
+        entry: BTreeMap<Symbol, Hold>,
+        found: &mut Locksets,
+        entries: &mut [Option<BTreeMap<Symbol, Hold>>],
+    ) {
+        let mut pass = |callee: FunctionId, held: BTreeMap<Symbol, Hold>| {
+            let known = &mut entries[callee as usize];
+            match known {
+                None => *known = Some(held),
+                Some(known) => known.retain(|lock, hold| {
+                    held.get(lock).is_some_and(|theirs| {
+                        hold.shared |= theirs.shared;
+                        true
+                    })
+                }),
+            }
+        };
+        let callees = |call: &Call| match call.callee {
+            Value::Function(callee) if self.is_looked_at(callee) => Some(callee),
+            _ => None,
+        };
+        let state = State { held: entry, ..State::default() };
+        let nothing = state.held.is_empty() && !self.acquires(function);
+        let body =
+            Body::of(self.flow(function), self.facts.functions[function as usize].parameters);
+        let aliases = self.aliases(function);
+        let mut tell = |state: &State, step: &Step| {
+            if let Step::Call(call) = step
+                && let Some(callee) = callees(call)
+            {
+                pass(callee, inward(state, call, &body, &aliases));
+            }
+            for (point, number, address) in accesses(step) {
+                let held = self.seen(state, &body, address);
+                let known = found.accesses.entry((point, number));
+                known
+                    .and_modify(|known| {
+                        known.retain(|lock, shared| {
+                            held.get(lock).is_some_and(|theirs| {
+                                *shared |= theirs;
+                                true
+                            })
+                        });
+                    })
+                    .or_insert(held);
+            }
+        };
+        let looked_at = !nothing && self.summary(function, state, &mut tell).is_some();
+        if !looked_at {
+            for call in self.calls(function) {
+                if let Some(callee) = callees(call) {
+                    pass(callee, BTreeMap::new());
+                }
+            }
+        }
+    }
+
+    /// Whether a function acquires locks, or calls one that comes back with a lock.
+    fn acquires(&self, function: FunctionId) -> bool {
+        let mut steps = self.flow(function).blocks.iter().flat_map(|block| &block.steps);
+        steps.any(|step| match step {
+            Step::Synchronise { act, .. } => !matches!(act, Act::Other(_)),
+            Step::Call(call) => match call.callee {
+                Value::Function(callee) => {
+                    let summary = self.callees.summaries[callee as usize].as_ref();
+                    summary.is_some_and(|summary| {
+                        let exits = summary.returns.iter().chain(&summary.unwinds);
+                        exits.into_iter().any(|exit| !exit.held.is_empty())
+                    })
+                }
+                _ => false,
+            },
+            _ => false,
+        })
+    }
+
+    /// The locks that are held, as seen from an address.
+    fn seen(&self, state: &State, body: &Body<'_>, address: Value) -> Held {
+        if state.held.is_empty() {
+            return Held::new();
+        }
+        let address = body.known(state, address).and_then(Known::symbol);
+        let lock = |symbol: &Symbol| match (symbol.root, address) {
+            (Root::Global(id), _) => {
+                let global = &self.facts.globals[id as usize];
+                (!global.is_thread_local).then_some(Lock::Global(id, symbol.offset))
+            }
+            (root, Some(at)) if root == at.root => Some(Lock::Near(symbol.offset - at.offset)),
+            _ => None,
+        };
+        state.held.iter().filter_map(|(held, hold)| Some((lock(held)?, hold.shared))).collect()
+    }
+}
+
+/// What is held at a call, in the callee's terms. Each lock has one name there, as it was acquired once.
+fn inward(
+    state: &State,
+    call: &Call,
+    body: &Body<'_>,
+    aliases: &Aliases<'_>,
+) -> BTreeMap<Symbol, Hold> {
+    let mut held = BTreeMap::new();
+    if state.held.is_empty() {
+        return held;
+    }
+    let arguments: Vec<Option<Symbol>> = call
+        .arguments
+        .iter()
+        .map(|&argument| body.known(state, argument).and_then(Known::symbol))
+        .collect();
+    for (&lock, &hold) in &state.held {
+        let hold = Hold { point: None, ..hold };
+        let passed = arguments.iter().enumerate().find_map(|(slot, argument)| {
+            let argument = (*argument).filter(|argument| argument.root == lock.root)?;
+            let root = Root::Parameter(slot as u32);
+            Some(Symbol { root, offset: lock.offset - argument.offset })
+        });
+        let in_memory = || {
+            arguments.iter().enumerate().find_map(|(slot, argument)| {
+                let argument = (*argument)?;
+                let base = Base::of(argument.root).filter(|&base| aliases.follows(base))?;
+                let cells = state.cells.range((base, i64::MIN)..=(base, i64::MAX));
+                cells.into_iter().find_map(|(&(_, at), cell)| {
+                    let inside = cell.known?.symbol().filter(|s| s.root == lock.root)?;
+                    let root = Root::Content(slot as u32, at - argument.offset);
+                    Some(Symbol { root, offset: lock.offset - inside.offset })
+                })
+            })
+        };
+        let name = match lock.root {
+            Root::Global(_) => Some(lock),
+            _ => passed.or_else(in_memory),
+        };
+        if let Some(name) = name {
+            held.insert(name, hold);
+        }
+    }
+    held
+}
+
+/// The accesses of a step: point, number among those of the instruction, and address.
+fn accesses(step: &Step) -> Vec<(Point, usize, Value)> {
+    match step {
+        Step::Load { address, point: Some(point), .. }
+        | Step::Store { address, point: Some(point), .. } => vec![(*point, 0, *address)],
+        Step::Copy { to, from, point, .. } => vec![(*point, 0, *from), (*point, 1, *to)],
+        _ => Vec::new(),
+    }
+}

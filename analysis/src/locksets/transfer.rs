@@ -1,0 +1,386 @@
+//! What each step does to what is known.
+
+use super::aliases::Aliases;
+use super::body::Body;
+use super::callees::Callees;
+use super::state::{Base, Hold, State};
+use super::summary::{Exit, SELF};
+use super::symbol::{Known, Root, Symbol};
+use crate::facts::Slot;
+use crate::facts::flow::{Act, BlockId, Call, End, Part, Step, Value};
+use lockred_trace::plan::Flaw;
+
+/// Bytes of memory that are copied word by word.
+const COPIED: u64 = 64;
+
+/// A function, and what is known of those that it calls.
+pub struct Transfer<'a> {
+    pub body: &'a Body<'a>,
+    pub aliases: &'a Aliases<'a>,
+    pub callees: &'a Callees<'a>,
+    pub flaw: Option<Flaw>,
+}
+
+/// What comes behind the steps of a block.
+#[derive(Default)]
+pub struct Behind {
+    /// At its end.
+    pub states: Vec<State>,
+    /// Where its last call unwinds, if that has a place to go to.
+    pub unwinding: Vec<State>,
+    /// Where a call unwinds, and leaves the function.
+    pub thrown: Vec<State>,
+}
+
+impl Transfer<'_> {
+    /// Goes through the steps of a block.
+    pub fn block(&self, id: BlockId, state: State, tell: &mut dyn FnMut(&State, &Step)) -> Behind {
+        let block = &self.body.flow.blocks[id as usize];
+        let again = self.body.goes_round[id as usize];
+        let mut behind = Behind { states: vec![state], ..Behind::default() };
+        let last = block.steps.len().wrapping_sub(1);
+        for (number, step) in block.steps.iter().enumerate() {
+            let mut next = Vec::with_capacity(behind.states.len());
+            for mut state in std::mem::take(&mut behind.states) {
+                tell(&state, step);
+                match step {
+                    Step::Call(call) => {
+                        let (returns, unwinds) = self.call(&state, call);
+                        next.extend(returns);
+                        match block.end {
+                            End::Invoke(..) if number == last => behind.unwinding.extend(unwinds),
+                            _ => behind.thrown.extend(unwinds),
+                        }
+                    }
+                    Step::Synchronise { act: Act::Try { shared, success }, address, point } => {
+                        let mut failed = state.clone();
+                        failed.values.insert(*success, Known::Number(0));
+                        state.values.insert(*success, Known::Number(1));
+                        if let Some(Known::At(lock)) = self.body.known(&state, *address) {
+                            let hold = Hold { shared: *shared, point: Some(*point) };
+                            state.held.insert(lock, hold);
+                        }
+                        next.extend([failed, state]);
+                    }
+                    step => {
+                        self.step(&mut state, step, again);
+                        next.push(state);
+                    }
+                }
+            }
+            behind.states = next;
+            limit(&mut behind.states);
+        }
+        limit(&mut behind.unwinding);
+        limit(&mut behind.thrown);
+        behind
+    }
+
+    fn step(&self, state: &mut State, step: &Step, again: bool) {
+        match step {
+            // Asked when they are used.
+            Step::Same(..)
+            | Step::Narrow(..)
+            | Step::Offset(..)
+            | Step::Not(..)
+            | Step::Compare { .. } => {}
+            Step::Variable(slot) => {
+                if again {
+                    state.renew(|root| root == Root::Variable(*slot));
+                    state.clobber(Base::Variable(*slot));
+                }
+            }
+            Step::Choose { result, condition, values: [one, other] } => {
+                let chosen = match self.body.number(state, *condition) {
+                    Some(number) => {
+                        self.body.known(state, if number & 1 == 1 { *one } else { *other })
+                    }
+                    None => {
+                        let (one, other) =
+                            (self.body.known(state, *one), self.body.known(state, *other));
+                        one.filter(|_| one == other)
+                    }
+                };
+                self.define(state, *result, chosen);
+            }
+            Step::Opaque(slot) => self.define(state, *slot, None),
+            Step::Load { address, parts, .. } => {
+                let from = self.followed(state, *address);
+                for &Part { offset, size, value: slot } in parts {
+                    let known = from
+                        .filter(|_| size > 0)
+                        .and_then(|(base, at)| state.read(base, at + i64::from(offset), size));
+                    self.define(state, slot, known);
+                }
+            }
+            Step::Store { address, parts, size, .. } => {
+                let known = |part: &Part<Value>| self.body.known(state, part.value);
+                let values: Vec<Option<Known>> = parts.iter().map(known).collect();
+                let Some((base, at)) = self.overwrite(state, *address, *size) else { return };
+                for (&Part { offset, size, .. }, known) in parts.iter().zip(values) {
+                    if size > 0 {
+                        state.write(base, at + i64::from(offset), size, known);
+                    }
+                }
+            }
+            Step::Copy { to, from, size, .. } => {
+                let source = self.followed(state, *from);
+                let words = size.filter(|&size| size <= COPIED).unwrap_or(0) / 8;
+                let copied: Vec<_> = (0..words as i64)
+                    .map(|word| source.and_then(|(base, at)| state.read(base, at + word * 8, 8)))
+                    .collect();
+                // What is smaller than a word, or lies across, is copied where it was written so.
+                let small: Vec<_> = source.map_or_else(Vec::new, |(base, at)| {
+                    let end = at + (words * 8) as i64;
+                    let cells = state.cells.range((base, at)..(base, end));
+                    cells.map(|(&(_, offset), &cell)| (offset - at, cell)).collect()
+                });
+                let Some((base, at)) = self.overwrite(state, *to, *size) else { return };
+                for (word, known) in copied.into_iter().enumerate() {
+                    if known.is_some() {
+                        state.write(base, at + word as i64 * 8, 8, known);
+                    }
+                }
+                for (offset, cell) in small {
+                    if cell.size < 8 && offset + i64::from(cell.size) <= (words * 8) as i64 {
+                        state.write(base, at + offset, cell.size, cell.known);
+                    }
+                }
+            }
+            Step::Synchronise { act, address, point } => {
+                let lock = self.body.known(state, *address).and_then(Known::symbol);
+                match (act, lock) {
+                    (Act::Acquire { shared }, Some(lock)) => {
+                        let hold = Hold { shared: *shared, point: Some(*point) };
+                        state.held.insert(lock, hold);
+                    }
+                    (Act::Release, _) if self.flaw == Some(Flaw::LocksStayHeld) => {}
+                    (Act::Release, Some(lock)) => self.release(state, lock),
+                    (Act::Downgrade, Some(lock)) if state.held.contains_key(&lock) => {
+                        if let Some(hold) = state.held.get_mut(&lock) {
+                            hold.shared = true;
+                        }
+                    }
+                    (Act::Downgrade, Some(lock)) => self.release(state, lock),
+                    (Act::Release | Act::Downgrade, None) => state.release_anything(),
+                    _ => {}
+                }
+            }
+            Step::Call(_) => {}
+        }
+    }
+
+    fn release(&self, state: &mut State, lock: Symbol) {
+        state.release(lock, |one, other| self.aliases.differ(one, other));
+    }
+
+    /// A slot is computed.
+    fn define(&self, state: &mut State, slot: Slot, known: Option<Known>) {
+        state.renew(|root| root == Root::Result(slot));
+        state.values.remove(&slot);
+        let known = known.filter(|known| *known != Known::At(Symbol::of(Root::Result(slot))));
+        if let Some(known) = known {
+            state.values.insert(slot, known);
+        }
+    }
+
+    /// The place in followed memory that an address is one of.
+    fn followed(&self, state: &State, address: Value) -> Option<(Base, i64)> {
+        let symbol = self.body.known(state, address)?.symbol()?;
+        let base = Base::of(symbol.root)?;
+        self.aliases.follows(base).then_some((base, symbol.offset))
+    }
+
+    /// Memory is written: what was known of it is no more. The place, if it is known and followed.
+    fn overwrite(
+        &self,
+        state: &mut State,
+        address: Value,
+        size: Option<u64>,
+    ) -> Option<(Base, i64)> {
+        let place = self.followed(state, address);
+        let exact = place.filter(|_| size.is_some());
+        for base in self.bases(state) {
+            match exact {
+                Some((of, at)) if of == base => state.forget(of, at, size.unwrap_or(u64::MAX)),
+                // A variable is where no parameter points to.
+                Some((Base::Variable(_), _)) => {}
+                _ if self.aliases.may_be_in(address, base) => state.clobber(base),
+                _ => {}
+            }
+        }
+        exact
+    }
+
+    /// All memory of which something may be known, or must be told to callers.
+    fn bases(&self, state: &State) -> Vec<Base> {
+        let mut bases: Vec<Base> = (0..self.body.parameters).map(Base::Parameter).collect();
+        let mut last = None;
+        for &(base, _) in state.cells.keys() {
+            if matches!(base, Base::Variable(_)) && last.replace(base) != Some(base) {
+                bases.push(base);
+            }
+        }
+        bases.retain(|base| match base {
+            Base::Parameter(slot) => {
+                !state.clobbered.contains(slot) || state.cells.keys().any(|(of, _)| of == base)
+            }
+            Base::Variable(_) => true,
+        });
+        bases
+    }
+
+    /// A call: what comes behind it, and where it unwinds.
+    fn call(&self, state: &State, call: &Call) -> (Vec<State>, Vec<State>) {
+        let summary = self.callees.of(self.aliases, call);
+        let mut returns: Vec<State> =
+            summary.returns.iter().map(|exit| self.apply(state, call, exit)).collect();
+        let mut unwinds: Vec<State> =
+            summary.unwinds.iter().map(|exit| self.apply(state, call, exit)).collect();
+        limit(&mut returns);
+        limit(&mut unwinds);
+        (returns, unwinds)
+    }
+
+    /// What is known where a call ends so.
+    fn apply(&self, before: &State, call: &Call, exit: &Exit) -> State {
+        let arguments: Vec<Option<Known>> =
+            call.arguments.iter().map(|&argument| self.body.known(before, argument)).collect();
+        let argument = |slot: Slot| arguments.get(slot as usize).copied().flatten();
+        let results = call.result.0..call.result.0 + call.result.1;
+        let renewed = |root| match root {
+            Root::Given(point, _) => point == call.point,
+            Root::Result(slot) => results.contains(&slot),
+            _ => false,
+        };
+        // What the call computes again is another value than what it was passed by that name.
+        let fresh = |known: Known| !known.symbol().is_some_and(|symbol| renewed(symbol.root));
+        let inside = |known: Known| -> Option<Known> {
+            let Known::At(Symbol { root, offset }) = known else { return Some(known) };
+            let outer = match root {
+                Root::Global(_) => Some(known),
+                Root::Parameter(slot) => argument(slot)?.plus(offset),
+                Root::Content(slot, at) => {
+                    let symbol = argument(slot)?.symbol()?;
+                    let base = Base::of(symbol.root).filter(|&base| self.aliases.follows(base))?;
+                    before.read(base, symbol.offset + at, 8)?.plus(offset)
+                }
+                Root::Given(SELF, number) => {
+                    Some(Known::At(Symbol { root: Root::Given(call.point, number), offset }))
+                }
+                Root::Variable(_) | Root::Result(_) | Root::Given(..) => None,
+            };
+            outer.filter(|&outer| matches!(root, Root::Given(..)) || fresh(outer))
+        };
+        let mut state = before.clone();
+        state.renew(renewed);
+        match &exit.released {
+            super::state::Released::Anything => state.release_anything(),
+            super::state::Released::Only(locks) => {
+                for &lock in locks {
+                    match inside(Known::At(lock)).and_then(Known::symbol) {
+                        Some(lock) => self.release(&mut state, lock),
+                        None => state.release_anything(),
+                    }
+                }
+            }
+        }
+        for &slot in &exit.clobbered {
+            let Some(&argument) = call.arguments.get(slot as usize) else { continue };
+            self.overwrite(&mut state, argument, None);
+        }
+        for (&(slot, offset), cell) in &exit.cells {
+            let Some(&address) = call.arguments.get(slot as usize) else { continue };
+            let size = u64::from(cell.size);
+            let place = argument(slot)
+                .and_then(Known::symbol)
+                .and_then(|symbol| Some((Base::of(symbol.root)?, symbol.offset + offset)))
+                .filter(|(base, _)| self.aliases.follows(*base));
+            match place {
+                Some((base, at)) => {
+                    for other in self.bases(&state) {
+                        match other {
+                            _ if other == base => state.forget(base, at, size),
+                            Base::Parameter(_) if self.aliases.may_be_in(address, other) => {
+                                state.clobber(other);
+                            }
+                            _ => {}
+                        }
+                    }
+                    state.write(base, at, cell.size, cell.known.and_then(inside));
+                }
+                None => {
+                    self.overwrite(&mut state, address, None);
+                }
+            }
+        }
+        for (number, slot) in results.clone().enumerate() {
+            state.values.remove(&slot);
+            let known = exit.results.get(number).copied().flatten().and_then(inside);
+            if let Some(known) = known {
+                state.values.insert(slot, known);
+            }
+        }
+        for (&lock, hold) in &exit.held {
+            if let Some(Known::At(lock)) = inside(Known::At(lock)) {
+                state.held.insert(lock, Hold { point: Some(call.point), ..*hold });
+            }
+        }
+        state
+    }
+
+    /// What is known where one block comes behind another one.
+    pub fn enter(&self, from: BlockId, to: BlockId, mut state: State) -> State {
+        let merges = &self.body.flow.blocks[to as usize].merges;
+        let known: Vec<(Slot, Option<Known>)> = merges
+            .iter()
+            .map(|(slot, values)| {
+                let value = values.iter().find(|(block, _)| *block == from);
+                (*slot, value.and_then(|(_, value)| self.body.known(&state, *value)))
+            })
+            .collect();
+        // All at once: none of them sees the others.
+        state.renew(
+            |root| matches!(root, Root::Result(slot) if merges.iter().any(|merge| merge.0 == slot)),
+        );
+        for (slot, known) in known {
+            state.values.remove(&slot);
+            let old = |root| matches!(root, Root::Result(slot) if merges.iter().any(|merge| merge.0 == slot));
+            match known {
+                Some(Known::At(symbol)) if old(symbol.root) => {}
+                Some(known) => {
+                    state.values.insert(slot, known);
+                }
+                None => {}
+            }
+        }
+        state
+    }
+}
+
+/// States of one place that are kept apart.
+pub const APART: usize = 4;
+
+/// Merges states that have the same locks, and all of them if there are too many.
+pub fn limit(states: &mut Vec<State>) {
+    if states.len() < 2 {
+        return;
+    }
+    let mut kept: Vec<State> = Vec::new();
+    for state in std::mem::take(states) {
+        match kept.iter_mut().find(|kept| !kept.is_apart_from(&state)) {
+            Some(same) => {
+                same.merge(&state);
+            }
+            None => kept.push(state),
+        }
+    }
+    if kept.len() > APART {
+        let mut all = kept.swap_remove(0);
+        kept.iter().for_each(|state| {
+            all.merge(state);
+        });
+        kept = vec![all];
+    }
+    *states = kept;
+}
