@@ -4,6 +4,8 @@ mod assembly;
 mod facts;
 pub mod instrument;
 pub mod llvm;
+#[cfg(test)]
+mod oracle;
 pub mod plan;
 mod points_to;
 pub mod promotion;

@@ -56,15 +56,15 @@ impl Reaches {
 
 /// Which objects are shared.
 #[derive(Debug)]
-struct Sharing<'f> {
+pub(crate) struct Sharing<'f> {
     facts: &'f Facts,
-    points_to: PointsTo<'f>,
+    pub(crate) points_to: PointsTo<'f>,
     shared: Vec<bool>,
 }
 
 impl<'f> Sharing<'f> {
     /// Analyses a program. O(objects and the addresses in them), beside the analysis of where addresses point to.
-    fn of(facts: &'f Facts, flaw: Option<Flaw>) -> Option<Self> {
+    pub(crate) fn of(facts: &'f Facts, flaw: Option<Flaw>) -> Option<Self> {
         let points_to = PointsTo::of(facts)?;
         let mut shared = vec![false; points_to.object_count()];
         let mut open: Vec<ObjectId> = points_to.foreign();
@@ -82,7 +82,7 @@ impl<'f> Sharing<'f> {
     }
 
     /// What an operand of a function may point into.
-    fn reach(&self, function: FunctionId, operand: Operand) -> Reach {
+    pub(crate) fn reach(&self, function: FunctionId, operand: Operand) -> Reach {
         match operand {
             Operand::Nothing | Operand::Function(_) => Reach::Shared,
             Operand::Global(id, _) => self.reach_of_global(id),
