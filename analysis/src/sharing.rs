@@ -1,7 +1,7 @@
 //! Thread escape: which objects more than one thread can reach.
 //!
 //! An object is shared if its address is in something that every thread can reach: a global variable, what a thread was started with, memory of
-//! those who are not known, or an object that is shared itself. A variable that each thread has one of, and
+//! those who are not known or of the C library, or an object that is shared itself. A variable that each thread has one of, and
 //! memory on a thread's stack, is shared only if its address is.
 
 use crate::facts::{self, Facts, FunctionId, Index, Operand};
@@ -68,6 +68,7 @@ impl<'f> Sharing<'f> {
         let points_to = PointsTo::of(facts)?;
         let mut shared = vec![false; points_to.object_count()];
         let mut open: Vec<ObjectId> = points_to.foreign();
+        open.extend(points_to.in_the_library());
         if flaw != Some(Flaw::ThreadsShareNothing) {
             open.extend(points_to.given_to_threads());
         }

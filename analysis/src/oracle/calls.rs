@@ -137,10 +137,9 @@ impl Machine<'_, '_> {
                     _ => {}
                 }
             }
-            Effect::CallsFirst => {
+            effect @ (Effect::CallsFirst | Effect::CallsAtExit) => {
                 let (callee, passed) = (at(self, 0), self.value(thread, argument(1)));
-                // A thread's destructors run in that thread, the program's in whichever ends it.
-                let by = (name == "__cxa_thread_atexit_impl").then_some(thread);
+                let by = (effect == Effect::CallsFirst).then_some(thread);
                 self.call_back(by, callee, vec![passed]);
             }
             Effect::Visits => {

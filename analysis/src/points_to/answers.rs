@@ -60,6 +60,12 @@ impl PointsTo<'_> {
         self.objects_in(self.foreign)
     }
 
+    /// The objects whose addresses are in the C library's own memory, and that itself.
+    #[must_use]
+    pub fn in_the_library(&self) -> Vec<ObjectId> {
+        self.objects_in(self.library)
+    }
+
     /// The objects that threads were started with.
     #[must_use]
     pub fn given_to_threads(&self) -> Vec<ObjectId> {
