@@ -191,11 +191,3 @@ pub struct Facts {
     /// Instructions that do with addresses what is not described: their results count as unknown, their operands as escaped.
     pub undescribed: usize,
 }
-
-impl Facts {
-    /// The number of acts of all functions. O(functions).
-    #[must_use]
-    pub fn acts(&self) -> usize {
-        self.functions.iter().flat_map(|f| &f.body).map(|b| b.acts.len()).sum()
-    }
-}

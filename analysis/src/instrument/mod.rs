@@ -110,8 +110,8 @@ pub fn instrument(
     let rules = std::mem::take(&mut program.rules);
     let privacy = Rc::new(Privacy::flawed(module, rules.flaw));
     let waits = waiting(context, module, &privacy);
-    let wanted = rules.has(Reason::OwnVariables) || rules.has(Reason::OwnMemory);
-    let reaches = if wanted { Reaches::of(module, rules.flaw) } else { Reaches::default() };
+    // What it says is compared with what happens, and not believed yet.
+    let reaches = if rules.checked { Reaches::of(module, rules.flaw) } else { Reaches::default() };
     attributes::strip(module);
     externals::rename(context, module);
     unreachable::trap(context, module);

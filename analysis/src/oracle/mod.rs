@@ -63,7 +63,7 @@ fn shrunk(mut facts: Facts) -> Facts {
 
 #[test]
 fn nothing_happens_that_the_analyses_exclude() {
-    let programs: u64 = if std::env::var_os("LOCKRED_DEEP").is_some() { 200_000 } else { 4_000 };
+    let programs: u64 = if std::env::var_os("LOCKRED_DEEP").is_some() { 200_000 } else { 3_000 };
     for seed in 0..programs {
         let facts = programs::program(&mut Random::new(seed));
         if refutation(&facts).is_some() {

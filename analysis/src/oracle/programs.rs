@@ -296,6 +296,27 @@ impl Maker<'_> {
                 let result = self.result(body);
                 body.acts.push(Act::Copy { result, from });
             }
+            Feature::Array if self.random.once_in(2) && self.has(Feature::Allocate) => {
+                // Something is put into an array, and a part of that is copied.
+                let malloc = self.bodies;
+                let array = Operand::Slot(body.slots);
+                self.call(body, Operand::Function(malloc), malloc);
+                let result = self.result(body);
+                let bytes = 8 * self.random.below(3) as i64;
+                let stride = 8 * (2 + self.random.below(2) as u32);
+                let distance = Distance::Multiples(bytes, stride);
+                body.acts.push(Act::Offset { result, from: array, distance });
+                let operand = self.operand(body);
+                let parts = vec![Part { offset: 0, size: 8, operand }];
+                body.acts.push(Act::Store { address: Operand::Slot(result), parts });
+                let result = self.result(body);
+                let bytes = 8 * self.random.below(3) as i64;
+                let distance = Distance::Exactly(bytes);
+                body.acts.push(Act::Offset { result, from: array, distance });
+                let (to, from) = (self.operand(body), Operand::Slot(result));
+                let bytes = Some(8 * (1 + self.random.below(3) as u64));
+                body.acts.push(Act::CopyMemory { to, from, bytes });
+            }
             Feature::Offset | Feature::Array => {
                 let from = self.operand(body);
                 let bytes = self.random.pick(&[0, 8, 8, 16, -8, 4]).unwrap_or(0);
@@ -313,7 +334,15 @@ impl Maker<'_> {
                 let parts = self.parts(|this| Operand::Slot(this.result(body)));
                 body.acts.push(Act::Load { address, parts });
             }
-            Feature::Store | Feature::Wide => {
+            Feature::Wide => {
+                // Two words are moved at once.
+                let result = self.result(body);
+                let part = |operand| vec![Part { offset: 0, size: 16, operand }];
+                let (from, to) = (self.operand(body), self.operand(body));
+                body.acts.push(Act::Load { address: from, parts: part(Operand::Slot(result)) });
+                body.acts.push(Act::Store { address: to, parts: part(Operand::Slot(result)) });
+            }
+            Feature::Store => {
                 let address = self.operand(body);
                 let parts = self.parts(|this| this.operand(body));
                 body.acts.push(Act::Store { address, parts });
