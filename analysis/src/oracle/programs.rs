@@ -370,6 +370,7 @@ impl Maker<'_> {
                 let id = self.bodies + which;
                 self.call(body, Operand::Function(id), id);
             }
+            Feature::Thread if self.random.once_in(2) => self.share(body),
             Feature::Thread => {
                 let runs = self.code();
                 let passed = self.operand(body);
@@ -441,6 +442,27 @@ impl Maker<'_> {
         let gives_address = it.body.is_none() || !self.random.once_in(4);
         let call = Call { callee, arguments, result: (first, results), signature, gives_address };
         body.acts.push(Act::Call(Box::new(call)));
+    }
+
+    /// Memory is accessed whose address is put into a global variable, or is found there.
+    fn share(&mut self, body: &mut Body) {
+        let id = self.random.below(self.facts.globals.len()) as GlobalId;
+        if self.facts.globals[id as usize].is_paired {
+            return;
+        }
+        let address = Operand::Global(id, Some(0));
+        let part = |operand| vec![Part { offset: 0, size: 8, operand }];
+        if self.random.once_in(2) {
+            let put = self.slot(body);
+            body.acts.push(Act::Store { address, parts: part(put) });
+            let operand = self.operand(body);
+            body.acts.push(Act::Store { address: put, parts: part(operand) });
+        } else {
+            let found = Operand::Slot(self.result(body));
+            body.acts.push(Act::Load { address, parts: part(found) });
+            let operand = self.operand(body);
+            body.acts.push(Act::Store { address: found, parts: part(operand) });
+        }
     }
 
     /// An object beside a table or a method, in memory.
