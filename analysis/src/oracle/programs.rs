@@ -193,6 +193,12 @@ impl Maker<'_> {
         }
     }
 
+    /// Whether a function's address may be anywhere.
+    fn code_is_free(&self, id: FunctionId) -> bool {
+        let it = &self.facts.functions[id as usize];
+        !it.is_method && !it.is_harness
+    }
+
     /// The address of a function that is no method.
     fn code(&mut self) -> Operand {
         let id = match self.random.once_in(6) {
@@ -222,6 +228,17 @@ impl Maker<'_> {
         let mut body = Body { acts: Vec::new(), slots: parameters };
         for _ in 0..3 + self.random.below(10) {
             self.act(&mut body, results);
+        }
+        if self.has(Feature::Thread) && self.random.once_in(2) {
+            self.share(&mut body);
+            if id == 0 {
+                let runs = Operand::Function(1);
+                let arguments = vec![Operand::Nothing, Operand::Nothing, runs, Operand::Nothing];
+                let create = self.bodies + 5;
+                if self.code_is_free(1) {
+                    self.call_with(&mut body, Operand::Function(create), create, arguments);
+                }
+            }
         }
         if results > 0 && !self.random.once_in(8) {
             self.returns(&mut body, results);
