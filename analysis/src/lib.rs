@@ -5,6 +5,8 @@ mod facts;
 pub mod instrument;
 pub mod llvm;
 mod locksets;
+#[cfg(test)]
+mod oracle;
 pub mod plan;
 mod points_to;
 pub mod promotion;

@@ -1,7 +1,7 @@
 //! Thread escape: which objects more than one thread can reach.
 //!
 //! An object is shared if its address is in something that every thread can reach: a global variable, what a thread was started with, memory of
-//! those who are not known, or an object that is shared itself. A variable that each thread has one of, and
+//! those who are not known or of the C library, or an object that is shared itself. A variable that each thread has one of, and
 //! memory on a thread's stack, is shared only if its address is.
 
 use crate::facts::{self, Facts, FunctionId, Index, Operand};
@@ -56,18 +56,19 @@ impl Reaches {
 
 /// Which objects are shared.
 #[derive(Debug)]
-struct Sharing<'f> {
+pub(crate) struct Sharing<'f> {
     facts: &'f Facts,
-    points_to: PointsTo<'f>,
+    pub(crate) points_to: PointsTo<'f>,
     shared: Vec<bool>,
 }
 
 impl<'f> Sharing<'f> {
     /// Analyses a program. O(objects and the addresses in them), beside the analysis of where addresses point to.
-    fn of(facts: &'f Facts, flaw: Option<Flaw>) -> Option<Self> {
+    pub(crate) fn of(facts: &'f Facts, flaw: Option<Flaw>) -> Option<Self> {
         let points_to = PointsTo::of(facts)?;
         let mut shared = vec![false; points_to.object_count()];
         let mut open: Vec<ObjectId> = points_to.foreign();
+        open.extend(points_to.in_the_library());
         if flaw != Some(Flaw::ThreadsShareNothing) {
             open.extend(points_to.given_to_threads());
         }
@@ -82,7 +83,7 @@ impl<'f> Sharing<'f> {
     }
 
     /// What an operand of a function may point into.
-    fn reach(&self, function: FunctionId, operand: Operand) -> Reach {
+    pub(crate) fn reach(&self, function: FunctionId, operand: Operand) -> Reach {
         match operand {
             Operand::Nothing | Operand::Function(_) => Reach::Shared,
             Operand::Global(id, _) => self.reach_of_global(id),

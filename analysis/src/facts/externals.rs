@@ -20,8 +20,10 @@ pub enum Effect {
     Copies,
     /// Starts a thread: the third argument is called with the fourth.
     StartsThread,
-    /// Calls the first argument with the second.
+    /// Calls the first argument with the second, in the same thread.
     CallsFirst,
+    /// Calls the first argument with the second, in the thread that ends the program.
+    CallsAtExit,
     /// Calls the first argument with something of its own, and, as the last argument, the second.
     Visits,
     /// Calls the second argument with what [`Effect::KeepsForThread`] keeps.
@@ -74,8 +76,8 @@ const SPECIAL: &[(&str, Effect)] = &[
     ("mempcpy", Effect::Copies),
     ("pthread_create", Effect::StartsThread),
     ("__cxa_thread_atexit_impl", Effect::CallsFirst),
-    ("__cxa_atexit", Effect::CallsFirst),
-    ("atexit", Effect::CallsFirst),
+    ("__cxa_atexit", Effect::CallsAtExit),
+    ("atexit", Effect::CallsAtExit),
     ("dl_iterate_phdr", Effect::Visits),
     ("_Unwind_Backtrace", Effect::Visits),
     ("pthread_key_create", Effect::MakesKey),

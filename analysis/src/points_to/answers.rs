@@ -1,9 +1,25 @@
 //! What the analysis answers.
 
 use super::PointsTo;
+#[cfg(test)]
+use super::objects::ANYWHERE;
 use super::objects::{Kind, ObjectId};
 use super::solver::Node;
 use crate::facts::{FunctionId, GlobalId, Slot};
+
+/// A place that a slot may point to, as the oracle compares it with what happens.
+#[cfg(test)]
+#[derive(Clone, Copy, Debug)]
+pub struct Spot {
+    /// What it is in.
+    pub kind: Kind,
+    /// The function whose variable or call of an allocator that is.
+    pub owner: Option<FunctionId>,
+    /// Bytes from its beginning; `None`: anywhere.
+    pub offset: Option<i64>,
+    /// It is there and every so many bytes further, if this is not 0.
+    pub stride: u32,
+}
 
 impl PointsTo<'_> {
     /// Each object that a slot of a function may point into, in any context.
@@ -50,6 +66,12 @@ impl PointsTo<'_> {
         self.objects_in(self.foreign)
     }
 
+    /// The objects whose addresses are in the C library's own memory, and that itself.
+    #[must_use]
+    pub fn in_the_library(&self) -> Vec<ObjectId> {
+        self.objects_in(self.library)
+    }
+
     /// The objects that threads were started with.
     #[must_use]
     pub fn given_to_threads(&self) -> Vec<ObjectId> {
@@ -79,5 +101,26 @@ impl PointsTo<'_> {
             .collect();
         all.dedup();
         all
+    }
+
+    /// The places that a slot of a function may point to, in any context.
+    #[cfg(test)]
+    pub fn spots(&self, function: FunctionId, slot: Slot) -> Vec<Spot> {
+        let contexts = self.of_function[function as usize].iter();
+        let nodes = contexts.map(|&c| self.contexts[c as usize].base + slot);
+        let places = nodes.flat_map(|node| self.graph.set(node).iter());
+        let spot = |place| {
+            let place = self.objects.places[place as usize];
+            let object = &self.objects.objects[place.object as usize];
+            let owner = match object.kind {
+                Kind::Variable(context, _) | Kind::Heap(context, _) => {
+                    Some(self.contexts[context as usize].function)
+                }
+                _ => None,
+            };
+            let offset = (place.offset != ANYWHERE).then_some(i64::from(place.offset));
+            Spot { kind: object.kind, owner, offset, stride: object.stride }
+        };
+        places.map(spot).collect()
     }
 }

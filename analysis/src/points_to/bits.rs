@@ -58,40 +58,58 @@ impl Bits {
         })
     }
 
-    /// Adds what is in another set; what was new goes to `fresh` too. Whether anything was. O(words of both).
+    /// Adds what is in another set; what was new goes to `fresh` too. Whether anything was. O(words of both), and in place where all
+    /// words are there.
     pub fn add(&mut self, other: &Self, fresh: &mut Self) -> bool {
-        if !self.lacks_any(other) {
-            return false;
-        }
         let mut news: Vec<(u32, u64)> = Vec::new();
-        let mut merged = Vec::with_capacity(self.words.len() + other.words.len());
-        let (mut mine, mut theirs) =
-            (self.words.iter().copied().peekable(), other.words.iter().copied().peekable());
-        loop {
-            match (mine.peek().copied(), theirs.peek().copied()) {
-                (Some(a), Some(b)) if a.0 == b.0 => {
-                    if b.1 & !a.1 != 0 {
-                        news.push((b.0, b.1 & !a.1));
+        let (mut at, mut missing) = (0, 0);
+        for &(block, word) in &other.words {
+            while at < self.words.len() && self.words[at].0 < block {
+                at += 1;
+            }
+            match self.words.get_mut(at) {
+                Some((mine, bits)) if *mine == block => {
+                    let new = word & !*bits;
+                    if new != 0 {
+                        news.push((block, new));
+                        *bits |= new;
                     }
-                    merged.push((a.0, a.1 | b.1));
-                    mine.next();
-                    theirs.next();
                 }
-                (Some(a), b) if b.is_none_or(|b| a.0 < b.0) => {
-                    merged.push(a);
-                    mine.next();
+                _ => {
+                    news.push((block, word));
+                    missing += 1;
                 }
-                (_, Some(b)) => {
-                    news.push(b);
-                    merged.push(b);
-                    theirs.next();
-                }
-                _ => break,
             }
         }
-        self.words = merged;
-        fresh.unite(Self { words: news });
+        if news.is_empty() {
+            return false;
+        }
+        if missing > 0 {
+            self.insert_words(&news, missing);
+        }
+        if fresh.words.is_empty() {
+            fresh.words = news;
+        } else {
+            fresh.add(&Self { words: news }, &mut Self::default());
+        }
         true
+    }
+
+    /// Adds those of some sorted words that are not there, of which there are so many: from the end, in place.
+    fn insert_words(&mut self, words: &[(u32, u64)], missing: usize) {
+        let mut from = self.words.len();
+        self.words.resize(from + missing, (0, 0));
+        let mut to = self.words.len();
+        for &(block, word) in words.iter().rev() {
+            while from > 0 && self.words[from - 1].0 > block {
+                (from, to) = (from - 1, to - 1);
+                self.words[to] = self.words[from];
+            }
+            if from == 0 || self.words[from - 1].0 != block {
+                to -= 1;
+                self.words[to] = (block, word);
+            }
+        }
     }
 
     /// Adds what is in another set.
@@ -101,21 +119,6 @@ impl Bits {
         } else if !other.words.is_empty() {
             self.add(&other, &mut Self::default());
         }
-    }
-
-    /// Whether some number of another set is not in this one.
-    fn lacks_any(&self, other: &Self) -> bool {
-        let mut at = 0;
-        for &(block, word) in &other.words {
-            while at < self.words.len() && self.words[at].0 < block {
-                at += 1;
-            }
-            match self.words.get(at) {
-                Some(&(mine, bits)) if mine == block && word & !bits == 0 => {}
-                _ => return true,
-            }
-        }
-        false
     }
 }
 

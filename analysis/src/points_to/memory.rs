@@ -124,7 +124,11 @@ impl PointsTo<'_> {
     /// Those who are not known read it, write it, and call it.
     pub(super) fn escaped(&mut self, object: ObjectId) {
         match self.objects.objects[object as usize].kind {
-            Kind::Foreign | Kind::Library | Kind::Data => {}
+            Kind::Foreign | Kind::Data => {}
+            Kind::Library => {
+                self.graph.copy(self.library, self.foreign);
+                self.graph.copy(self.foreign, self.library);
+            }
             Kind::Function(function) => {
                 if self.facts.functions[function as usize].body.is_some() {
                     self.enter_from_outside(function);
@@ -133,8 +137,11 @@ impl PointsTo<'_> {
             kind => {
                 let all = self.all(object);
                 self.graph.copy(all, self.foreign);
-                let constant =
-                    matches!(kind, Kind::Global(id) if self.facts.globals[id as usize].is_constant);
+                // What a constant of others holds is what they know.
+                let constant = matches!(kind, Kind::Global(id) if {
+                    let global = &self.facts.globals[id as usize];
+                    global.is_constant && !(global.is_foreign && global.initial.is_empty())
+                });
                 if !constant {
                     let place = self.objects.place(object, None);
                     let content = self.content(place);

@@ -21,7 +21,8 @@ impl PointsTo<'_> {
             let object = this.objects.add(Kind::Heap(context, result.unwrap_or(0)), None);
             this.objects.place(object, Some(0))
         };
-        match Effect::of(&self.facts.functions[function as usize].name) {
+        let effect = Effect::of(&self.facts.functions[function as usize].name);
+        match effect {
             Effect::Nothing => {
                 if let Some(result) = result_node.filter(|_| gives_address) {
                     self.graph.copy(self.library, result);
@@ -61,7 +62,10 @@ impl PointsTo<'_> {
                 let passed = self.node(context, argument(3));
                 self.call_back(context, argument(2), vec![Some(passed)]);
             }
-            Effect::CallsFirst => {
+            Effect::CallsFirst | Effect::CallsAtExit => {
+                if effect == Effect::CallsAtExit {
+                    self.flow(context, argument(1), self.threads);
+                }
                 let passed = self.node(context, argument(1));
                 self.call_back(context, argument(0), vec![Some(passed)]);
             }

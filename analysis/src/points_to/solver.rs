@@ -135,8 +135,14 @@ impl Graph {
         data.set.iter().collect()
     }
 
-    /// One wave along the edges. The rules that have to be applied, each with its new places; `None` when nothing was fresh.
-    pub fn wave(&mut self) -> Option<Vec<(Vec<Rule>, Bits)>> {
+    /// A rule of a node that has not been merged.
+    pub fn rule_at(&self, node: Node, at: usize) -> Rule {
+        self.nodes[node as usize].rules[at]
+    }
+
+    /// One wave along the edges. The nodes whose rules have to be applied, each with the number of rules and its new places; rules that are
+    /// added from then on see those places by themselves. `None` when nothing was fresh.
+    pub fn wave(&mut self) -> Option<Vec<(Node, usize, Bits)>> {
         if !std::mem::take(&mut self.any_fresh) {
             return None;
         }
@@ -167,7 +173,7 @@ impl Graph {
             let data = &mut self.nodes[node as usize];
             self.any_fresh |= !data.fresh.is_empty();
             if !data.unseen.is_empty() {
-                work.push((data.rules.clone(), std::mem::take(&mut data.unseen)));
+                work.push((node, data.rules.len(), std::mem::take(&mut data.unseen)));
             }
         }
         self.order = order;
