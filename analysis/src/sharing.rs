@@ -4,7 +4,7 @@
 //! those who are not known or of the C library, or an object that is shared itself. A variable that each thread has one of, and
 //! memory on a thread's stack, is shared only if its address is.
 
-use crate::facts::{self, Facts, FunctionId, Index, Operand};
+use crate::facts::{Facts, FunctionId, Index, Operand};
 use crate::llvm::{Constant, Module, Value};
 use crate::plan::accesses;
 use crate::points_to::{Kind, ObjectId, PointsTo};
@@ -29,19 +29,15 @@ pub enum Reach {
 pub struct Reaches(HashMap<Value, Reach>);
 
 impl Reaches {
-    /// Analyses a program, with an error that a test asks for. O(instructions), beside the analysis of where addresses point to; where
-    /// that takes too long, nothing is known.
-    #[must_use]
-    pub fn of(module: &Module, flaw: Option<Flaw>) -> Self {
-        let (facts, index) = facts::read(module);
-        let Some(sharing) = Sharing::of(&facts, flaw) else { return Self::default() };
+    /// Of the accesses of a program, whose facts have this index. O(instructions).
+    pub(crate) fn of(module: &Module, index: &Index, sharing: &Sharing) -> Self {
         let mut reaches = HashMap::new();
         let functions = module.functions().into_iter();
         for at in functions.flat_map(|f| f.blocks()).flat_map(|b| b.instructions()) {
             for access in accesses(module, at) {
                 reaches
                     .entry(access.start)
-                    .or_insert_with(|| sharing.reach_of_value(module, &index, access.start));
+                    .or_insert_with(|| sharing.reach_of_value(module, index, access.start));
             }
         }
         Self(reaches)
@@ -63,7 +59,7 @@ pub(crate) struct Sharing<'f> {
 }
 
 impl<'f> Sharing<'f> {
-    /// Analyses a program. O(objects and the addresses in them), beside the analysis of where addresses point to.
+    /// Analyses a program, with an error that a test asks for. `None` where the analysis of where addresses point to takes too long. O(objects and the addresses in them), beside the analysis of where addresses point to.
     pub(crate) fn of(facts: &'f Facts, flaw: Option<Flaw>) -> Option<Self> {
         let points_to = PointsTo::of(facts)?;
         let mut shared = vec![false; points_to.object_count()];

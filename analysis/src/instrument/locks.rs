@@ -2,7 +2,7 @@
 
 use super::Instrumenter;
 use super::sites::Sites;
-use crate::facts::{self, flow};
+use crate::facts::{Facts, Index, flow};
 use crate::llvm::{Context, Global, Instruction, Module, Opcode};
 use crate::locksets::{Lock, Locksets};
 use crate::plan::Access;
@@ -28,13 +28,18 @@ enum Place {
 pub struct LocksHeld(HashMap<(Instruction, usize), Vec<(Place, bool)>>);
 
 impl LocksHeld {
-    /// Analyses a program that has not been changed yet. Nothing is known where points-to analysis takes too long.
-    pub fn of(context: Context, module: &Module, models: &Models, flaw: Option<Flaw>) -> Self {
-        let (facts, index) = facts::read(module);
-        let Some(points_to) = PointsTo::of(&facts) else { return Self::default() };
+    /// Analyses a program that has not been changed yet.
+    pub fn of(
+        context: Context,
+        module: &Module,
+        models: &Models,
+        (facts, index): (&Facts, &Index),
+        points_to: &PointsTo,
+        flaw: Option<Flaw>,
+    ) -> Self {
         let recognised = recognised(context, module, models.clone());
-        let (flows, points) = flow::read(module, &index, &recognised);
-        let locksets = Locksets::of(&facts, &flows, &points_to, flaw);
+        let (flows, points) = flow::read(module, index, &recognised);
+        let locksets = Locksets::of(facts, &flows, points_to, flaw);
         let globals = module.globals();
         let place = |(lock, shared): (&Lock, &bool)| {
             let place = match *lock {

@@ -24,15 +24,16 @@ mod user_code;
 
 pub use escape::Privacy;
 
+use crate::facts;
 use crate::llvm::{Attribute, Context, Function, Instruction, Module, Opcode};
 use crate::plan::{Decide, Decisions, Known, Rules, Table};
 use crate::recognise::{Models, Rule, demangle, path_of};
-use crate::sharing::Reaches;
+use crate::sharing::{Reaches, Sharing};
 use crate::waits::{self, Calls, Wait};
 use externals::Externals;
 use hooks::Hooks;
 use lockred_trace::hooks::TEXT_SECTION;
-use lockred_trace::plan::Reason;
+use lockred_trace::plan::{Flaw, Reason};
 use locks::LocksHeld;
 use sites::Sites;
 use std::collections::{HashMap, HashSet};
@@ -100,6 +101,21 @@ pub fn defined_functions(module: &Module) -> HashSet<String> {
     module.functions().into_iter().filter(|f| !f.is_declaration()).map(|f| f.name()).collect()
 }
 
+/// What the analyses of the whole program say. It is compared with what happens, and not believed yet. Nothing, where the analysis of
+/// where addresses point to takes too long.
+fn claimed(
+    context: Context,
+    module: &Module,
+    models: &Models,
+    flaw: Option<Flaw>,
+) -> (Reaches, LocksHeld) {
+    let (facts, index) = facts::read(module);
+    let Some(sharing) = Sharing::of(&facts, flaw) else { return Default::default() };
+    let reaches = Reaches::of(module, &index, &sharing);
+    let locks = LocksHeld::of(context, module, models, (&facts, &index), &sharing.points_to, flaw);
+    (reaches, locks)
+}
+
 /// Instruments a closed program (see [`crate::shim`]) in place.
 ///
 /// # Errors
@@ -114,11 +130,9 @@ pub fn instrument(
     let rules = std::mem::take(&mut program.rules);
     let privacy = Rc::new(Privacy::flawed(module, rules.flaw));
     let waits = waiting(context, module, &privacy);
-    // What it says is compared with what happens, and not believed yet.
-    let reaches = if rules.checked { Reaches::of(module, rules.flaw) } else { Reaches::default() };
-    let locks = match rules.checked {
-        true => LocksHeld::of(context, module, &models, rules.flaw),
-        false => LocksHeld::default(),
+    let (reaches, locks) = match rules.checked {
+        true => claimed(context, module, &models, rules.flaw),
+        false => Default::default(),
     };
     attributes::strip(module);
     externals::rename(context, module);

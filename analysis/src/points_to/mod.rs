@@ -83,7 +83,7 @@ struct Copying {
 const PAIRS: u32 = if cfg!(test) { 2 } else { 1000 };
 
 /// Places that rules are applied to before the analysis is given up.
-const WORK: usize = 20_000_000;
+const WORK: usize = 60_000_000;
 
 /// The result.
 #[derive(Debug)]
