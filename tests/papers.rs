@@ -79,9 +79,6 @@ fn the_sizes_of_the_papers() {
     for option in ["--strategy=stateful", "--strategy=random"] {
         compare(&with(&heavy, option), &[option]);
     }
-    if std::env::var_os("LOCKRED_DEEP").is_some() {
-        compare(&heavy, &[]);
-    }
 }
 
 /// Flanagan and Qadeer, section 2: "the body of each method is a transaction".

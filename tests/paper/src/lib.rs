@@ -5,7 +5,7 @@
 //! so that what is found is the mistake of the paper, not the data race of its Java program.
 //!
 //! Directives are those of the corpus. Programs of `endless` run for ever: they are for the search over states. Those of `heavy` are
-//! the sizes of the papers, where these take long: the bench checks them, and the tests with `--deep`.
+//! the sizes of the papers where the default search takes long.
 
 #[cfg(test)]
 mod bluetooth;
