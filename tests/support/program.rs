@@ -99,6 +99,8 @@ struct Parser {
     executions: Option<RangeInclusive<u64>>,
     preemptions: Option<u32>,
     with: Vec<(String, Expectation)>,
+    /// Bug lines in what tests share, with the tests' names: these stand below.
+    shared_lines: Vec<(u32, Vec<String>)>,
     /// Whether `#[test]` stands before the next function.
     is_test: bool,
     /// Whether the lines belong to the last program.
@@ -116,6 +118,7 @@ impl Parser {
             executions: None,
             preemptions: None,
             with: Vec::new(),
+            shared_lines: Vec::new(),
             is_test: false,
             in_program: false,
         }
@@ -148,6 +151,10 @@ impl Parser {
                 Some(program) if self.in_program => program.bug_lines.push(number),
                 _ => self.error(number, "a bug line outside of a test"),
             },
+            Some((code, mark)) if !code.trim().is_empty() && mark.starts_with(" bug of ") => {
+                let names = mark[" bug of ".len()..].split(", ").map(str::to_owned).collect();
+                self.shared_lines.push((number, names));
+            }
             Some(_) => self.error(number, "a mark that is not a trailing `//~ bug`"),
         }
     }
@@ -183,6 +190,15 @@ impl Parser {
     fn finish(mut self) -> Result<Vec<Program>, Vec<String>> {
         if self.verdict.is_some() {
             self.errors.push(format!("{}: the last directive belongs to no test", self.file));
+        }
+        for (line, names) in std::mem::take(&mut self.shared_lines) {
+            for name in names {
+                let name_in_module = format!("{}::{name}", self.module);
+                match self.programs.iter_mut().find(|program| program.name == name_in_module) {
+                    Some(program) => program.bug_lines.push(line),
+                    None => self.error(line, &format!("a bug line of `{name}`, which is no test")),
+                }
+            }
         }
         let marked_but_right = |p: &&Program| p.is_correct() && !p.bug_lines.is_empty();
         for program in self.programs.iter().filter(marked_but_right) {
@@ -230,6 +246,16 @@ fn second() {
         assert!(!second.is_correct() && first.with("--reuse").is_none());
         let panic = Expectation::Failed(vec![lockred_trace::codes::BugKind::Panic]);
         assert_eq!(second.with("--reuse").unwrap().expectation, panic);
+    }
+
+    #[test]
+    fn a_line_that_tests_share_names_them() {
+        let text = "fn f() {\n    g(); //~ bug of a, b\n}\n//@ failed panic\n#[test]\nfn a() {}\n";
+        let both = format!("{text}//@ failed panic\n#[test]\nfn b() {{\n    h(); //~ bug\n}}\n");
+        let lines: Vec<_> = parse("m", &both).unwrap().into_iter().map(|p| p.bug_lines).collect();
+        assert_eq!(lines, [vec![2], vec![10, 2]]);
+        let missing = ["src/m.rs:2: a bug line of `b`, which is no test"];
+        assert_eq!(parse("m", text).unwrap_err(), missing);
     }
 
     #[test]

@@ -21,7 +21,7 @@ Usage: cargo xtask <command>
   bench heaps    setup, then measure what an execution takes over the size of the program's heap
   bench search   measure how searches grow on model programs: executions, rates, memory
   bench static   setup, then measure which accesses need no hook, what the others cost, and what the analysis takes
-  bench papers   print the tables of the papers whose searches are beside ours, with our numbers
+  bench papers   setup, then print the figures of the papers beside ours: searches on models, and the programs in Rust
 ";
 
 fn main() -> ExitCode {

@@ -32,7 +32,7 @@ fn states_of_the_papers_programs() {
                 Err(why) => panic!("{name}, {row:?}: {why}"),
             };
             let lockset = if row.checks { "on" } else { "off" };
-            let paper = row.paper[number].map_or("-".to_owned(), |(states, _)| states.to_string());
+            let paper = row.paper[number].map_or("-".to_owned(), |(states, ..)| states.to_string());
             let line =
                 format!("{name} {}, {lockset}: {states} {transitions} {paper}", row.atomicity);
             table.push_str(&format!("{line}\n"));

@@ -17,7 +17,7 @@
 //! | `//@ with --OPTION VERDICT` | besides one of the others: in a run of its own, with this option, the verdict is this one |
 //!
 //! A trailing `//~ bug` marks a line that the report of the bug must name among its sites: both accesses of a race,
-//! each blocked line of a deadlock, the panicking line. Programs declared `verified`, `passed`, `clean` or `warned` (with options, too) also pass under
+//! each blocked line of a deadlock, the panicking line; in what tests share, `//~ bug of A, B` names the tests. Programs declared `verified`, `passed`, `clean` or `warned` (with options, too) also pass under
 //! plain `cargo test`. The others must not be run that way: they hang, abort, or have undefined behaviour.
 
 #[cfg(test)]
