@@ -77,10 +77,14 @@ pub fn watching() -> bool {
 
 /// A stack id for the detector: of the running stack while recording, else 0. A thread that goes round and round in a turn of its own
 /// keeps the one that it had, as it may do that a million times.
+#[inline]
 fn stack_id(state: &mut State) -> StackId {
-    if state.recorder.is_none() {
-        return StackId(0);
-    }
+    if state.recorder.is_none() { StackId(0) } else { recorded_stack_id(state) }
+}
+
+/// The same, while recording.
+#[inline(never)]
+fn recorded_stack_id(state: &mut State) -> StackId {
     if state.thread().spin.in_turn() {
         return last_stack_id(state);
     }

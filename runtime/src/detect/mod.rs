@@ -314,6 +314,26 @@ impl Detector {
         }
         let epoch = self.threads[by.thread as usize].clock.get(by.thread as usize);
         let new = Record::new(epoch, by, kind);
+        let granule = addr & !(GRANULE - 1);
+        if size <= GRANULE - (addr - granule) {
+            // So are nearly all.
+            let earlier =
+                self.access_granule(granule, new.with(mask(granule, addr, addr + size - 1)));
+            return earlier.map(|earlier| report(granule, &earlier, by, kind, addr, size));
+        }
+        self.access_many(new, kind, by, addr, size)
+    }
+
+    /// The same, where it is in several granules.
+    #[inline(never)]
+    fn access_many(
+        &mut self,
+        new: Record,
+        kind: Kind,
+        by: By,
+        addr: usize,
+        size: usize,
+    ) -> Option<Race> {
         let mut race = None;
         let (granules, last) = granules(addr, size);
         for granule in granules {

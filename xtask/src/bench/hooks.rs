@@ -1,7 +1,7 @@
 //! `cargo xtask bench static`: which accesses need no hook, what the others cost, and what finding that out takes.
 //!
 //! The programs of `xtask/static` take their own time. Those without threads are run by the instrumented executable outside of any session,
-//! as they would run before the first thread is created: hooks are there, and off. Of the others, one random execution is taken, from the
+//! as they would run before the first thread is created: hooks are there, and off. Of the others, a random execution is taken, from the
 //! first creation of a thread to the end.
 
 use crate::command::{self, root};
@@ -21,6 +21,8 @@ const PROGRAMS: [(&str, bool); 5] = [
 ];
 /// Programs whose builds are timed, from small to large.
 const LINKED: [&str; 3] = ["hello", "search", "serve"];
+/// Executions of which the time of one is taken.
+const EXECUTIONS: u32 = 20;
 /// Runs of each program; the fastest counts.
 const RUNS: usize = 3;
 /// What ThreadSanitizer needs on a stable toolchain, with a std that is not instrumented.
@@ -86,16 +88,21 @@ impl Place {
     /// Times of the programs, plain and instrumented.
     fn slowdowns(&self, executable: &Path) -> command::Outcome {
         println!(
-            "| program         | dev ms | release ms | lockred ms | × dev | × release | sanitizer ms |"
+            "| program         | dev ms | release ms | first ms | lockred ms | × dev | × release | sanitizer ms |"
         );
         println!(
-            "|-----------------|-------:|-----------:|-----------:|------:|----------:|-------------:|"
+            "|-----------------|-------:|-----------:|---------:|-----------:|------:|----------:|-------------:|"
         );
         for (program, has_threads) in PROGRAMS {
             let dev = fastest(|| self.plain(program, false, None))?;
             let release = fastest(|| self.plain(program, true, None))?;
+            let mut first = None;
             let lockred = if has_threads {
-                fastest(|| self.execution(program))?
+                // The first execution also pays for what is made once: the image of the root, the pages of the shadow.
+                let one = fastest(|| self.executions(program, 1))?;
+                let all = fastest(|| self.executions(program, EXECUTIONS))?;
+                first = Some(one);
+                (all - one) / f64::from(EXECUTIONS - 1)
             } else {
                 // The clock is virtual there, the counter of cycles is not.
                 let cycles = fastest(|| outside(executable, program))?;
@@ -104,9 +111,10 @@ impl Place {
             let sanitized = fastest(|| self.plain(program, false, Some(SANITIZER)));
             let ms = |nanoseconds: f64| format!("{:.2}", nanoseconds / 1e6);
             println!(
-                "| {program:15} | {:>6} | {:>10} | {:>10} | {:>5.2} | {:>9.2} | {:>12} |",
+                "| {program:15} | {:>6} | {:>10} | {:>8} | {:>10} | {:>5.2} | {:>9.2} | {:>12} |",
                 ms(dev.nanoseconds),
                 ms(release.nanoseconds),
+                first.map(ms).unwrap_or_default(),
                 ms(lockred),
                 lockred / dev.nanoseconds,
                 lockred / release.nanoseconds,
@@ -135,11 +143,12 @@ impl Place {
         taken(&printed(&mut test, &[0])?)
     }
 
-    /// Nanoseconds of one execution below the root.
-    fn execution(&self, program: &str) -> Result<f64, String> {
+    /// Nanoseconds of so many random executions below the root.
+    fn executions(&self, program: &str, count: u32) -> Result<f64, String> {
         let mut check = Command::new(&self.tool);
         check.args(["lockred", "check", "--quiet", "--message-format", "json", "--lib", "--exact"]);
-        check.args(["--strategy", "random", "--max-executions", "1", &format!("tests::{program}")]);
+        check.args(["--strategy", "random", "--max-executions", &count.to_string()]);
+        check.args(["--allow", "locking-discipline", &format!("tests::{program}")]);
         check.arg("--target-dir").arg(&self.targets).current_dir(&self.programs);
         let text = printed(&mut check, &[0])?;
         let records = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
