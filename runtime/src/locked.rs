@@ -13,7 +13,7 @@ use lockred_trace::sites::SiteId;
 
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
-pub extern "C" fn __lr_locked(_address: usize, lock: usize, shared: u32, site: u32) {
+pub extern "C" fn __lr_locked(lock: usize, shared: u32, site: u32) {
     let Some(state) = installed().filter(|state| state.mode != Mode::Free) else { return };
     let Some(thread) = state.running else { return };
     let unclear =

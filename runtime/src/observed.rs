@@ -138,11 +138,17 @@ pub fn joined(joiner: u32, target: u32) {
 }
 
 /// The running thread accesses memory that others may access, too.
+#[inline]
 pub fn accessed(address: usize, size: usize, site: SiteId, writes: bool, atomic: bool) {
-    let Some(state) = installed() else { return };
-    if state.observed.is_none() {
-        return;
+    if installed().is_some_and(|state| state.observed.is_some()) {
+        looked_at(address, size, site, writes, atomic);
     }
+}
+
+/// The same, where somebody wants to know.
+#[inline(never)]
+fn looked_at(address: usize, size: usize, site: SiteId, writes: bool, atomic: bool) {
+    let state = state();
     let thread = state.thread_number();
     let Some(observed) = &mut state.observed else { return };
     if observed.accesses == MOST {

@@ -172,9 +172,7 @@ fn accessed(
     if state.detector.is_none() {
         return;
     }
-    if state.observed.is_some() {
-        crate::observed::accessed(address, size, SiteId(site), writes, false);
-    }
+    crate::observed::accessed(address, size, SiteId(site), writes, false);
     let stack = stack_id(state);
     let Some(detector) = &mut state.detector else { return };
     if let Some(race) = check(detector, By { thread, site: SiteId(site), stack }, address, size) {

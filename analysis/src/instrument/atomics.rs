@@ -29,6 +29,17 @@ fn is_of_std(chain: &[&str]) -> bool {
     asks.is_some_and(|path| ["core::", "alloc::", "std::"].iter().any(|c| path.starts_with(c)))
 }
 
+/// What an atomic access does; `None` for an update that has no name, and for fences.
+pub(super) fn kind_of(at: Instruction) -> Option<Kind> {
+    match at.opcode() {
+        Opcode::Load => Some(Kind::Load),
+        Opcode::Store => Some(Kind::Store),
+        Opcode::AtomicRmw => at.rmw_op().map(Kind::Rmw),
+        Opcode::CompareExchange => Some(Kind::CompareExchange),
+        _ => None,
+    }
+}
+
 impl Instrumenter<'_> {
     /// Replaces an atomic load, store, read-modify-write or compare-exchange.
     pub(super) fn atomic(&mut self, function: Function, at: Instruction) {
@@ -36,12 +47,7 @@ impl Instrumenter<'_> {
             return;
         }
         let size = at.access_size(self.module);
-        let kind = match at.opcode() {
-            Opcode::Load => Some(Kind::Load),
-            Opcode::Store => Some(Kind::Store),
-            Opcode::AtomicRmw => at.rmw_op().map(Kind::Rmw),
-            _ => Some(Kind::CompareExchange),
-        };
+        let kind = kind_of(at);
         let scalar = !matches!(at.accessed_type().kind(), TypeKind::Other);
         let (Some(kind), true) = (kind, scalar && matches!(size, 1 | 2 | 4 | 8)) else {
             self.unsupported_instruction(function, at);

@@ -48,7 +48,7 @@ impl Hooks {
             write: declare("__lr_write", void, &[w, w, n]),
             check: declare("__lr_check", void, &[w, w, n, n]),
             claim: declare("__lr_claim", void, &[w, w, n, n]),
-            locked: declare("__lr_locked", void, &[w, w, n, n]),
+            locked: declare("__lr_locked", void, &[w, n, n]),
             fresh: declare("__lr_fresh", void, &[w, w]),
             atomic_load: declare("__lr_atomic_load", w, &[w, n, n, n, n]),
             atomic_store: declare("__lr_atomic_store", void, &[w, w, n, n, n, n]),

@@ -1,15 +1,16 @@
 //! Locks that the analysis says are held at accesses, in builds with checked claims.
 
 use super::Instrumenter;
-use super::sites::Sites;
+use super::atomics::kind_of;
+use super::sites::{Sites, atomics};
 use crate::facts::{Facts, Index, flow};
-use crate::llvm::{Context, Global, Instruction, Module, Opcode};
+use crate::llvm::{Context, Global, Instruction, Module};
 use crate::locksets::{Lock, Locksets};
 use crate::plan::Access;
 use crate::points_to::PointsTo;
-use crate::recognise::{Kind, Models, Recognised};
+use crate::recognise::{Models, Recognised};
 use lockred_trace::plan::Flaw;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// Locks of one access that are announced.
 const MOST: usize = 4;
@@ -65,27 +66,10 @@ fn recognised(
 ) -> HashMap<Instruction, Recognised> {
     let mut sites = Sites::new();
     let functions = module.functions();
-    let mut atomics = Vec::new();
-    for &function in &functions {
-        let blocks = function.blocks();
-        let all = blocks.iter().flat_map(|block| block.instructions());
-        atomics.extend(all.filter(|at| at.is_atomic()).map(|at| (function, at)));
-    }
-    let mut paths = HashSet::new();
-    for &(function, at) in &atomics {
-        paths.extend(sites.chain(context, function, at).into_iter().map(str::to_owned));
-    }
-    models.fit(&paths);
+    models.fit(&sites.paths_of_atomics(context, &functions));
     let mut found = HashMap::new();
-    for (function, at) in atomics {
-        let kind = match at.opcode() {
-            Opcode::Load => Some(Kind::Load),
-            Opcode::Store => Some(Kind::Store),
-            Opcode::AtomicRmw => at.rmw_op().map(Kind::Rmw),
-            Opcode::CompareExchange => Some(Kind::CompareExchange),
-            _ => None,
-        };
-        let Some(kind) = kind.filter(|_| !at.is_single_thread()) else { continue };
+    for (function, at) in atomics(&functions) {
+        let Some(kind) = kind_of(at).filter(|_| !at.is_single_thread()) else { continue };
         let (chain, types) = sites.chain_and_types(context, function, at);
         let size = at.access_size(module);
         if let Some(recognised) = models.recognise(kind, size, &chain, &types) {
@@ -109,9 +93,8 @@ impl Instrumenter<'_> {
                     builder.offset(context, global.value(), bytes as u64)
                 }
             };
-            let [start, lock] = [access.start, lock].map(|at| builder.address(context, at));
-            let arguments = [start, lock, number(shared.into()), number(site)];
-            builder.call(self.hooks.locked, &arguments);
+            let lock = builder.address(context, lock);
+            builder.call(self.hooks.locked, &[lock, number(shared.into()), number(site)]);
         }
     }
 }

@@ -156,7 +156,7 @@ pub fn instrument(
         table: Table::default(),
         waits,
     };
-    let paths = instrumenter.paths_of_atomics(&functions);
+    let paths = instrumenter.sites.paths_of_atomics(context, &functions);
     instrumenter.models.fit(&paths);
     let naked = Attribute::named("naked");
     for function in functions {
@@ -203,22 +203,6 @@ fn waiting(context: Context, module: &Module, privacy: &Rc<Privacy>) -> HashMap<
 }
 
 impl Instrumenter<'_> {
-    /// The plain paths in the chains of the program's atomic operations.
-    fn paths_of_atomics(&mut self, functions: &[Function]) -> HashSet<String> {
-        let mut paths = HashSet::new();
-        for &function in functions {
-            let blocks = function.blocks();
-            for at in blocks.iter().flat_map(|b| b.instructions()).filter(|at| at.is_atomic()) {
-                for path in self.sites.chain(self.context, function, at) {
-                    if !paths.contains(path) {
-                        paths.insert(path.to_owned());
-                    }
-                }
-            }
-        }
-        paths
-    }
-
     /// Instruments one function.
     fn function(&mut self, function: Function) {
         let known: &dyn Decide = &self.known;

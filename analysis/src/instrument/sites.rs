@@ -3,7 +3,7 @@
 use crate::llvm::{Context, Function, Instruction, Location, Subprogram};
 use crate::recognise::{demangle, first_type, path_of};
 use lockred_trace::sites::{Site, SiteId};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Index of a plain path in [`Sites`].
 type PathId = usize;
@@ -27,6 +27,15 @@ pub struct Sites {
     by_location: HashMap<Location, SiteId>,
     by_subprogram: HashMap<Subprogram, Name>,
     by_symbol: HashMap<String, Name>,
+}
+
+/// The atomic instructions of functions.
+pub fn atomics(functions: &[Function]) -> impl Iterator<Item = (Function, Instruction)> {
+    let of = |&function: &Function| {
+        let all = function.blocks().into_iter().flat_map(|block| block.instructions());
+        all.filter(|at| at.is_atomic()).map(move |at| (function, at))
+    };
+    functions.iter().flat_map(of)
 }
 
 impl Sites {
@@ -63,6 +72,23 @@ impl Sites {
                 self.site(Site { function: name.text, ..Site::default() })
             }
         }
+    }
+
+    /// The plain paths in the chains of the atomic operations of functions.
+    pub fn paths_of_atomics(
+        &mut self,
+        context: Context,
+        functions: &[Function],
+    ) -> HashSet<String> {
+        let mut paths = HashSet::new();
+        for (function, at) in atomics(functions) {
+            for path in self.chain(context, function, at) {
+                if !paths.contains(path) {
+                    paths.insert(path.to_owned());
+                }
+            }
+        }
+        paths
     }
 
     /// The plain paths of the inlining chain of an instruction, innermost first.

@@ -10,8 +10,8 @@
 //! __lr_check(addr: usize, size: usize, writes: u32, site: u32)          plain access to memory that no other thread can reach
 //! __lr_claim(addr: usize, size: usize, reason: u32, site: u32)          only in builds with checked claims, at every plain access, also
 //!                     before the root: what the plan does about it is for this `plan::Reason` (+ 256: it writes)
-//! __lr_locked(addr: usize, lock: usize, shared: u32, site: u32)         the same builds: the thread holds this lock (1: perhaps with others) at the
-//!                     access to this address that comes next
+//! __lr_locked(lock: usize, shared: u32, site: u32)                      the same builds: the thread holds this lock (1: perhaps with others) at the
+//!                     access that comes next
 //! __lr_fresh(addr: usize, size: usize)                                  the same builds: a stack variable begins to live
 //! __lr_atomic_load   (addr: usize, size: u32, order: u32, how: u32, site: u32) -> u64
 //! __lr_atomic_store  (addr: usize, value: u64, size: u32, order: u32, how: u32, site: u32)
