@@ -1,9 +1,13 @@
 //! The programs that `cargo xtask bench peers` compares checkers on, as ordinary tests over std: a pair each, `wrong` and `right`.
 
 #[cfg(test)]
+mod counts;
+#[cfg(test)]
 mod list;
 #[cfg(test)]
 mod programs;
+#[cfg(test)]
+mod published;
 #[cfg(test)]
 mod sync;
 
@@ -27,4 +31,17 @@ mod tests {
         )* };
     }
     crate::list::each_program!(tests);
+
+    /// `tests::counts::ainc_3` and so on.
+    mod counts {
+        macro_rules! tests {
+            ($($test:ident: $name:ident $size:tt = $count:tt $source:tt,)*) => { $(
+                #[test]
+                fn $test() {
+                    crate::counts::$name($size);
+                }
+            )* };
+        }
+        crate::published::each_count!(tests);
+    }
 }

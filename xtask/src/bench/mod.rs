@@ -4,5 +4,8 @@ pub mod check_times;
 pub mod engine;
 pub mod heaps;
 pub mod hooks;
+pub mod options;
 pub mod papers;
+pub mod peers;
 pub mod search;
+pub mod surroundings;
