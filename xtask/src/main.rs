@@ -25,6 +25,9 @@ Usage: cargo xtask <command>
   bench peers [--seconds N] [--write] [FILTER]
                  setup, then run the same programs under lockred, loom, shuttle and ThreadSanitizer, for N seconds (2) each;
                  --write writes docs/peers.md
+  bench growth [--seconds N] [--write] [FILTER]
+                 setup, then measure how checks grow with threads and operations, for N seconds (1) a size;
+                 --write writes docs/growth.md and its pictures
 ";
 
 fn main() -> ExitCode {
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
         ["bench", "static"] => bench::hooks::run(),
         ["bench", "papers"] => bench::papers::run(),
         ["bench", "peers", ref options @ ..] => bench::peers::run(options),
+        ["bench", "growth", ref options @ ..] => bench::growth::run(options),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             Ok(())

@@ -2,8 +2,10 @@
 
 pub mod check_times;
 pub mod engine;
+pub mod growth;
 pub mod heaps;
 pub mod hooks;
+pub mod memory;
 pub mod options;
 pub mod papers;
 pub mod peers;
