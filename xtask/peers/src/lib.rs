@@ -35,7 +35,7 @@ mod tests {
     /// `tests::counts::ainc_3` and so on.
     mod counts {
         macro_rules! tests {
-            ($($test:ident: $name:ident $size:tt = $count:tt $source:tt,)*) => { $(
+            ($($test:ident: $name:ident $size:tt = $count:tt $source:tt $(takes $takes:tt)?,)*) => { $(
                 #[test]
                 fn $test() {
                     crate::counts::$name($size);

@@ -1,7 +1,8 @@
 //! The numbers of executions that other checkers have published and that mean the same thing: all orders of conflicting operations under
 //! sequential consistency. Names, sizes and numbers are GenMC's (0.11.0, `tests/correct`).
 
-/// Hands the list to a macro: test, program, size, number of executions, where it is published.
+/// Hands the list to a macro: test, program, size, number of executions, where it is published; and how many lockred
+/// takes where these are more.
 macro_rules! each_count {
     ($macro:ident) => {
         $macro! {
@@ -17,12 +18,12 @@ macro_rules! each_count {
             binc_3: binc 3 = 36 "synthetic/binc",
             cinc_2: cinc 2 = 8 "synthetic/cinc",
             cinc_3: cinc 3 = 216 "synthetic/cinc",
-            cas_3: cas 3 = 3 "synthetic/cas",
-            cas_5: cas 5 = 5 "synthetic/cas",
+            cas_3: cas 3 = 3 "synthetic/cas" takes 5,
+            cas_5: cas 5 = 5 "synthetic/cas" takes 75,
             casrot_3: casrot 3 = 5 "synthetic/casrot",
             casrot_4: casrot 4 = 14 "synthetic/casrot",
             casw_2: casw 2 = 6 "synthetic/casw",
-            casw_3: casw 3 = 66 "synthetic/casw",
+            casw_3: casw 3 = 66 "synthetic/casw" takes 82,
             readers_8: readers 8 = 256 "synthetic/readers",
             lastzero_5: lastzero 5 = 64 "synthetic/lastzero",
             lockinc_3: lockinc 3 = 6 "synthetic/lockinc",
@@ -31,7 +32,7 @@ macro_rules! each_count {
             writes_under_lock_3: writes_under_lock 3 = 6 "lapor/N-writes-lock",
             binc_locks_3: binc_locks 3 = 36 "lapor/binc-locks",
             casrot_locks_4: casrot_locks 4 = 14 "lapor/casrot-locks",
-            casw_locks_3: casw_locks 3 = 66 "lapor/casw-locks",
+            casw_locks_3: casw_locks 3 = 66 "lapor/casw-locks" takes 82,
         }
     };
 }

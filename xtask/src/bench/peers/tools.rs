@@ -1,6 +1,6 @@
 //! Who checks, how, and what each does not know of.
 
-use super::programs::Pair;
+use super::programs::{Bug, Pair, Twin};
 
 /// A checker in one of its modes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -96,42 +96,44 @@ const LOOM: [(&str, &str); 8] = [
     ("timeouts", "its `wait_timeout` never times out"),
 ];
 
-const SHUTTLE: [(&str, &str); 3] = [
+const SHUTTLE: [(&str, &str); 2] = [
     ("memory-errors", "it does not look at the heap"),
-    ("statics", "what statics hold is not put back between its executions"),
     ("timeouts", "its `wait_timeout` never times out"),
 ];
 
 /// What people should know of a result that is not the one hoped for.
-pub fn remark(tool: Tool, path: &str, is_right: bool) -> Option<&'static str> {
-    let remark = REMARKS.iter().find(|(tools, paths, right, _)| {
-        tools.contains(&tool) && paths.contains(&path) && *right == is_right
-    });
-    remark.map(|(.., text)| *text)
+pub fn remark(tool: Tool, pair: &Pair, twin: Twin) -> Option<&'static str> {
+    let path = pair.path();
+    let remark = REMARKS
+        .iter()
+        .find(|(tools, other, which, _)| tools.contains(&tool) && *other == path && *which == twin);
+    let general = (SHUTTLES.contains(&tool) && pair.bug == Bug::Race && twin == Twin::Wrong)
+        .then_some("sees neither plain memory nor memory orders");
+    remark.map(|(.., text)| *text).or(general)
 }
 
 const LOOMS: &[Tool] = &[Tool::Loom, Tool::LoomBounded];
+const SHUTTLES: &[Tool] = &[Tool::ShuttleRandom, Tool::ShuttlePct, Tool::ShuttleDepthFirst];
 
-/// Tools, programs, whether the right twins are meant, and the remark.
-const REMARKS: [(&[Tool], &[&str], bool, &str); 3] = [
+/// Of loom 0.7.3, `Atomic::last_dependent_access` in `rt/atomic.rs`.
+const LAST_ACCESS: &str = "compares a store with the last access to the variable alone: the thread's own load before it hides that of \
+                           the other thread";
+
+/// Tools, a program, which twin, and the remark.
+const REMARKS: [(&[Tool], &str, Twin, &str); 8] = [
     (
         &[Tool::Lockred],
-        &["orders::store_buffering"],
-        false,
+        "orders::store_buffering",
+        Twin::Wrong,
         "explores sequential consistency, and says so (`memory-model-sc`)",
     ),
-    (
-        LOOMS,
-        &[
-            "orders::store_buffering",
-            "deques::last_item",
-            "lock_algorithms::peterson",
-            "reclamation::hazard",
-        ],
-        true,
-        "takes operations that are `SeqCst` for `AcqRel`",
-    ),
-    (&[Tool::Sanitizer], &["orders::fences"], true, "does not understand fences"),
+    (LOOMS, "orders::store_buffering", Twin::Right, "takes `SeqCst` accesses for `AcqRel`"),
+    (LOOMS, "stacks::relaxed_push", Twin::Wrong, LAST_ACCESS),
+    (LOOMS, "rings::one_producer", Twin::Wrong, LAST_ACCESS),
+    (LOOMS, "block_on::looked_too_early", Twin::Right, "fails an assertion of its own, in `park`"),
+    (SHUTTLES, "orders::store_buffering", Twin::Wrong, "does not know memory orders"),
+    (SHUTTLES, "arcs::last_owner", Twin::Wrong, "takes std's `Arc`, whose counts it does not see"),
+    (&[Tool::Sanitizer], "orders::fences", Twin::Right, "does not understand fences"),
 ];
 
 #[cfg(test)]
@@ -163,7 +165,7 @@ mod tests {
     #[test]
     fn remarks_are_of_programs_that_exist() {
         let paths: Vec<_> = pairs().iter().map(Pair::path).collect();
-        for path in REMARKS.iter().flat_map(|(_, paths, ..)| paths.iter()) {
+        for (_, path, ..) in REMARKS {
             assert!(paths.iter().any(|other| other == path), "{path}");
         }
     }
