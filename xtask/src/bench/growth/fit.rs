@@ -183,6 +183,11 @@ mod tests {
     }
 
     #[test]
+    fn a_parabola_that_is_close_does_not_hide_a_power_that_is_closer() {
+        assert!(matches!(of(|n| n.powf(2.3)), Shape::Power { .. }));
+    }
+
+    #[test]
     fn factorials_are_faster_than_any_base() {
         let fitted = shape(&[1.0, 2.0, 6.0, 24.0, 120.0, 720.0]);
         assert_eq!(fitted, Shape::Faster { last: 6.0 });

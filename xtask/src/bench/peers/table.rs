@@ -241,7 +241,7 @@ fn published(text: &mut String, counts: &[Count], answers: &Answers) {
 /// The beginning of a message, in one line.
 fn short(message: &str) -> String {
     const LETTERS: usize = 90;
-    let line = message.lines().next().unwrap_or_default().replace('|', "/");
+    let line = message.lines().next().unwrap_or_default();
     if line.chars().count() <= LETTERS {
         return line.trim_end().to_owned();
     }
