@@ -45,7 +45,11 @@ fn draw(area: &Area<'_>, name: &str, grid: &Grid) -> Result<(), Box<dyn std::err
             .collect();
         let (over, each) =
             if by_operations { ("operations", "threads") } else { ("threads", "operations") };
-        self::panel(panel, &format!("{name}: {what} over {over}, a line for each {each}"), &lines)?;
+        self::panel(
+            panel,
+            &format!("{name}: {what} over {over}, a line for each number of {each}"),
+            &lines,
+        )?;
     }
     area.present()?;
     Ok(())
@@ -59,26 +63,26 @@ fn panel(
 ) -> Result<(), Box<dyn std::error::Error>> {
     let values = || lines.iter().flatten().map(|(_, value)| *value);
     let (least, most) = (values().fold(f64::MAX, f64::min), values().fold(0.0, f64::max));
-    let range = if most > 0.0 { least / 1.5..most * 1.5 } else { 0.5..2.0 };
+    // Whole powers of ten, so that there are some to be labelled, and a little more.
+    let range = if most > 0.0 {
+        let (least, most) = (least.log10().floor(), most.log10().ceil());
+        10_f64.powf(least - 0.1)..10_f64.powf(most.max(least + 1.0) + 0.1)
+    } else {
+        0.5..20.0
+    };
     let mut chart = ChartBuilder::on(area)
         .caption(title, ("sans-serif", 11))
         .margin(8)
         .x_label_area_size(18)
         .y_label_area_size(46)
         .build_cartesian_2d(1.0..MOST as f64 + 0.3, range.log_scale())?;
-    let label = |value: &f64| match *value {
-        value if value >= 1e6 => format!("{}M", value / 1e6),
-        value if value >= 1e3 => format!("{}k", value / 1e3),
-        value if value >= 1.0 => format!("{value}"),
-        value => format!("{value:.1e}"),
-    };
     chart
         .configure_mesh()
         .light_line_style(TRANSPARENT)
         .x_labels(MOST)
         .x_label_formatter(&|index| format!("{index:.0}"))
         .y_labels(6)
-        .y_label_formatter(&label)
+        .y_label_formatter(&|value| label(*value))
         .label_style(("sans-serif", 10))
         .draw()?;
     for (number, line) in lines.iter().enumerate() {
@@ -98,6 +102,17 @@ fn panel(
         chart.draw_series(end)?;
     }
     Ok(())
+}
+
+/// What stands at a line of the scale: powers of ten, and what is between them where there are few.
+fn label(value: f64) -> String {
+    let decimals = format!("{value:.4}");
+    match value {
+        _ if value >= 1e6 => format!("{}M", (value / 1e5).round() / 10.0),
+        _ if value >= 1e3 => format!("{}k", (value / 1e2).round() / 10.0),
+        _ if decimals.trim_matches(['0', '.']).is_empty() => format!("{value:.0e}"),
+        _ => decimals.trim_end_matches('0').trim_end_matches('.').to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -121,5 +136,11 @@ mod tests {
         let dots = |text: &str| text.matches("<circle").count();
         // Executions and seconds, in both directions; memory was not seen.
         assert_eq!((dots(&empty), dots(&full)), (0, 4 * MOST * MOST));
+    }
+
+    #[test]
+    fn labels_are_short() {
+        let labels = [2e6, 1500.0, 100.0, 0.1, 0.001_000_000_1, 1e-6].map(label);
+        assert_eq!(labels, ["2M", "1.5k", "100", "0.1", "0.001", "1e-6"]);
     }
 }
