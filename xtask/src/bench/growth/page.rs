@@ -35,8 +35,8 @@ pub fn render(page: &Page) -> String {
         );
     }
     text.push_str(
-        "\nShapes are fitted to executions by least squares: the simplest of constant, linear, quadratic, power, exponential that is \
-         within 5% everywhere; *roughly*: the closest, where none is. They are of the row with 2 threads, and of the column with 1 \
+        "\nShapes are fitted to executions by least squares: a constant or a line that is within 5% everywhere, else the closest of a \
+         power, an exponential and, if it is closer by far, a parabola. *roughly*: it is not within 5%. They are of the row with 2 threads, and of the column with 1 \
          operation; what is not measured, they do not promise.\n\n\
          | family | what | over operations, 2 threads | over threads, 1 operation |\n|---|---|---|---|\n",
     );
