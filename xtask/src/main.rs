@@ -22,6 +22,12 @@ Usage: cargo xtask <command>
   bench search   measure how searches grow on model programs: executions, rates, memory
   bench static   setup, then measure which accesses need no hook, what the others cost, and what the analysis takes
   bench papers   setup, then print the figures of the papers beside ours: searches on models, and the programs in Rust
+  bench peers [--seconds N] [--write] [FILTER]
+                 setup, then run the same programs under lockred, loom, shuttle and ThreadSanitizer, for N seconds (2) each;
+                 --write writes docs/peers.md
+  bench growth [--seconds N] [--write] [FILTER]
+                 setup, then measure how checks grow with threads and operations, for N seconds (1) a size;
+                 --write writes docs/growth.md and its pictures
 ";
 
 fn main() -> ExitCode {
@@ -39,6 +45,8 @@ fn main() -> ExitCode {
         ["bench", "search"] => bench::search::run(),
         ["bench", "static"] => bench::hooks::run(),
         ["bench", "papers"] => bench::papers::run(),
+        ["bench", "peers", ref options @ ..] => bench::peers::run(options),
+        ["bench", "growth", ref options @ ..] => bench::growth::run(options),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             Ok(())
