@@ -55,8 +55,13 @@ impl Recorder {
             objects.len() as u32 - 1
         });
         let object = &mut objects[number as usize];
-        let vague = |kind: &str| matches!(kind, "atomic" | "memory" | "futex");
-        if vague(&object.kind) && !vague(kind) {
+        // What says more: a word that a lock of queues guards may be the one on which a thread parks.
+        let says = |kind: &str| match kind {
+            "atomic" | "memory" | "futex" => 0,
+            "poison flag" => 1,
+            _ => 2,
+        };
+        if says(kind) > says(&object.kind) {
             kind.clone_into(&mut object.kind);
         }
         object.size = object.size.or(size);
