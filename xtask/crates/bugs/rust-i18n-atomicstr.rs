@@ -8,7 +8,7 @@ use std::thread::spawn;
 fn driver() {
     let text = Arc::new(AtomicStr::new("one"));
     let other = Arc::clone(&text);
-    let thread = spawn(move || other.replace("two"));
+    let thread = spawn(move || drop(other.replace("two")));
     assert_eq!(text.as_str().len(), 3);
     thread.join().unwrap();
 }

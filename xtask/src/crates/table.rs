@@ -145,7 +145,10 @@ fn versions(dependencies: &toml::Table) -> String {
         let version = needs.as_str().or_else(|| needs.get("version")?.as_str());
         format!("{name} {}", version.unwrap_or_default())
     };
-    dependencies.iter().map(of).collect::<Vec<_>>().join(", ")
+    match dependencies.is_empty() {
+        true => "std".into(),
+        false => dependencies.iter().map(of).collect::<Vec<_>>().join(", "),
+    }
 }
 
 /// Found as, executions, seconds, schedule.
