@@ -8,6 +8,9 @@ use super::record::Record;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+/// Tests that a note names; there may be many of which there is one thing to say.
+const NAMED: usize = 5;
+
 /// How many tests came out how.
 #[derive(Default, PartialEq, Debug)]
 struct Counts {
@@ -108,8 +111,18 @@ fn notes(published: &Published, checked: &Checked) -> Vec<String> {
             None => notes.push((why, vec![&record.name])),
         }
     }
-    let line = |(why, tests): (String, Vec<&str>)| format!("`{}` {why}", tests.join("`, `"));
+    let line = |(why, tests): (String, Vec<&str>)| format!("{} {why}", named(&tests));
     notes.into_iter().map(line).collect()
+}
+
+/// The first of these tests, and how many more there are.
+fn named(tests: &[&str]) -> String {
+    let first = &tests[..tests.len().min(NAMED)];
+    let more = match tests.len() - first.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("`{}`{more}", first.join("`, `"))
 }
 
 /// The bugs.
@@ -240,6 +253,13 @@ mod tests {
         let lines = "- **spin 1.0.0** `t1`, `t2` failed (real bug): it loses an update\n\
                      - **spin 1.0.0** `u` failed, not accounted for: it panics\n";
         assert!(text.ends_with(lines), "{text}");
+    }
+
+    #[test]
+    fn of_many_tests_the_first_are_named() {
+        let names = ["a", "b", "c", "d", "e", "f", "g"];
+        assert_eq!(named(&names[..2]), "`a`, `b`");
+        assert_eq!(named(&names), "`a`, `b`, `c`, `d`, `e` and 2 more");
     }
 
     #[test]
