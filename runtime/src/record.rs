@@ -144,3 +144,22 @@ pub fn step(operation: String, object: Option<u32>, site: SiteId) {
 pub fn steps() -> usize {
     state().recorder.as_ref().map_or(0, |recorder| recorder.steps.len())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_is_called_what_says_most_of_it() {
+        let mut recorder = Recorder::default();
+        let mut called = |kind: &str| {
+            let number = recorder.object(16, kind, None);
+            recorder.objects[number as usize].kind.clone()
+        };
+        assert_eq!(called("futex"), "futex");
+        assert_eq!(called("poison flag"), "poison flag");
+        assert_eq!(called("atomic"), "poison flag");
+        assert_eq!(called("parker"), "parker");
+        assert_eq!(called("poison flag"), "parker");
+    }
+}
