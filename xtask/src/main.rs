@@ -2,6 +2,7 @@
 
 mod bench;
 mod command;
+mod crates;
 mod demo;
 mod setup;
 mod test;
@@ -28,6 +29,11 @@ Usage: cargo xtask <command>
   bench growth [--seconds N] [--write] [FILTER]
                  setup, then measure how checks grow with threads and operations, for N seconds (1) a size;
                  --write writes docs/growth.md and its pictures
+  crates [--set SET] [--seconds N] [--jobs N] [--write] [NAME]...
+                 setup, then check published crates with their own tests, and published bugs with drivers, as listed in
+                 xtask/crates/list.toml; fails if something comes out that the list does not account for.
+                 SET is 1, 2 or bugs (1); N seconds are the most that a test gets, where the list does not say;
+                 --write puts the table into docs/crates.md
 ";
 
 fn main() -> ExitCode {
@@ -47,6 +53,13 @@ fn main() -> ExitCode {
         ["bench", "papers"] => bench::papers::run(),
         ["bench", "peers", ref options @ ..] => bench::peers::run(options),
         ["bench", "growth", ref options @ ..] => bench::growth::run(options),
+        ["crates", ref options @ ..] => match crates::Options::parse(options) {
+            Ok(options) => crates::run(&options),
+            Err(wrong) => {
+                eprint!("xtask: {wrong}\n\n{USAGE}");
+                return ExitCode::from(2);
+            }
+        },
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             Ok(())
