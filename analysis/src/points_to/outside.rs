@@ -28,6 +28,12 @@ impl PointsTo<'_> {
                     self.graph.copy(self.library, result);
                 }
             }
+            Effect::Bytes => {
+                let place = self.objects.place(self.bytes, None);
+                if let Some(result) = result_node {
+                    self.graph.point(result, place);
+                }
+            }
             Effect::Fresh => {
                 let place = fresh(self);
                 if let Some(result) = result_node {
