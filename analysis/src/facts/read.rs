@@ -5,6 +5,7 @@ use super::{Act, Body, Facts, Function, FunctionId, Global, GlobalId, Operand, P
 use crate::llvm::{
     self, Constant, Distance, Instruction, Linkage, Module, Movement, Scalar, Type, Value,
 };
+use crate::plan;
 use crate::recognise::{demangle, path_of};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -250,9 +251,10 @@ impl Reader<'_> {
             !value.value_type().is_void()
                 && this.scalars(value.value_type()).iter().any(|s| s.room > 0)
         };
-        for access in crate::plan::accesses(self.module, at) {
-            let address = self.operand(body, access.start);
-            body.acts.push(Act::Access(address));
+        if at.opcode() == llvm::Opcode::Call {
+            for access in plan::accesses(self.module, at) {
+                self.access(body, access.start);
+            }
         }
         match at.movement(self.module) {
             Movement::None => {}
@@ -337,7 +339,9 @@ impl Reader<'_> {
             }
             Movement::Load(address) => {
                 let parts = self.parts(body, value);
-                if !parts.is_empty() {
+                if parts.is_empty() {
+                    self.access(body, address);
+                } else {
                     let address = self.operand(body, address);
                     body.acts.push(Act::Load { address, parts });
                 }
@@ -345,7 +349,9 @@ impl Reader<'_> {
             Movement::Store(address, stored) => {
                 let mut parts = self.parts(body, stored);
                 parts.retain(|p| p.operand != Operand::Nothing);
-                if !parts.is_empty() {
+                if parts.is_empty() {
+                    self.access(body, address);
+                } else {
                     match &parts[..] {
                         [one] if stored.value_type().is_pointer() => {
                             self.stored_pair(body, at, address, one.operand);
@@ -364,7 +370,9 @@ impl Reader<'_> {
             }
             Movement::Update(address, stored) => {
                 let size = self.scalars(stored.value_type())[0].room as u32;
-                if size > 0 {
+                if size == 0 {
+                    self.access(body, address);
+                } else {
                     let address = self.operand(body, address);
                     let stored = self.operand(body, stored);
                     self.unpaired(stored);
@@ -410,6 +418,12 @@ impl Reader<'_> {
                 self.unknown(body, value, result);
             }
         }
+    }
+
+    /// Memory is accessed that holds no addresses.
+    fn access(&mut self, body: &mut Body, address: Value) {
+        let address = self.operand(body, address);
+        body.acts.push(Act::Access(address));
     }
 
     pub(super) fn unknown(&mut self, body: &mut Body, value: Value, result: Slot) {

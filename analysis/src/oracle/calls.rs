@@ -109,12 +109,13 @@ impl Machine<'_, '_> {
             }
             Effect::Moves => {
                 let Some(old) = at(self, 0) else { return };
-                if results == 0 || !matches!(self.blocks[old.block].origin, Origin::Heap(..)) {
+                // Only what an allocator gave can be moved.
+                let is_heap = matches!(self.blocks[old.block].origin, Origin::Heap(..));
+                if results == 0 || !is_heap || old.offset != 0 {
                     return;
                 }
                 let new = fresh(self);
                 let bytes = self.blocks[old.block].size().min(self.blocks[new.block].size());
-                let old = Address { offset: 0, ..old };
                 if self.touch_unseen(thread, old, bytes, false) {
                     self.copy(new, old, bytes);
                     self.blocks[old.block].is_dead = true;

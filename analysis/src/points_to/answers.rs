@@ -24,10 +24,13 @@ pub struct Spot {
 }
 
 impl PointsTo<'_> {
-    /// Each object that a slot of a function may point into, in any context.
+    /// Each object that a slot of a function may point into, in any context; none if nobody asked for that.
     #[must_use]
     pub fn objects_of(&self, function: FunctionId, slot: Slot) -> Vec<ObjectId> {
         let contexts = &self.of_function[function as usize];
+        if !self.is_wanted(function, slot) {
+            return Vec::new();
+        }
         let mut objects: Vec<ObjectId> = contexts
             .iter()
             .flat_map(|&c| self.graph.set(self.contexts[c as usize].base + slot).iter())
@@ -123,8 +126,8 @@ impl PointsTo<'_> {
         all
     }
 
-    /// Whether somebody asks where a slot of a function points to.
-    #[cfg(test)]
+    /// Whether somebody asked where a slot of a function points to, in all contexts.
+    #[must_use]
     pub fn is_wanted(&self, function: FunctionId, slot: Slot) -> bool {
         let contexts = self.of_function[function as usize].iter();
         contexts.map(|&c| self.contexts[c as usize].base + slot).all(|n| self.graph.is_wanted(n))

@@ -58,8 +58,7 @@ impl Graph {
         }
     }
 
-    /// Whether somebody asks where a node points to.
-    #[cfg(test)]
+    /// Whether somebody asked where a node points to.
     pub fn is_wanted(&self, node: Node) -> bool {
         self.nodes[self.find(node) as usize].wanted || self.is_sunk(node)
     }

@@ -21,6 +21,10 @@ impl PointsTo<'_> {
             let object = this.objects.add(Kind::Heap(context, result.unwrap_or(0)), None);
             this.objects.place(object, Some(0))
         };
+        for &argument in arguments {
+            // It may be freed, or accessed.
+            self.want(context, argument);
+        }
         let effect = Effect::of(&self.facts.functions[function as usize].name);
         match effect {
             Effect::Nothing => {
