@@ -24,11 +24,11 @@ pub struct Spot {
 }
 
 impl PointsTo<'_> {
-    /// Each object that a slot of a function may point into, in any context; none if nobody asked for that.
+    /// Each object that a slot of a function may point into, in any context; none if nothing is known of it.
     #[must_use]
     pub fn objects_of(&self, function: FunctionId, slot: Slot) -> Vec<ObjectId> {
         let contexts = &self.of_function[function as usize];
-        if !self.is_wanted(function, slot) {
+        if !self.is_wanted(function, slot) || self.is_unknown(function, slot) {
             return Vec::new();
         }
         let mut objects: Vec<ObjectId> = contexts
