@@ -27,6 +27,7 @@ pub use escape::Privacy;
 use crate::facts;
 use crate::llvm::{Attribute, Context, Function, Instruction, Module, Opcode};
 use crate::plan::{Decide, Decisions, Known, Rules, Table};
+use crate::points_to::Bounds;
 use crate::recognise::{Models, Rule, demangle, path_of};
 use crate::sharing::{Reaches, Sharing};
 use crate::waits::{self, Calls, Wait};
@@ -110,7 +111,8 @@ fn claimed(
     flaw: Option<Flaw>,
 ) -> (Reaches, LocksHeld) {
     let (facts, index) = facts::read(module);
-    let Some(sharing) = Sharing::of(&facts, flaw) else { return Default::default() };
+    let sharing = Sharing::of(&facts, Bounds::default(), flaw);
+    let Some(sharing) = sharing else { return Default::default() };
     let reaches = Reaches::of(module, &index, &sharing);
     let locks = LocksHeld::of(context, module, models, (&facts, &index), &sharing.points_to, flaw);
     (reaches, locks)

@@ -18,9 +18,10 @@ impl Graph {
             for dormant in std::mem::take(&mut data.dormant) {
                 match dormant {
                     Dormant::Edge(from) => {
-                        let from = self.find(from);
+                        // The node may have become unknown by an edge before.
+                        let (from, to) = (self.find(from), self.find(node));
                         open.push(from);
-                        self.connect(from, node);
+                        self.connect(from, to);
                     }
                     Dormant::Rule(from, rule) => {
                         open.push(self.find(from));
