@@ -147,7 +147,8 @@ pub struct PointsTo<'f> {
 impl<'f> PointsTo<'f> {
     /// Analyses a program from its entries on.
     ///
-    /// `None` when it takes more than [`WORK`]: a program whose pointers are that much mixed up gains nothing by it.
+    /// `None` when it takes more than [`WORK`]: a program whose pointers are that much mixed up gains nothing by it. `bounds` say from where on less is told
+    /// apart.
     #[must_use]
     pub fn of(facts: &'f Facts, bounds: Bounds) -> Option<Self> {
         let count = facts.functions.len();
