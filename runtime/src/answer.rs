@@ -238,6 +238,7 @@ pub fn explore(strategy: Strategy, limits: Limits, keep_going: bool, rooted: boo
         counts: counts(&outcome.counts),
         seconds: watch.seconds(),
         restoring: state.root.as_ref().map_or(0.0, crate::root::Root::restoring),
+        proved: state.proved.proved(),
         threads: state.most_threads,
         findings: watch.findings,
         warnings: std::mem::take(&mut state.warnings),

@@ -56,6 +56,7 @@ mod overflow;
 mod pages;
 mod plain;
 mod process;
+mod proved;
 #[cfg(test)]
 mod programs;
 mod pthread;

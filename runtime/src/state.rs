@@ -178,6 +178,8 @@ pub struct State {
     pub harness: Harness,
     /// Some execution had conflicting atomic accesses, unordered and not both `SeqCst`.
     pub weak_pair: bool,
+    /// What was found of accesses and who shares what they touch, in builds that look at that.
+    pub proved: crate::proved::Sites,
 }
 
 impl State {
@@ -240,6 +242,7 @@ impl State {
             exit_ends: false,
             harness: Harness::default(),
             weak_pair: false,
+            proved: crate::proved::Sites::default(),
         }
     }
 

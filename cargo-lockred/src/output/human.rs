@@ -10,6 +10,7 @@ use crate::cli::check::{CheckOptions, StrategyName};
 use crate::executable::list::Test;
 use crate::session::Progress as Seen;
 use lockred_trace::codes::Verdict;
+use lockred_trace::message::Proved;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -259,6 +260,13 @@ fn sentences(tally: &Tally, tests: usize, interrupted: bool) -> Vec<String> {
     }
     if tally.warnings > 0 {
         sentences.push(count(tally.warnings as u64, "warning"));
+    }
+    let Proved { ran, unshared, proved } = tally.proved;
+    if unshared > 0 {
+        sentences.push(format!(
+            "{unshared} of {ran} accesses that were made touch what one thread alone touches, or nobody writes: {proved} ({} %) were known to",
+            proved * 100 / unshared
+        ));
     }
     for entry in &tally.stale {
         let (code, test, fingerprint) = (&entry.code, &entry.place.test, &entry.fingerprint);
