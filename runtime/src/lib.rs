@@ -56,9 +56,9 @@ mod overflow;
 mod pages;
 mod plain;
 mod process;
-mod proved;
 #[cfg(test)]
 mod programs;
+mod proved;
 mod pthread;
 mod randomness;
 mod reach;

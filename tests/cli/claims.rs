@@ -53,7 +53,8 @@ fn that_a_lock_is_given_back_is_missed() {
 fn what_is_true_of_accesses_is_counted_whether_it_is_known_or_not() {
     let fixture = shared("claims");
     let count = |more: &[&str]| {
-        let check = ["check", "--check-static", "its_address_is_stored", "--message-format", "json"];
+        let check =
+            ["check", "--check-static", "its_address_is_stored", "--message-format", "json"];
         let output = run(&fixture, &[&check[..], more].concat()).expect(0);
         let test = output.stdout.lines().next().unwrap();
         let proved = &serde_json::from_str::<serde_json::Value>(test).unwrap()["proved"];
