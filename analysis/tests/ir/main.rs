@@ -245,6 +245,26 @@ fn memory_intrinsics_are_hooked_as_ranges() {
 }
 
 #[test]
+fn assembly_that_is_a_fence_is_told_as_one_unless_others_can_reach_what_it_updates() {
+    let fenced = |body: &str| {
+        let f = instrumented(&format!("define void @f(ptr %p) {{\n{body}\nret void }}"));
+        [count(&f, "@__lr_fence(i32 4, i32"), count(&f, "@__lr_native_call("), count(&f, " asm ")]
+    };
+    let not = |operand| {
+        format!(
+            "call void asm sideeffect inteldialect \"lock not qword ptr [${{0:q}}]\", \"r,~{{memory}}\"(ptr {operand})"
+        )
+    };
+    let variable = "%x = alloca i64\nstore i64 0, ptr %x\n";
+    assert_eq!(fenced("call void asm sideeffect \"mfence\", \"~{memory}\"()"), [1, 0, 1]);
+    assert_eq!(fenced(&format!("{variable}{}", not("%x"))), [1, 0, 1]);
+    let kept = format!("{variable}call void @keeps(ptr %x)\n{}", not("%x"));
+    assert_eq!(fenced(&kept)[0], 0);
+    assert_eq!(fenced(&not("%p")), [0, 1, 1]);
+    assert_eq!(fenced(&not("@shared")), [0, 1, 1]);
+}
+
+#[test]
 fn atomics_become_calls_with_their_orders() {
     let f = instrumented(
         "define i32 @f(ptr %p) {
