@@ -4,7 +4,7 @@ use super::Instrumenter;
 use super::externals::{Treatment, treatment};
 use crate::assembly::{Fence, fence, is_harmless};
 use crate::llvm::{Function, Instruction, Value};
-use lockred_trace::hooks::{CHANNEL_ENTER, CHANNEL_LEAVE, Order};
+use lockred_trace::hooks::{CHANNEL_ENTER, CHANNEL_LEAVE, Order, ROUND};
 use lockred_trace::plan::Reason;
 
 /// Intrinsics whose memory accesses the hooks cannot describe.
@@ -38,10 +38,11 @@ impl Instrumenter<'_> {
             self.intrinsic(function, at, &name);
             return;
         }
-        // The marks of channels are older than the sites.
+        // The marks of channels and loops are older than the sites.
         if let Some(operand) = match name.as_str() {
             CHANNEL_ENTER => Some(3),
             CHANNEL_LEAVE => Some(2),
+            ROUND => Some(4),
             _ => None,
         } {
             let site = self.sites.of(self.context, function, at);

@@ -2,9 +2,10 @@
 
 mod locksets;
 mod plan;
+mod scaled;
 mod sharing;
 
-use lockred_analysis::instrument::{Program, instrument, prepare_user_code};
+use lockred_analysis::instrument::{Program, instrument, prepare_user_code, scale_loops};
 use lockred_analysis::llvm::Context;
 use lockred_analysis::promotion::promote;
 use lockred_analysis::recognise::Models;
@@ -46,6 +47,9 @@ fn whole_of(text: &str, program: Program) -> String {
     let context = Context::new();
     let module = context.parse_text(&format!("{HEAD}{text}")).unwrap();
     promote(&module).unwrap();
+    if let Some(scaled) = &program.rules.scaled {
+        scale_loops(context, &module, scaled);
+    }
     prepare_user_code(context, &module, &Models::built_in()).unwrap();
     instrument(context, &module, program, Models::built_in()).unwrap();
     module.verify().unwrap();
