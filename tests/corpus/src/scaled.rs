@@ -16,7 +16,7 @@ fn beside(count: &Arc<Mutex<u32>>, times: u32) -> std::thread::JoinHandle<()> {
 }
 
 //@ unsupported threads
-//@ with --scale-loops=3 passed scaled-loops
+//@ with --scale-loops=2 passed scaled-loops
 #[test]
 fn ten_thousand_threads() {
     let count = Arc::new(Mutex::new(0_u32));
@@ -53,7 +53,7 @@ fn an_assertion_counts_the_rounds() {
 }
 
 //@ verified
-//@ with --scale-loops=3 verified
+//@ with --scale-loops=2 verified
 #[test]
 fn a_loop_that_ends_by_itself_before() {
     let count = Arc::new(Mutex::new(0));
@@ -69,7 +69,7 @@ fn a_loop_that_ends_by_itself_before() {
 }
 
 //@ verified
-//@ with --scale-loops=1 verified
+//@ with --scale-loops=2 verified
 #[test]
 fn rounds_that_do_not_synchronise() {
     let count = Arc::new(Mutex::new(0));
@@ -114,39 +114,39 @@ fn bounds_that_vary() {
 }
 
 //@ verified
-//@ with --scale-loops=1 passed scaled-loops
+//@ with --scale-loops=2 passed scaled-loops
 #[test]
 fn a_loop_around_a_loop() {
     let count = Arc::new(Mutex::new(0));
     let thread = beside(&count, 1);
-    for _ in 0..2 {
-        for _ in 0..2 {
+    for _ in 0..3 {
+        for _ in 0..3 {
             *count.lock().unwrap() += 1;
         }
     }
     thread.join().unwrap();
-    assert!([2, 5].contains(&*count.lock().unwrap()));
+    assert!([5, 10].contains(&*count.lock().unwrap()));
 }
 
 //@ verified
-//@ with --scale-loops=1 verified
+//@ with --scale-loops=2 verified
 #[test]
 fn loops_of_other_kinds() {
     let count = Arc::new(AtomicU32::new(0));
     let other = Arc::clone(&count);
     let thread = spawn(move || {
         let mut rounds = 0;
-        while rounds < 2 {
+        while rounds < 3 {
             other.fetch_add(1, SeqCst);
             rounds += 1;
         }
     });
-    for _ in 1..=2 {
+    for _ in 1..=3 {
         count.fetch_add(1, SeqCst);
     }
-    (0..2).for_each(|_| {
+    (0..3).for_each(|_| {
         count.fetch_add(1, SeqCst);
     });
     thread.join().unwrap();
-    assert_eq!(count.load(SeqCst), 6);
+    assert_eq!(count.load(SeqCst), 9);
 }
