@@ -417,6 +417,7 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
         parent: thread.parent,
         created: thread.created.clone(),
     });
+    let scaled = state.assumptions.iter().filter(|told| told.kind == AssumptionKind::ScaledLoops);
     Message::Replayed(Replay {
         bug: shown(follower.watch.failures, length).map(Failure::into_bug),
         drift: drift.map(|(step, message)| {
@@ -429,6 +430,7 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
         steps: recorder.steps,
         output: recorder.output,
         warnings: crate::nesting::warnings(true),
+        scaled: scaled.cloned().collect(),
         unsupported: state.unsupported.take(),
     })
 }

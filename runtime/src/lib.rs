@@ -66,6 +66,7 @@ mod record;
 mod region;
 mod root;
 mod rounds;
+mod scaled;
 mod scrub;
 mod session;
 mod signals;

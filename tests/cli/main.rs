@@ -14,6 +14,7 @@ mod json;
 mod killed;
 mod models;
 mod replay;
+mod scaled;
 mod selection;
 mod storage;
 mod surroundings;

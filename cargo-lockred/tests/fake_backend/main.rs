@@ -64,6 +64,7 @@ fn replayed(key: Option<&str>) -> Replay {
         steps: Vec::new(),
         output: Vec::new(),
         warnings: Vec::new(),
+        scaled: Vec::new(),
         unsupported: None,
     }
 }

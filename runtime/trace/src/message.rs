@@ -203,6 +203,9 @@ pub struct Replay {
     /// What it warns of, in full.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
+    /// Loops that it ended early.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scaled: Vec<Assumption>,
     /// Set when the replay met something that cannot be modelled.
     pub unsupported: Option<Unsupported>,
 }

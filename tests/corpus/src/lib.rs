@@ -77,6 +77,8 @@ mod robust;
 #[cfg(test)]
 mod rwlock;
 #[cfg(test)]
+mod scaled;
+#[cfg(test)]
 mod shared;
 #[cfg(test)]
 mod spin_locks;
