@@ -37,6 +37,8 @@ mod crates;
 #[cfg(test)]
 mod discipline;
 #[cfg(test)]
+mod flag_locks;
+#[cfg(test)]
 mod handles;
 #[cfg(test)]
 mod locals;
@@ -68,6 +70,8 @@ mod parking;
 mod parking_lot;
 #[cfg(test)]
 mod process;
+#[cfg(test)]
+mod queue_locks;
 #[cfg(test)]
 mod races;
 #[cfg(test)]
