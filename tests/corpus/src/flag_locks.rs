@@ -15,13 +15,15 @@ trait Lock: Default + Send + Sync + 'static {
     fn release(&self, me: usize);
 }
 
-/// Each of the threads goes through the lock once, and does this inside. Main is the last of them.
-fn each_once<L: Lock>(threads: usize, inside: fn(&Shared<usize>)) {
+/// Each of the threads goes through the lock so often, and does this inside. Main is the last of them.
+fn each<L: Lock>(threads: usize, times: usize, inside: fn(&Shared<usize>)) {
     let shared = Arc::new((L::default(), Shared::new(0)));
     let pass = move |(lock, count): &(L, Shared<usize>), me| {
-        lock.acquire(me);
-        inside(count);
-        lock.release(me);
+        for _ in 0..times {
+            lock.acquire(me);
+            inside(count);
+            lock.release(me);
+        }
     };
     let start = |me| {
         let shared = Arc::clone(&shared);
@@ -32,7 +34,7 @@ fn each_once<L: Lock>(threads: usize, inside: fn(&Shared<usize>)) {
     for thread in others {
         thread.join().unwrap();
     }
-    assert_eq!(unsafe { *shared.1.ptr() }, threads);
+    assert_eq!(unsafe { *shared.1.ptr() }, threads * times);
 }
 
 /// Waits for something that others do.
@@ -77,27 +79,34 @@ impl<const LEFT_OUT: u8> Lock for Dekker<LEFT_OUT> {
 //@ verified
 #[test]
 fn dekker() {
-    each_once::<Dekker<0>>(2, |count| unsafe { *count.ptr() += 1 });
+    each::<Dekker<0>>(2, 1, |count| unsafe { *count.ptr() += 1 });
 }
 
 // The one waits for its turn with its flag up, the other for that flag.
 //@ failed livelock|deadlock
 #[test]
 fn dekker_keeps_its_flag_up() {
-    each_once::<Dekker<1>>(2, |count| unsafe { *count.ptr() += 1 });
+    each::<Dekker<1>>(2, 1, |count| unsafe { *count.ptr() += 1 });
 }
 
 // Only the one that gave way has its flag down inside, and the other is gone by then.
 //@ verified
 #[test]
 fn dekker_enters_once_with_its_flag_down() {
-    each_once::<Dekker<2>>(2, |count| unsafe { *count.ptr() += 1 });
+    each::<Dekker<2>>(2, 1, |count| unsafe { *count.ptr() += 1 });
+}
+
+// By its second time the other may be inside.
+//@ failed data-race
+#[test]
+fn dekker_enters_twice_with_its_flag_down() {
+    each::<Dekker<2>>(2, 2, |count| unsafe { *count.ptr() += 1 }); //~ bug
 }
 
 //@ failed livelock|deadlock
 #[test]
 fn dekker_keeps_the_turn() {
-    each_once::<Dekker<3>>(2, |count| unsafe { *count.ptr() += 1 });
+    each::<Dekker<3>>(2, 1, |count| unsafe { *count.ptr() += 1 });
 }
 
 /// Two flags, looked at before one's own is raised.
@@ -119,7 +128,7 @@ impl Lock for Polite {
 //@ preemptions = 1
 #[test]
 fn a_flag_raised_behind_the_look() {
-    each_once::<Polite>(2, |count| unsafe { *count.ptr() += 1 }); //~ bug
+    each::<Polite>(2, 1, |count| unsafe { *count.ptr() += 1 }); //~ bug
 }
 
 /// Flags, raised first: nobody gives way.
@@ -140,7 +149,7 @@ impl Lock for Stubborn {
 //@ failed livelock|deadlock
 #[test]
 fn nobody_gives_way() {
-    each_once::<Stubborn>(2, |count| unsafe { *count.ptr() += 1 });
+    each::<Stubborn>(2, 1, |count| unsafe { *count.ptr() += 1 });
 }
 
 /// Lamport's bakery: everybody draws a number that is larger than all others, and the smallest goes first.
@@ -183,26 +192,38 @@ impl<const LEFT_OUT: u8> Lock for Bakery<LEFT_OUT> {
 //@ verified
 #[test]
 fn bakery() {
-    each_once::<Bakery<0>>(2, |count| unsafe { *count.ptr() += 1 });
+    each::<Bakery<0>>(2, 1, |count| unsafe { *count.ptr() += 1 });
+}
+
+//@ verified
+#[test]
+fn bakery_of_two_twice() {
+    each::<Bakery<0>>(2, 2, |count| unsafe { *count.ptr() += 1 });
+}
+
+//@ verified
+#[test]
+fn bakery_of_three() {
+    each::<Bakery<0>>(3, 1, |count| unsafe { *count.ptr() += 1 });
 }
 
 // One draws its number, the same as the other's, but has not said so when the other looks.
 //@ failed data-race
 #[test]
 fn bakery_without_choosing() {
-    each_once::<Bakery<1>>(2, |count| unsafe { *count.ptr() += 1 }); //~ bug
+    each::<Bakery<1>>(2, 1, |count| unsafe { *count.ptr() += 1 }); //~ bug
 }
 
 //@ failed data-race
 #[test]
 fn bakery_where_equal_numbers_both_go_first() {
-    each_once::<Bakery<2>>(2, |count| unsafe { *count.ptr() += 1 }); //~ bug
+    each::<Bakery<2>>(2, 1, |count| unsafe { *count.ptr() += 1 }); //~ bug
 }
 
 //@ failed livelock|deadlock
 #[test]
 fn bakery_keeps_its_number() {
-    each_once::<Bakery<3>>(2, |count| unsafe { *count.ptr() += 1 });
+    each::<Bakery<3>>(2, 1, |count| unsafe { *count.ptr() += 1 });
 }
 
 /// Lamport's fast lock: two words, and flags that are looked at only when threads met.
@@ -256,7 +277,13 @@ impl<const LEFT_OUT: u8> Lock for Fast<LEFT_OUT> {
 //@ executions = 16
 #[test]
 fn fast() {
-    each_once::<Fast<0>>(2, |count| unsafe { *count.ptr() += 1 });
+    each::<Fast<0>>(2, 1, |count| unsafe { *count.ptr() += 1 });
+}
+
+//@ verified
+#[test]
+fn fast_of_two_twice() {
+    each::<Fast<0>>(2, 2, |count| unsafe { *count.ptr() += 1 });
 }
 
 // The traces were counted one by one, outside of lockred.
@@ -264,26 +291,26 @@ fn fast() {
 //@ executions = 9216
 #[test]
 fn fast_of_three() {
-    each_once::<Fast<0>>(3, |count| unsafe { *count.ptr() += 1 });
+    each::<Fast<0>>(3, 1, |count| unsafe { *count.ptr() += 1 });
 }
 
 //@ failed data-race
 #[test]
 fn fast_does_not_look_whether_threads_met() {
-    each_once::<Fast<1>>(2, |count| unsafe { *count.ptr() += 1 }); //~ bug
+    each::<Fast<1>>(2, 1, |count| unsafe { *count.ptr() += 1 }); //~ bug
 }
 
 //@ failed data-race
 #[test]
 fn fast_does_not_wait_for_who_is_on_its_way() {
-    each_once::<Fast<2>>(2, |count| unsafe { *count.ptr() += 1 }); //~ bug
+    each::<Fast<2>>(2, 1, |count| unsafe { *count.ptr() += 1 }); //~ bug
 }
 
 // Of three that met, two come out of the wait together.
 //@ failed data-race
 #[test]
 fn fast_does_not_look_who_was_last() {
-    each_once::<Fast<3>>(3, |count| unsafe { *count.ptr() += 1 }); //~ bug
+    each::<Fast<3>>(3, 1, |count| unsafe { *count.ptr() += 1 }); //~ bug
 }
 
 /// Szymanski's lock: who comes while the door is open waits for the others in the room behind it, and the last one closes it.
@@ -324,26 +351,32 @@ impl<const LEFT_OUT: u8> Lock for Szymanski<LEFT_OUT> {
 //@ verified
 #[test]
 fn szymanski() {
-    each_once::<Szymanski<0>>(2, |count| unsafe { *count.ptr() += 1 });
+    each::<Szymanski<0>>(2, 1, |count| unsafe { *count.ptr() += 1 });
+}
+
+//@ verified
+#[test]
+fn szymanski_of_two_twice() {
+    each::<Szymanski<0>>(2, 2, |count| unsafe { *count.ptr() += 1 });
 }
 
 //@ failed data-race
 #[test]
 fn szymanski_without_a_waiting_room() {
-    each_once::<Szymanski<1>>(2, |count| unsafe { *count.ptr() += 1 }); //~ bug
+    each::<Szymanski<1>>(2, 1, |count| unsafe { *count.ptr() += 1 }); //~ bug
 }
 
 //@ failed data-race
 #[test]
 fn szymanski_does_not_wait_for_the_lower() {
-    each_once::<Szymanski<2>>(2, |count| unsafe { *count.ptr() += 1 }); //~ bug
+    each::<Szymanski<2>>(2, 1, |count| unsafe { *count.ptr() += 1 }); //~ bug
 }
 
 // Who is in the waiting room has not seen yet that the door is closed.
 //@ failed livelock|deadlock
 #[test]
 fn szymanski_leaves_before_all_have_come_in() {
-    each_once::<Szymanski<3>>(2, |count| unsafe { *count.ptr() += 1 });
+    each::<Szymanski<3>>(2, 1, |count| unsafe { *count.ptr() += 1 });
 }
 
 /// Burns's lock: lower threads go first, and higher ones wait for them with their flags down.
@@ -376,25 +409,31 @@ impl<const LEFT_OUT: u8> Lock for Burns<LEFT_OUT> {
 //@ verified
 #[test]
 fn burns() {
-    each_once::<Burns<0>>(2, |count| unsafe { *count.ptr() += 1 });
+    each::<Burns<0>>(2, 1, |count| unsafe { *count.ptr() += 1 });
+}
+
+//@ verified
+#[test]
+fn burns_of_two_twice() {
+    each::<Burns<0>>(2, 2, |count| unsafe { *count.ptr() += 1 });
 }
 
 //@ failed data-race
 #[test]
 fn burns_without_a_second_look() {
-    each_once::<Burns<1>>(2, |count| unsafe { *count.ptr() += 1 }); //~ bug
+    each::<Burns<1>>(2, 1, |count| unsafe { *count.ptr() += 1 }); //~ bug
 }
 
 //@ failed livelock|deadlock
 #[test]
 fn burns_waits_with_its_flag_up() {
-    each_once::<Burns<2>>(2, |count| unsafe { *count.ptr() += 1 });
+    each::<Burns<2>>(2, 1, |count| unsafe { *count.ptr() += 1 });
 }
 
 //@ failed data-race
 #[test]
 fn burns_does_not_wait_for_the_higher() {
-    each_once::<Burns<3>>(2, |count| unsafe { *count.ptr() += 1 }); //~ bug
+    each::<Burns<3>>(2, 1, |count| unsafe { *count.ptr() += 1 }); //~ bug
 }
 
 /// Dekker's flags with orders that promise less. Another memory model loses the exclusion; what is explored does not show that.

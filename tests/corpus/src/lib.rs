@@ -73,7 +73,11 @@ mod process;
 #[cfg(test)]
 mod queue_locks;
 #[cfg(test)]
+mod queues;
+#[cfg(test)]
 mod races;
+#[cfg(test)]
+mod reclamation;
 #[cfg(test)]
 mod refcounts;
 #[cfg(test)]
