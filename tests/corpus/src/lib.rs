@@ -23,6 +23,8 @@
 #[cfg(test)]
 mod atomics;
 #[cfg(test)]
+mod block_on;
+#[cfg(test)]
 mod channels;
 #[cfg(test)]
 mod choices;
@@ -36,6 +38,8 @@ mod counts;
 mod crates;
 #[cfg(test)]
 mod discipline;
+#[cfg(test)]
+mod executors;
 #[cfg(test)]
 mod flag_locks;
 #[cfg(test)]
