@@ -43,6 +43,8 @@ mod executors;
 #[cfg(test)]
 mod flag_locks;
 #[cfg(test)]
+mod foreign;
+#[cfg(test)]
 mod handles;
 #[cfg(test)]
 mod locals;
