@@ -21,6 +21,8 @@
 //! plain `cargo test`. The others must not be run that way: they hang, abort, or have undefined behaviour.
 
 #[cfg(test)]
+mod actors;
+#[cfg(test)]
 mod atomics;
 #[cfg(test)]
 mod block_on;
@@ -74,6 +76,8 @@ mod panics;
 mod parking;
 #[cfg(test)]
 mod parking_lot;
+#[cfg(test)]
+mod pools;
 #[cfg(test)]
 mod process;
 #[cfg(test)]
