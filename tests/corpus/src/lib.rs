@@ -27,6 +27,8 @@ mod atomics;
 #[cfg(test)]
 mod block_on;
 #[cfg(test)]
+mod caches;
+#[cfg(test)]
 mod channels;
 #[cfg(test)]
 mod choices;
@@ -56,6 +58,8 @@ mod lock_order;
 mod lockfree;
 #[cfg(test)]
 mod manual;
+#[cfg(test)]
+mod meetings;
 #[cfg(test)]
 mod memory;
 #[cfg(test)]
