@@ -543,11 +543,12 @@ fn awaits_with_a_table<const WRONG: u8>() {
     thread.join().unwrap();
 }
 
+// In a thread, as leaks are looked for behind the first creation of one.
 //@ passed memory-model-sc
 //@ with --leaks passed memory-model-sc
 #[test]
 fn a_waker_by_hand() {
-    awaits_with_a_table::<0>();
+    spawn(awaits_with_a_table::<0>).join().unwrap();
 }
 
 //@ failed use-after-free|double-free|data-race
@@ -566,5 +567,5 @@ fn a_waker_by_hand_that_drops_what_it_was_lent() {
 //@ with --leaks warned leak
 #[test]
 fn a_waker_by_hand_that_keeps_what_it_was_given() {
-    awaits_with_a_table::<3>();
+    spawn(awaits_with_a_table::<3>).join().unwrap();
 }

@@ -83,7 +83,9 @@ fn two_threads_of_c() {
 fn two_threads_of_c_add_plainly() {
     let number = Shared::new(0_u32);
     let threads = [start(adds_plainly, &number), start(adds_plainly, &number)];
-    threads.map(join);
+    for thread in threads {
+        join(thread);
+    }
 }
 
 //@ failed data-race

@@ -95,6 +95,8 @@ mod reclamation;
 #[cfg(test)]
 mod refcounts;
 #[cfg(test)]
+mod repaired;
+#[cfg(test)]
 mod robust;
 #[cfg(test)]
 mod rwlock;

@@ -7,7 +7,7 @@ use crate::shared::Shared;
 use std::hint::spin_loop;
 use std::ptr::null_mut;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize};
 use std::thread::spawn;
 
