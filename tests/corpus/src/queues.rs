@@ -277,8 +277,9 @@ fn a_producer_and_a_consumer<const LEFT_OUT: u8>() {
     let thread = spawn(move || theirs.push(3));
     assert_eq!(mine.pop(), Some(1));
     assert_eq!(mine.pop(), Some(2));
-    let third = thread.join().unwrap().then_some(3);
-    assert_eq!(mine.pop(), third);
+    let next = if thread.join().unwrap() { 3 } else { 4 };
+    assert!(mine.push(4));
+    assert_eq!(mine.pop(), Some(next));
 }
 
 //@ passed memory-model-sc
