@@ -21,7 +21,13 @@
 //! plain `cargo test`. The others must not be run that way: they hang, abort, or have undefined behaviour.
 
 #[cfg(test)]
+mod actors;
+#[cfg(test)]
 mod atomics;
+#[cfg(test)]
+mod block_on;
+#[cfg(test)]
+mod caches;
 #[cfg(test)]
 mod channels;
 #[cfg(test)]
@@ -37,6 +43,12 @@ mod crates;
 #[cfg(test)]
 mod discipline;
 #[cfg(test)]
+mod executors;
+#[cfg(test)]
+mod flag_locks;
+#[cfg(test)]
+mod foreign;
+#[cfg(test)]
 mod handles;
 #[cfg(test)]
 mod locals;
@@ -46,6 +58,8 @@ mod lock_order;
 mod lockfree;
 #[cfg(test)]
 mod manual;
+#[cfg(test)]
+mod meetings;
 #[cfg(test)]
 mod memory;
 #[cfg(test)]
@@ -67,11 +81,21 @@ mod parking;
 #[cfg(test)]
 mod parking_lot;
 #[cfg(test)]
+mod pools;
+#[cfg(test)]
 mod process;
+#[cfg(test)]
+mod queue_locks;
+#[cfg(test)]
+mod queues;
 #[cfg(test)]
 mod races;
 #[cfg(test)]
+mod reclamation;
+#[cfg(test)]
 mod refcounts;
+#[cfg(test)]
+mod repaired;
 #[cfg(test)]
 mod robust;
 #[cfg(test)]
