@@ -263,10 +263,9 @@ fn sentences(tally: &Tally, tests: usize, interrupted: bool) -> Vec<String> {
         sentences.push(count(tally.warnings as u64, "warning"));
     }
     let Proved { ran, unshared, proved } = tally.proved;
-    if unshared > 0 {
+    if let Some(percent) = (proved * 100).checked_div(unshared) {
         sentences.push(format!(
-            "{unshared} of {ran} accesses that were made touch what one thread alone touches, or nobody writes: {proved} ({} %) were known to",
-            proved * 100 / unshared
+            "{unshared} of {ran} accesses that were made touch what one thread alone touches, or nobody writes: {proved} ({percent} %) were known to"
         ));
     }
     for entry in &tally.stale {
