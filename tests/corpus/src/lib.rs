@@ -19,6 +19,9 @@
 //! A trailing `//~ bug` marks a line that the report of the bug must name among its sites: both accesses of a race,
 //! each blocked line of a deadlock, the panicking line; in what tests share, `//~ bug of A, B` names the tests. Programs declared `verified`, `passed`, `clean` or `warned` (with options, too) also pass under
 //! plain `cargo test`. The others must not be run that way: they hang, abort, or have undefined behaviour.
+//!
+//! A wrong program has a right twin: beside it, or under its name in `repaired*`. Those of `outcomes` are no mistakes: each shows that
+//! something may come out.
 
 #[cfg(test)]
 mod actors;
@@ -96,6 +99,10 @@ mod reclamation;
 mod refcounts;
 #[cfg(test)]
 mod repaired;
+#[cfg(test)]
+mod repaired_loops;
+#[cfg(test)]
+mod repaired_messages;
 #[cfg(test)]
 mod robust;
 #[cfg(test)]
