@@ -105,8 +105,9 @@ fn the_corpus_is_judged_by_states() {
     }
     println!("{complete} of {} searches are complete", tests.len());
     assert!(all_wrong.is_empty(), "{}", all_wrong.join("\n"));
-    // Some algorithms of three threads have more executions than these.
-    assert!(20 * complete >= 19 * tests.len(), "{complete} of {} end", tests.len());
+    // Of all, some algorithms of three threads have more executions than these.
+    let of = if deep { 33 } else { 50 };
+    assert!(of * complete >= (of - 1) * tests.len(), "{complete} of {} end", tests.len());
 }
 
 #[test]
