@@ -6,6 +6,7 @@
 //!
 //! It is a part of the execution, so that it is put back with that; before the root, it grows with what the program has done until then.
 
+use crate::harness::Harness;
 use crate::proved::{Sites, Uses};
 use crate::state::{Mode, fatal, installed};
 use lockred_trace::plan::{Claim, Decision, Reason};
@@ -26,6 +27,8 @@ struct Touch {
     /// What is claimed of it.
     reason: Reason,
     writes: bool,
+    /// It is one of the program's while threads are there, for which hooks are paid ([`crate::proved`]).
+    counts: bool,
 }
 
 /// What is known of a byte.
@@ -65,7 +68,7 @@ impl Claims {
     fn touch(&mut self, address: usize, size: usize, touch: Touch) -> Result<(), Refuted> {
         let end = address.saturating_add(size);
         // An access that needs no hook as there is one right before it says nothing of who shares.
-        if touch.reason != Reason::Repeated && touch.reason != Reason::Operation {
+        if touch.counts && touch.reason != Reason::Repeated && touch.reason != Reason::Operation {
             let claimed = touch.reason.decision() < Decision::Track;
             words(address, end)
                 .for_each(|(word, bytes)| self.uses.touch(word, bytes, touch.site, claimed));
@@ -182,7 +185,8 @@ fn touched(address: usize, size: usize, site: SiteId, reason: Reason, writes: bo
     let (Some(thread), Some(claims)) = (state.running, &mut state.execution.claims) else {
         return;
     };
-    let touch = Touch { thread, site, reason, writes };
+    let counts = state.below_root && state.harness != Harness::SawOk;
+    let touch = Touch { thread, site, reason, writes, counts };
     if let Err(refuted) = claims.touch(address, size, touch) {
         fatal(&told(refuted));
     }
@@ -226,7 +230,7 @@ mod tests {
     use super::*;
 
     const fn touch(thread: u32, reason: Reason, writes: bool) -> Touch {
-        Touch { thread, site: SiteId(thread + 1), reason, writes }
+        Touch { thread, site: SiteId(thread + 1), reason, writes, counts: true }
     }
 
     /// Makes touches of one place; gives the number of the first that is refuted.

@@ -1,6 +1,7 @@
 //! How much of what is true of a program's accesses the plan knows: builds with `--check-static` tell which bytes each access touches, and whether two
 //! threads ever touch them, one of them writing, as long as they live.
 //!
+//! Counted are accesses below the root, until the test returns: before it hooks are off, and behind it is the harness, which is left out.
 //! An access is judged when the memory that it touched ends, or the execution does: only then is it known that no other thread came.
 
 use lockred_trace::message::Proved;

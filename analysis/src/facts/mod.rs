@@ -5,6 +5,8 @@
 //! Smaller numbers hold no address: an address that a program takes apart into bytes, other than by copying memory, is not followed.
 
 mod calls;
+mod carried;
+mod catching;
 mod externals;
 pub mod flow;
 mod operands;
@@ -12,6 +14,7 @@ mod pairs;
 mod read;
 
 pub use crate::llvm::Distance;
+pub use catching::CATCHES;
 pub use externals::Effect;
 pub use read::{Index, read};
 
@@ -49,6 +52,15 @@ pub struct Part {
     pub operand: Operand,
 }
 
+/// When one of two variables at the same address is used ([`catching`]).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Side {
+    /// Before what is called under a catch.
+    Before,
+    /// From then on.
+    After,
+}
+
 /// One act of a function.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Act {
@@ -58,6 +70,17 @@ pub enum Act {
         result: Slot,
         /// Its size in bytes, if that is known.
         size: Option<u64>,
+        /// When it is used, if it is one of two that are at the same address.
+        side: Option<Side>,
+    },
+    /// The result is the same address, as far as it is one of variables of this side, or of what has none.
+    OfSide {
+        /// The result.
+        result: Slot,
+        /// The address.
+        from: Slot,
+        /// Which variables it may be in.
+        side: Side,
     },
     /// The result may be this.
     Copy {

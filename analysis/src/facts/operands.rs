@@ -8,6 +8,7 @@ impl Act {
         match self {
             Self::Variable { .. } | Self::Catch(_) | Self::Unknown(_) => {}
             Self::Copy { from, .. } | Self::Offset { from, .. } => visit(*from),
+            Self::OfSide { from, .. } => visit(Operand::Slot(*from)),
             Self::Load { address, .. } => visit(*address),
             Self::Store { address, parts } => {
                 visit(*address);

@@ -1,7 +1,10 @@
 //! Reads the facts of a merged program out of LLVM's module.
 
 use super::pairs::{is_formatter, is_table};
-use super::{Act, Body, Facts, Function, FunctionId, Global, GlobalId, Operand, Part, Slot, flow};
+use super::{
+    Act, Body, Facts, Function, FunctionId, Global, GlobalId, Operand, Part, Slot, carried,
+    catching, flow,
+};
 use crate::llvm::{
     self, Constant, Distance, Instruction, Linkage, Module, Movement, Scalar, Type, Value,
 };
@@ -71,6 +74,8 @@ pub fn read(module: &Module) -> (Facts, Index) {
         reader.function(id as FunctionId, function);
     }
     reader.find_methods();
+    carried::leave_out(&mut reader.facts);
+    catching::split(&mut reader.facts);
     (reader.facts, reader.index)
 }
 
@@ -258,7 +263,7 @@ impl Reader<'_> {
         }
         match at.movement(self.module) {
             Movement::None => {}
-            Movement::Variable(size) => body.acts.push(Act::Variable { result, size }),
+            Movement::Variable(size) => body.acts.push(Act::Variable { result, size, side: None }),
             Movement::Offset(base, distance) if holds(self) => {
                 let from = self.operand(body, base);
                 self.unpaired(from);

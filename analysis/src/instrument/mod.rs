@@ -7,6 +7,7 @@
 mod atomics;
 mod attributes;
 mod calls;
+mod catching;
 mod escape;
 mod externals;
 mod globals;
@@ -110,8 +111,9 @@ fn claimed(
     context: Context,
     module: &Module,
     models: &Models,
-    flaw: Option<Flaw>,
+    rules: &Rules,
 ) -> (Reaches, LocksHeld) {
+    let flaw = rules.flaw;
     let (facts, index) = facts::read(module);
     // What is unknown would hide an error that a test asks for.
     let bounds = match flaw {
@@ -121,7 +123,10 @@ fn claimed(
     let sharing = Sharing::of(&facts, bounds, flaw);
     let Some(sharing) = sharing else { return Default::default() };
     let reaches = Reaches::of(module, &index, &sharing);
-    let locks = LocksHeld::of(context, module, models, (&facts, &index), &sharing.points_to, flaw);
+    let locks = match rules.checked {
+        true => LocksHeld::of(context, module, models, (&facts, &index), &sharing.points_to, flaw),
+        false => LocksHeld::default(),
+    };
     (reaches, locks)
 }
 
@@ -137,12 +142,10 @@ pub fn instrument(
 ) -> Result<Summary, String> {
     rename_main(module)?;
     let rules = std::mem::take(&mut program.rules);
+    catching::inline(context, module)?;
     let privacy = Rc::new(Privacy::flawed(module, rules.flaw));
     let waits = waiting(context, module, &privacy);
-    let (reaches, locks) = match rules.checked {
-        true => claimed(context, module, &models, rules.flaw),
-        false => Default::default(),
-    };
+    let (reaches, locks) = claimed(context, module, &models, &rules);
     attributes::strip(module);
     externals::rename(context, module);
     unreachable::trap(context, module);

@@ -410,7 +410,7 @@ impl<'e, 'f> Machine<'e, 'f> {
             return;
         }
         match act {
-            Act::Variable { result, size } => {
+            Act::Variable { result, size, .. } => {
                 let size = size.map_or_else(|| 8 * self.random.below(9), |size| size as usize);
                 let block = self.blocks.len();
                 self.blocks.push(Block::new(Origin::Variable(function, *result), size));
@@ -418,6 +418,10 @@ impl<'e, 'f> Machine<'e, 'f> {
                     frame.variables.push(block);
                 }
                 self.set(thread, *result, vec![Some(Address { block, offset: 0 })]);
+            }
+            Act::OfSide { result, from, .. } => {
+                let value = self.value(thread, Operand::Slot(*from));
+                self.set(thread, *result, value);
             }
             Act::Copy { result, from } => {
                 let value = self.value(thread, *from);

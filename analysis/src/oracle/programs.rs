@@ -315,7 +315,7 @@ impl Maker<'_> {
                 let size = 8 * (1 + self.random.below(4) as u64);
                 let size = (!self.random.once_in(6)).then_some(size);
                 let result = self.result(body);
-                body.acts.push(Act::Variable { result, size });
+                body.acts.push(Act::Variable { result, size, side: None });
             }
             Feature::Copy => {
                 let from = self.operand(body);

@@ -136,7 +136,7 @@ impl PointsTo<'_> {
         }
         let Some(context) = context else { return };
         let callee = if direct {
-            self.context_of_call(context, function)
+            self.context_of_call(context, first, function)
         } else {
             self.common_context(function)
         };

@@ -20,6 +20,7 @@ pub(super) const DEPTH: u32 = 10;
 pub(super) struct Cloned {
     may: Vec<bool>,
     wraps: Vec<bool>,
+    returns_memory: Vec<bool>,
 }
 
 impl Cloned {
@@ -34,12 +35,21 @@ impl Cloned {
         };
         let wraps = |f: usize| has_body(f) && gives.returns_memory(f) && size(f) <= SMALL;
         let all = 0..facts.functions.len();
-        Self { may: all.clone().map(may).collect(), wraps: all.map(wraps).collect() }
+        Self {
+            may: all.clone().map(may).collect(),
+            wraps: all.clone().map(wraps).collect(),
+            returns_memory: all.map(|f| gives.returns_memory(f)).collect(),
+        }
     }
 
     /// Whether a function is small and returns the memory that it gets from an allocator: each of its calls has a context.
     pub fn wraps(&self, function: FunctionId) -> bool {
         self.wraps[function as usize]
+    }
+
+    /// Whether a function returns memory that it gets from an allocator.
+    pub fn returns_memory(&self, function: FunctionId) -> bool {
+        self.returns_memory[function as usize]
     }
 
     /// Whether a direct call of the function may get a context.

@@ -196,6 +196,7 @@ impl Classes {
             match act {
                 Act::Offset { distance: Distance::Number, .. } => {}
                 Act::Copy { result, from: Operand::Slot(from) }
+                | Act::OfSide { result, from, .. }
                 | Act::Offset { result, from: Operand::Slot(from), .. } => {
                     let (a, b) = (classes.find(*result), classes.find(*from));
                     classes.0[a.max(b)] = a.min(b) as u32;

@@ -1,16 +1,16 @@
 //! Contexts as the analysis makes them: which body a call runs.
 
 use super::contexts::DEPTH;
-use super::objects::ContextId;
+use super::objects::{ContextId, Kind, ObjectId};
 use super::{Context, PointsTo};
-use crate::facts::FunctionId;
+use crate::facts::{FunctionId, Slot};
 
 impl PointsTo<'_> {
     pub(super) fn common_context(&mut self, function: FunctionId) -> ContextId {
         if let Some(context) = self.common[function as usize] {
             return context;
         }
-        let context = self.add_context(function, None, 0);
+        let context = self.add_context(function, None, 0, 0);
         self.common[function as usize] = Some(context);
         context
     }
@@ -19,20 +19,26 @@ impl PointsTo<'_> {
         &mut self,
         function: FunctionId,
         caller: Option<ContextId>,
+        results: Slot,
         depth: u32,
     ) -> ContextId {
         let it = &self.facts.functions[function as usize];
         let slots = it.body.as_ref().map_or(0, |b| b.slots);
         let base = self.graph.add(slots + it.results);
         let id = self.contexts.len() as ContextId;
-        self.contexts.push(Context { function, base, caller, depth });
+        self.contexts.push(Context { function, base, caller, results, depth });
         self.of_function[function as usize].push(id);
         self.to_generate.push(id);
         id
     }
 
     /// The context in which a direct call runs its callee.
-    pub(super) fn context_of_call(&mut self, caller: ContextId, function: FunctionId) -> ContextId {
+    pub(super) fn context_of_call(
+        &mut self,
+        caller: ContextId,
+        results: Slot,
+        function: FunctionId,
+    ) -> ContextId {
         let Context { depth, .. } = self.contexts[caller as usize];
         let acts =
             self.facts.functions[function as usize].body.as_ref().map_or(0, |b| b.acts.len());
@@ -44,9 +50,26 @@ impl PointsTo<'_> {
             if !wraps {
                 self.budget -= acts;
             }
-            return self.add_context(function, Some(caller), depth + 1);
+            return self.add_context(function, Some(caller), results, depth + 1);
         }
         self.common_context(function)
+    }
+
+    /// The memory that a call of an allocator gives. What one call gives to who made it is one object, however many ways there are to get it.
+    pub(super) fn heap_object(&mut self, context: ContextId, result: Slot) -> ObjectId {
+        let (mut context, mut result) = (context, result);
+        while let Context { function, caller: Some(caller), results, .. } =
+            self.contexts[context as usize]
+            && self.cloned.returns_memory(function)
+        {
+            (context, result) = (caller, results);
+        }
+        if let Some(&object) = self.heap.get(&(context, result)) {
+            return object;
+        }
+        let object = self.objects.add(Kind::Heap(context, result), None);
+        self.heap.insert((context, result), object);
+        object
     }
 
     /// Whether a function is being called in this chain of contexts.

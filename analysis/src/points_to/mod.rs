@@ -34,6 +34,7 @@ use contexts::Cloned;
 use methods::Methods;
 use objects::{ANYWHERE, NUMBER, Objects, Outlet, Target};
 use solver::{Graph, Node, Rule};
+use std::collections::HashMap;
 
 /// Functions that are called by the C library or the unwinder, with addresses of their own memory. (`main` has its new name by then.)
 const ENTRIES: &[&str] = &["__lr_program_main", "rust_eh_personality"];
@@ -57,6 +58,8 @@ struct Context {
     base: Node,
     /// The context that calls it, if it is of that call alone.
     caller: Option<ContextId>,
+    /// Where that call's results begin in the caller.
+    results: Slot,
     depth: u32,
 }
 
@@ -121,6 +124,8 @@ pub struct PointsTo<'f> {
     /// The context of a function that calls without one of their own share.
     common: Vec<Option<ContextId>>,
     to_generate: Vec<ContextId>,
+    /// Memory that a call gives, by the outermost call that returns it.
+    heap: HashMap<(ContextId, Slot), ObjectId>,
     cloned: Cloned,
     methods: Methods,
     /// Acts that contexts of their own may still cost.
@@ -165,6 +170,7 @@ impl<'f> PointsTo<'f> {
             of_function: vec![Vec::new(); count],
             common: vec![None; count],
             to_generate: Vec::new(),
+            heap: HashMap::new(),
             cloned: Cloned::of(facts),
             methods: Methods::of(facts),
             budget: SHARE * acts,
@@ -277,8 +283,9 @@ impl<'f> PointsTo<'f> {
         let Some(body) = &facts.functions[function as usize].body else { return };
         for act in &body.acts {
             match act {
-                Act::Variable { result, size } => {
+                Act::Variable { result, size, side } => {
                     let object = self.objects.add(Kind::Variable(context, *result), *size);
+                    self.objects.objects[object as usize].side = *side;
                     let place = self.objects.place(object, Some(0));
                     self.graph.point(base + result, place);
                 }
@@ -292,6 +299,10 @@ impl<'f> PointsTo<'f> {
                 }
                 Act::Offset { result, from, distance } => {
                     self.rule(Some(context), *from, Rule::Offset(base + result, *distance));
+                }
+                Act::OfSide { result, from, side } => {
+                    let rule = Rule::OfSide(base + result, *side);
+                    self.rule(Some(context), Operand::Slot(*from), rule);
                 }
                 Act::Load { address, parts } => {
                     self.want(context, *address);
@@ -337,6 +348,11 @@ impl<'f> PointsTo<'f> {
         }
         match rule {
             Rule::Offset(to, distance) => self.offset(to, distance, place),
+            Rule::OfSide(to, side) => {
+                if self.objects.objects[object as usize].side.is_none_or(|of| of == side) {
+                    self.graph.point(to, place);
+                }
+            }
             Rule::Call(call) => match self.objects.objects[object as usize].kind {
                 Kind::Function(function) => self.enter(call, function, false),
                 Kind::Foreign => self.leave(call),

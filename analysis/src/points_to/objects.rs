@@ -1,7 +1,7 @@
 //! Abstract objects, and the places in them that addresses point to.
 
 use super::solver::Node;
-use crate::facts::{FunctionId, GlobalId, Slot};
+use crate::facts::{FunctionId, GlobalId, Side, Slot};
 use crate::llvm::gcd;
 use std::collections::HashSet;
 
@@ -61,6 +61,8 @@ pub(super) struct Object {
     pub kind: Kind,
     /// Bytes, if known.
     pub size: Option<u64>,
+    /// When it is used, if another one is at the same address.
+    pub side: Option<Side>,
     /// Its places by offset, sorted.
     pub places: Vec<(u32, PlaceId)>,
     /// The numbers that are computed of its address.
@@ -98,6 +100,7 @@ impl Objects {
         let object = Object {
             kind,
             size,
+            side: None,
             places: Vec::new(),
             number: None,
             restored: false,

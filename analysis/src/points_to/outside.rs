@@ -18,7 +18,7 @@ impl PointsTo<'_> {
         let result_node = result.map(|r| base + r);
         let argument = |i: usize| arguments.get(i).copied().unwrap_or(Operand::Nothing);
         let fresh = |this: &mut Self| {
-            let object = this.objects.add(Kind::Heap(context, result.unwrap_or(0)), None);
+            let object = this.heap_object(context, result.unwrap_or(0));
             this.objects.place(object, Some(0))
         };
         for &argument in arguments {

@@ -75,7 +75,9 @@ impl PointsTo<'_> {
     /// A rule of a node that may point to whatever is unknown.
     pub(super) fn apply_to_unknown(&mut self, rule: Rule) {
         match rule {
-            Rule::Offset(to, _) | Rule::Load { to, .. } => self.graph.copy(self.foreign, to),
+            Rule::Offset(to, _) | Rule::OfSide(to, _) | Rule::Load { to, .. } => {
+                self.graph.copy(self.foreign, to)
+            }
             Rule::Store { from, .. } => self.graph.copy(from, self.foreign),
             Rule::CopyTo(copy) => {
                 if let Some(mixed) = self.mix(copy) {

@@ -6,7 +6,7 @@
 
 use super::bits::Bits;
 use super::objects::PlaceId;
-use crate::facts::{Distance, FunctionId};
+use crate::facts::{Distance, FunctionId, Side};
 
 /// Index of a node.
 pub type Node = u32;
@@ -16,6 +16,8 @@ pub type Node = u32;
 pub(super) enum Rule {
     /// The node gets the place so far from it.
     Offset(Node, Distance),
+    /// The node gets the place, if it is in something of this side or of none.
+    OfSide(Node, Side),
     /// What is at the place, offset and size in bytes, goes to a node.
     Load { to: Node, offset: u32, size: u32 },
     /// What a node points to goes to the place.
@@ -186,7 +188,7 @@ impl Graph {
     #[must_use]
     pub fn rule(&mut self, node: Node, rule: Rule) -> Vec<PlaceId> {
         let node = self.find(node);
-        if let Rule::Offset(to, _) | Rule::Load { to, .. } = rule {
+        if let Rule::Offset(to, _) | Rule::OfSide(to, _) | Rule::Load { to, .. } = rule {
             let to = self.find(to);
             if !self.nodes[to as usize].wanted {
                 self.nodes[to as usize].dormant.push(Dormant::Rule(node, rule));
