@@ -9,7 +9,7 @@
 use crate::state::{Mode, fatal, installed};
 use lockred_trace::plan::{Claim, Reason};
 use lockred_trace::sites::SiteId;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Bytes that are kept together.
 const WORD: usize = 8;
@@ -55,6 +55,8 @@ pub struct Claims {
     words: HashMap<usize, [Option<Byte>; WORD]>,
     /// Locks of which it is not told who holds them ([`crate::locked`]).
     pub unclear: HashSet<usize>,
+    /// What each lock is, by its word ([`crate::nested`]).
+    pub locks: BTreeMap<usize, BTreeSet<u32>>,
 }
 
 impl Claims {
@@ -75,6 +77,8 @@ impl Claims {
     /// Other memory begins to live here. O(size).
     fn forget(&mut self, address: usize, size: usize) {
         let end = address.saturating_add(size);
+        let locks: Vec<usize> = self.locks.range(address..end).map(|(&word, _)| word).collect();
+        locks.iter().for_each(|word| drop(self.locks.remove(word)));
         for word in address / WORD..end.div_ceil(WORD) {
             let Some(bytes) = self.words.get_mut(&word) else { continue };
             let inside = |index: &usize| (address..end).contains(&(word * WORD + index));

@@ -11,6 +11,7 @@ mod escape;
 mod externals;
 mod globals;
 mod hooks;
+mod lock_order;
 mod locks;
 mod plain;
 mod region;
@@ -24,14 +25,16 @@ mod user_code;
 
 pub use escape::Privacy;
 
-use crate::facts;
+use crate::facts::{self, FunctionId};
 use crate::llvm::{Attribute, Context, Function, Instruction, Module, Opcode};
+use crate::locksets::Locksets;
 use crate::plan::{Decide, Decisions, Known, Rules, Table};
 use crate::recognise::{Models, Rule, demangle, path_of};
 use crate::sharing::{Reaches, Sharing};
 use crate::waits::{self, Calls, Wait};
 use externals::Externals;
 use hooks::Hooks;
+use lock_order::Order;
 use lockred_trace::hooks::TEXT_SECTION;
 use lockred_trace::plan::{Flaw, Reason};
 use locks::LocksHeld;
@@ -101,19 +104,44 @@ pub fn defined_functions(module: &Module) -> HashSet<String> {
     module.functions().into_iter().filter(|f| !f.is_declaration()).map(|f| f.name()).collect()
 }
 
-/// What the analyses of the whole program say. It is compared with what happens, and not believed yet. Nothing, where the analysis of
-/// where addresses point to takes too long.
-fn claimed(
-    context: Context,
-    module: &Module,
-    models: &Models,
-    flaw: Option<Flaw>,
-) -> (Reaches, LocksHeld) {
-    let (facts, index) = facts::read(module);
-    let Some(sharing) = Sharing::of(&facts, flaw) else { return Default::default() };
-    let reaches = Reaches::of(module, &index, &sharing);
-    let locks = LocksHeld::of(context, module, models, (&facts, &index), &sharing.points_to, flaw);
-    (reaches, locks)
+/// What the analyses of the whole program say.
+#[derive(Default)]
+struct Claimed {
+    reaches: Reaches,
+    locks: LocksHeld,
+    order: Order,
+}
+
+impl Claimed {
+    /// Asks them. It is compared with what happens, and not believed yet. Nothing, where the analysis of where addresses point to takes too long.
+    fn of(
+        context: Context,
+        module: &Module,
+        models: &Models,
+        program: &Program,
+        flaw: Option<Flaw>,
+    ) -> Self {
+        let (facts, index) = facts::read(module);
+        let Some(sharing) = Sharing::of(&facts, flaw) else { return Self::default() };
+        let points_to = &sharing.points_to;
+        let recognised = locks::recognised(context, module, models.clone());
+        let (flows, points) = facts::flow::read(module, &index, &recognised);
+        let locksets = Locksets::of(&facts, &flows, points_to, flaw);
+        let users =
+            |id: FunctionId| program.user_functions.contains(&facts.functions[id as usize].name);
+        let order = lock_order::Input {
+            facts: &facts,
+            flows: &flows,
+            points_to,
+            locksets: &locksets,
+            is_users: &users,
+        };
+        Self {
+            order: Order::of(context, &order, &points),
+            reaches: Reaches::of(module, &index, &sharing),
+            locks: LocksHeld::of(module, &points, &locksets),
+        }
+    }
 }
 
 /// Instruments a closed program (see [`crate::shim`]) in place.
@@ -130,9 +158,9 @@ pub fn instrument(
     let rules = std::mem::take(&mut program.rules);
     let privacy = Rc::new(Privacy::flawed(module, rules.flaw));
     let waits = waiting(context, module, &privacy);
-    let (reaches, locks) = match rules.checked {
-        true => claimed(context, module, &models, rules.flaw),
-        false => Default::default(),
+    let Claimed { reaches, locks, order } = match rules.checked {
+        true => Claimed::of(context, module, &models, &program, rules.flaw),
+        false => Claimed::default(),
     };
     attributes::strip(module);
     externals::rename(context, module);
@@ -158,6 +186,7 @@ pub fn instrument(
     };
     let paths = instrumenter.sites.paths_of_atomics(context, &functions);
     instrumenter.models.fit(&paths);
+    let order = order.placed(context, &mut instrumenter.sites);
     let naked = Attribute::named("naked");
     for function in functions {
         if !function.is_declaration() {
@@ -182,6 +211,7 @@ pub fn instrument(
     let count = sites.len();
     sidecar::embed(context, module, program, externals, sites, models.believed());
     sidecar::embed_plan(context, module, table);
+    sidecar::embed_order(context, module, &order);
     Ok(Summary { models, sites: count })
 }
 

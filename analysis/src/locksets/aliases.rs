@@ -81,13 +81,14 @@ impl<'a> Aliases<'a> {
         }
     }
 
-    fn objects_of(&self, root: Root) -> Option<Rc<[ObjectId]>> {
+    /// The objects that what a root stands for may point into, if that is known.
+    pub fn objects_of(&self, root: Root) -> Option<Rc<[ObjectId]>> {
         match root {
             Root::Global(id) => self.points_to.object_of_global(id).map(|object| [object].into()),
             Root::Parameter(slot) | Root::Variable(slot) | Root::Result(slot) => {
                 Some(self.objects(slot))
             }
-            Root::Content(..) | Root::Given(..) => None,
+            Root::Content(..) | Root::Assumed(..) | Root::Given(..) => None,
         }
     }
 

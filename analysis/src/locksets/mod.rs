@@ -14,8 +14,13 @@
 mod aliases;
 mod body;
 mod callees;
-mod components;
+mod callers;
+pub mod components;
 mod fixpoint;
+mod may;
+mod order;
+mod own;
+mod passing;
 mod state;
 mod summary;
 mod symbol;
@@ -27,9 +32,12 @@ use crate::points_to::PointsTo;
 use aliases::{Aliases, InMemory};
 use body::Body;
 use callees::Callees;
+use callers::Callers;
 use lockred_trace::plan::Flaw;
+pub use may::{Nested, Taken};
+use order::Order;
 use state::{Base, Hold, Released, State};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use summary::Summary;
 use symbol::{Known, Root, Symbol};
@@ -37,6 +45,9 @@ use transfer::Transfer;
 
 /// Blocks of a function that is looked at; nothing is known of larger ones.
 const LARGEST: usize = 3000;
+
+/// Pairs of nested locks of a function that its callers tell apart.
+const MOST_PASSED: usize = 500;
 
 /// A lock, as seen from an access.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -55,6 +66,12 @@ pub type Held = BTreeMap<Lock, bool>;
 pub struct Locksets {
     /// By point, and number of the access there.
     accesses: HashMap<(Point, usize), Held>,
+    /// Locks that may be acquired under others.
+    nested: Vec<Nested>,
+    /// What each function may call.
+    calls: Vec<Vec<FunctionId>>,
+    /// Where std's own locks are acquired, which are left out.
+    left_out: Vec<Point>,
 }
 
 impl Locksets {
@@ -62,13 +79,35 @@ impl Locksets {
     #[must_use]
     pub fn of(facts: &Facts, flows: &[Flow], points_to: &PointsTo<'_>, flaw: Option<Flaw>) -> Self {
         let in_memory = InMemory::of(points_to);
-        let mut analysis =
-            Analysis { facts, flows, points_to, in_memory, callees: Callees::new(facts), flaw };
-        let components = analysis.components();
-        for component in &components {
-            analysis.summarise(component);
+        let mut analysis = Analysis {
+            facts,
+            flows,
+            points_to,
+            in_memory,
+            callees: Callees::new(facts, points_to),
+            flaw,
+            nested: Vec::new(),
+        };
+        let callers = Callers::of(&analysis);
+        for component in &callers.components {
+            analysis.summarise(component, &callers);
         }
-        analysis.locksets(&components)
+        Self { calls: callers.callees, ..analysis.locksets(&callers.components) }
+    }
+
+    /// Locks that may be acquired, by operations that wait, where others may be held.
+    pub fn nested(&self) -> &[Nested] {
+        &self.nested
+    }
+
+    /// Where locks are acquired that are no part of that.
+    pub fn left_out(&self) -> &[Point] {
+        &self.left_out
+    }
+
+    /// What each function may call.
+    pub fn calls(&self) -> &[Vec<FunctionId>] {
+        &self.calls
     }
 
     /// All accesses of functions that acquire locks, or are called under some: the point of each, its number among those of the instruction, and the locks.
@@ -84,6 +123,8 @@ struct Analysis<'a> {
     in_memory: InMemory,
     callees: Callees<'a>,
     flaw: Option<Flaw>,
+    /// What callers have nothing to add to.
+    nested: Vec<Nested>,
 }
 
 impl Analysis<'_> {
@@ -109,23 +150,6 @@ impl Analysis<'_> {
         !self.flow(function).blocks.is_empty() && self.points_to.is_reached(function)
     }
 
-    fn components(&self) -> Vec<Vec<FunctionId>> {
-        let callees = |function: FunctionId| {
-            let mut all = Vec::new();
-            if self.is_looked_at(function) {
-                let aliases = self.aliases(function);
-                for call in self.calls(function) {
-                    all.extend(self.callees.candidates(&aliases, call).0);
-                }
-                all.sort_unstable();
-                all.dedup();
-            }
-            all
-        };
-        let all: Vec<_> = (0..self.flows.len() as FunctionId).map(callees).collect();
-        components::components(&all)
-    }
-
     fn calls_itself(&self, component: &[FunctionId]) -> bool {
         let [only] = component else { return true };
         let is_itself = |call: &Call| match call.callee {
@@ -137,7 +161,7 @@ impl Analysis<'_> {
     }
 
     /// Summaries of functions that call each other.
-    fn summarise(&mut self, component: &[FunctionId]) {
+    fn summarise(&mut self, component: &[FunctionId], callers: &Callers) {
         let members: Vec<FunctionId> =
             component.iter().copied().filter(|&f| self.is_looked_at(f)).collect();
         if self.calls_itself(component) {
@@ -145,20 +169,93 @@ impl Analysis<'_> {
                 true => Released::default(),
                 false => Released::Anything,
             };
-            for member in members {
+            for &member in &members {
                 let parameters = self.facts.functions[member as usize].parameters;
                 let summary = Summary::unknown(parameters, released.clone());
                 self.callees.summaries[member as usize] = Some(Rc::new(summary));
             }
-            return;
+            return self.order_of_circle(&members);
         }
         for function in members {
-            let parameters = self.facts.functions[function as usize].parameters;
-            let summary = self.summary(function, State::default(), &mut |_, _| {});
-            let summary =
-                summary.unwrap_or_else(|| Summary::unknown(parameters, Released::Anything));
+            let mut summary = self.summarise_alone(function);
+            let (passed, rest): (BTreeSet<_>, BTreeSet<_>) =
+                std::mem::take(&mut summary.nested).into_iter().partition(Nested::is_passed);
+            self.nested.extend(rest);
+            if callers.others[function as usize] || passed.len() > MOST_PASSED {
+                self.nested.extend(passed.iter().cloned());
+            }
+            if passed.len() <= MOST_PASSED {
+                summary.nested = passed;
+            }
             self.callees.summaries[function as usize] = Some(Rc::new(summary));
         }
+    }
+
+    /// The summary of a function, by those of what it calls.
+    fn summarise_alone(&self, function: FunctionId) -> Summary {
+        let parameters = self.facts.functions[function as usize].parameters;
+        let body = Body::of(self.flow(function), parameters);
+        let aliases = self.aliases(function);
+        let transfer = self.transfer(&body, &aliases);
+        let mut order = Order::of(function);
+        let fits = body.flow.blocks.len() <= LARGEST;
+        let mut summary = match fits.then(|| transfer.solve(State::default())).flatten() {
+            Some(solution) => {
+                transfer.tell(&solution, &mut |state, step| order.step(&transfer, state, step))
+            }
+            None => {
+                let mut summary = Summary::unknown(parameters, Released::Anything);
+                let may = order.at_once(&transfer);
+                summary.may_hold(&[may.clone(), may]);
+                summary
+            }
+        };
+        order.into_summary(&mut summary);
+        summary
+    }
+
+    /// The order of locks in functions that call each other: until nothing is added. No address of theirs has a name that the others know.
+    fn order_of_circle(&mut self, members: &[FunctionId]) {
+        if !members.iter().any(|&f| self.acquires_something(f)) {
+            return;
+        }
+        let mut nested = BTreeSet::new();
+        loop {
+            let mut changed = false;
+            for &member in members {
+                let found = self.summarise_alone(member);
+                let may = found.may().map(|may| may.map(Taken::nameless));
+                nested.extend(found.nested.iter().map(|nested| nested.map(Taken::nameless)));
+                let known = &mut self.callees.summaries[member as usize];
+                let Some(known) = known.as_mut().map(Rc::make_mut) else { continue };
+                let before = (known.may(), known.acquires.len());
+                known.may_hold(&may);
+                known.acquires.extend(found.acquires.iter().map(Taken::nameless));
+                changed |= before != (known.may(), known.acquires.len());
+            }
+            if !changed {
+                break;
+            }
+        }
+        self.nested.extend(nested);
+    }
+
+    /// Whether a function acquires a lock, or calls one that does, as far as that is known.
+    fn acquires_something(&self, function: FunctionId) -> bool {
+        let aliases = self.aliases(function);
+        let mut steps = self.flow(function).blocks.iter().flat_map(|block| &block.steps);
+        steps.any(|step| match step {
+            Step::Synchronise { act, .. } => matches!(act, Act::Acquire { .. } | Act::Try { .. }),
+            Step::Call(call) => {
+                let summary = self.callees.of(&aliases, call);
+                !summary.acquires.is_empty() || summary.may().iter().any(|may| !may.is_empty())
+            }
+            _ => false,
+        })
+    }
+
+    fn transfer<'a>(&'a self, body: &'a Body<'a>, aliases: &'a Aliases<'a>) -> Transfer<'a> {
+        Transfer { body, aliases, callees: &self.callees, flaw: self.flaw }
     }
 
     /// Whether nothing in a function gives back a lock, as far as it does not call these others.
@@ -191,14 +288,13 @@ impl Analysis<'_> {
         }
         let body = Body::of(flow, self.facts.functions[function as usize].parameters);
         let aliases = self.aliases(function);
-        let transfer =
-            Transfer { body: &body, aliases: &aliases, callees: &self.callees, flaw: self.flaw };
+        let transfer = self.transfer(&body, &aliases);
         let solution = transfer.solve(initial)?;
         Some(transfer.tell(&solution, tell))
     }
 
     /// From callers to callees.
-    fn locksets(&self, components: &[Vec<FunctionId>]) -> Locksets {
+    fn locksets(self, components: &[Vec<FunctionId>]) -> Locksets {
         let mut found = Locksets::default();
         let mut entries: Vec<Option<BTreeMap<Symbol, Hold>>> = vec![None; self.flows.len()];
         for (function, called) in self.called_by_others().into_iter().enumerate() {
@@ -218,6 +314,12 @@ impl Analysis<'_> {
                 self.visit(function, entry, &mut found, &mut entries);
             }
         }
+        for function in (0..self.flows.len() as FunctionId).filter(|&f| self.is_looked_at(f)) {
+            let aliases = self.aliases(function);
+            let own = &self.callees.own;
+            found.left_out.extend(own.points(self.flow(function), &aliases, self.points_to));
+        }
+        found.nested = self.nested;
         found
     }
 

@@ -1,5 +1,6 @@
 //! What is known at a point of a function: of values, of memory that is its own, and which locks are held.
 
+use super::may::May;
 use super::symbol::{Known, Root, Symbol};
 use crate::facts::Slot;
 use crate::facts::flow::Point;
@@ -95,6 +96,12 @@ pub struct State {
     pub held: BTreeMap<Symbol, Hold>,
     /// See [`Released`].
     pub released: Released,
+    /// Locks that the function or those that it called have acquired, and may hold.
+    pub may: May,
+    /// What [`Root::Assumed`] says of results.
+    pub assumed: BTreeMap<Slot, Root>,
+    /// Locks that were surely given back, and acquired by the function's callers.
+    pub gave: BTreeSet<Symbol>,
 }
 
 impl State {
@@ -166,6 +173,9 @@ impl State {
             cell.known = cell.known.filter(|known| !old(known));
         }
         self.held.retain(|symbol, _| !renewed(symbol.root));
+        self.may.renew(&renewed);
+        self.gave.retain(|symbol| !renewed(symbol.root));
+        self.assumed.retain(|slot, _| !renewed(Root::Result(*slot)));
         let Released::Only(released) = &self.released else { return };
         if released.iter().any(|symbol| renewed(symbol.root)) {
             self.released = Released::Anything;
@@ -186,6 +196,24 @@ impl State {
             if !released.insert(lock) || released.len() > LIMIT {
                 self.released = Released::Anything;
             }
+        }
+    }
+
+    /// An address, by what is assumed of where it comes from.
+    pub fn assume(&self, symbol: Symbol) -> Symbol {
+        match symbol.root {
+            Root::Result(slot) => {
+                let root = self.assumed.get(&slot).copied().unwrap_or(symbol.root);
+                Symbol { root, ..symbol }
+            }
+            _ => symbol,
+        }
+    }
+
+    /// A lock is surely given back: it may not be held any more.
+    pub fn give_back(&mut self, lock: Symbol) {
+        if !self.may.release(lock) && lock.is_outside() {
+            self.gave.insert(lock);
         }
     }
 
@@ -243,6 +271,9 @@ impl State {
             })
         });
         self.released.unite(&other.released);
+        self.may.unite(&other.may);
+        self.assumed.retain(|slot, root| other.assumed.get(slot) == Some(root));
+        self.gave.retain(|lock| other.gave.contains(lock));
         *self != before
     }
 }

@@ -1,5 +1,6 @@
 //! What a call of a function does, in terms of what it is passed.
 
+use super::may::{May, Nested, Taken};
 use super::state::{Base, Cell, Hold, Released, State};
 use super::symbol::{Known, Root, Symbol};
 use crate::facts::Slot;
@@ -22,6 +23,10 @@ pub struct Exit {
     pub held: BTreeMap<Symbol, Hold>,
     /// Locks that it has given back.
     pub released: Released,
+    /// Locks that it has acquired, and may hold.
+    pub may: May,
+    /// Locks of its callers that it has surely given back.
+    pub gave: BTreeSet<Symbol>,
 }
 
 /// See the module.
@@ -31,13 +36,33 @@ pub struct Summary {
     pub returns: Vec<Exit>,
     /// The ways in which an exception leaves it.
     pub unwinds: Vec<Exit>,
+    /// Locks that it, or what it calls, may acquire by operations that wait.
+    pub acquires: BTreeSet<Taken>,
+    /// Locks that may be acquired under others, of which its callers know more.
+    pub nested: BTreeSet<Nested>,
 }
 
 impl Summary {
     /// Of a function that may do anything to what it is passed.
     pub fn unknown(parameters: u32, released: Released) -> Self {
         let exit = Exit { clobbered: (0..parameters).collect(), released, ..Exit::default() };
-        Self { returns: vec![exit.clone()], unwinds: vec![exit] }
+        Self { returns: vec![exit.clone()], unwinds: vec![exit], ..Self::default() }
+    }
+
+    /// It may come back with these, or unwind with those.
+    pub fn may_hold(&mut self, may: &[May; 2]) {
+        for (exits, may) in [&mut self.returns, &mut self.unwinds].into_iter().zip(may) {
+            exits.iter_mut().for_each(|exit| exit.may.unite(may));
+        }
+    }
+
+    /// What it may hold when it returns, and when it unwinds.
+    pub fn may(&self) -> [May; 2] {
+        [&self.returns, &self.unwinds].map(|exits| {
+            let mut all = May::default();
+            exits.iter().for_each(|exit| all.unite(&exit.may));
+            all
+        })
     }
 
     /// Whether it gives back nothing that its callers hold.
@@ -76,14 +101,20 @@ impl Exits {
             }
         };
         let results = results.into_iter().map(|known| self.outside(known?)).collect();
-        Exit { results, cells, clobbered: state.clobbered.clone(), held, released }
+        let mut outside = |lock: Symbol| self.outside(Known::At(state.assume(lock)))?.symbol();
+        let may = state
+            .may
+            .map(|taken| Taken { lock: taken.lock.and_then(&mut outside), ..taken.clone() });
+        let gave = state.gave.iter().filter_map(|&lock| outside(lock)).collect();
+        let clobbered = state.clobbered.clone();
+        Exit { results, cells, clobbered, held, released, may, gave }
     }
 
     /// The same in terms that callers know.
     fn outside(&mut self, known: Known) -> Option<Known> {
         let Known::At(Symbol { root, offset }) = known else { return Some(known) };
         let root = match root {
-            Root::Global(_) | Root::Parameter(_) | Root::Content(..) => root,
+            Root::Global(_) | Root::Parameter(_) | Root::Content(..) | Root::Assumed(..) => root,
             // It is no more.
             Root::Variable(_) => return None,
             Root::Result(_) | Root::Given(..) => {

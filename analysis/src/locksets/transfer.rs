@@ -3,8 +3,9 @@
 use super::aliases::Aliases;
 use super::body::Body;
 use super::callees::Callees;
+use super::passing::is_renewed;
 use super::state::{Base, Hold, State};
-use super::summary::{Exit, SELF};
+use super::summary::Exit;
 use super::symbol::{Known, Root, Symbol};
 use crate::facts::Slot;
 use crate::facts::flow::{Act, BlockId, Call, End, Part, Step, Value};
@@ -60,6 +61,9 @@ impl Transfer<'_> {
                             let hold = Hold { shared: *shared, point: Some(*point) };
                             state.held.insert(lock, hold);
                         }
+                        if let Some(taken) = self.taken(&state, *address, *shared, *point) {
+                            state.may.acquire(taken);
+                        }
                         next.extend([failed, state]);
                     }
                     step => {
@@ -110,7 +114,14 @@ impl Transfer<'_> {
                     let known = from
                         .filter(|_| size > 0)
                         .and_then(|(base, at)| state.read(base, at + i64::from(offset), size));
+                    let assumed = match from {
+                        None if size == 8 => self.assumed(state, *address, offset.into()),
+                        _ => None,
+                    };
                     self.define(state, slot, known);
+                    if let Some(root) = assumed {
+                        state.assumed.insert(slot, root);
+                    }
                 }
             }
             Step::Store { address, parts, size, .. } => {
@@ -149,19 +160,32 @@ impl Transfer<'_> {
             }
             Step::Synchronise { act, address, point } => {
                 let lock = self.body.known(state, *address).and_then(Known::symbol);
+                if let Act::Acquire { shared } = act
+                    && let Some(taken) = self.taken(state, *address, *shared, *point)
+                {
+                    state.may.acquire(taken);
+                }
                 match (act, lock) {
                     (Act::Acquire { shared }, Some(lock)) => {
                         let hold = Hold { shared: *shared, point: Some(*point) };
                         state.held.insert(lock, hold);
                     }
                     (Act::Release, _) if self.flaw == Some(Flaw::LocksStayHeld) => {}
-                    (Act::Release, Some(lock)) => self.release(state, lock),
+                    (Act::Release, Some(lock)) => {
+                        let assumed = state.assume(lock);
+                        self.release(state, lock);
+                        state.give_back(assumed);
+                    }
                     (Act::Downgrade, Some(lock)) if state.held.contains_key(&lock) => {
                         if let Some(hold) = state.held.get_mut(&lock) {
                             hold.shared = true;
                         }
+                        state.may.downgrade(lock);
                     }
-                    (Act::Downgrade, Some(lock)) => self.release(state, lock),
+                    (Act::Downgrade, Some(lock)) => {
+                        self.release(state, lock);
+                        state.may.downgrade(lock);
+                    }
                     (Act::Release | Act::Downgrade, None) => state.release_anything(),
                     _ => {}
                 }
@@ -181,6 +205,16 @@ impl Transfer<'_> {
         let known = known.filter(|known| *known != Known::At(Symbol::of(Root::Result(slot))));
         if let Some(known) = known {
             state.values.insert(slot, known);
+        }
+    }
+
+    /// What is in memory behind a parameter that is not followed, and that the function has not written.
+    fn assumed(&self, state: &State, address: Value, offset: i64) -> Option<Root> {
+        let symbol = self.body.known(state, address)?.symbol()?;
+        let base = Base::of(symbol.root).filter(|base| matches!(base, Base::Parameter(_)))?;
+        match state.read(base, symbol.offset + offset, 8)?.symbol()? {
+            Symbol { root: Root::Content(slot, at), offset: 0 } => Some(Root::Assumed(slot, at)),
+            _ => None,
         }
     }
 
@@ -244,36 +278,12 @@ impl Transfer<'_> {
 
     /// What is known where a call ends so.
     fn apply(&self, before: &State, call: &Call, exit: &Exit) -> State {
-        let arguments: Vec<Option<Known>> =
-            call.arguments.iter().map(|&argument| self.body.known(before, argument)).collect();
+        let arguments = self.arguments(before, call);
         let argument = |slot: Slot| arguments.get(slot as usize).copied().flatten();
         let results = call.result.0..call.result.0 + call.result.1;
-        let renewed = |root| match root {
-            Root::Given(point, _) => point == call.point,
-            Root::Result(slot) => results.contains(&slot),
-            _ => false,
-        };
-        // What the call computes again is another value than what it was passed by that name.
-        let fresh = |known: Known| !known.symbol().is_some_and(|symbol| renewed(symbol.root));
-        let inside = |known: Known| -> Option<Known> {
-            let Known::At(Symbol { root, offset }) = known else { return Some(known) };
-            let outer = match root {
-                Root::Global(_) => Some(known),
-                Root::Parameter(slot) => argument(slot)?.plus(offset),
-                Root::Content(slot, at) => {
-                    let symbol = argument(slot)?.symbol()?;
-                    let base = Base::of(symbol.root).filter(|&base| self.aliases.follows(base))?;
-                    before.read(base, symbol.offset + at, 8)?.plus(offset)
-                }
-                Root::Given(SELF, number) => {
-                    Some(Known::At(Symbol { root: Root::Given(call.point, number), offset }))
-                }
-                Root::Variable(_) | Root::Result(_) | Root::Given(..) => None,
-            };
-            outer.filter(|&outer| matches!(root, Root::Given(..)) || fresh(outer))
-        };
+        let inside = |known: Known| self.outward(before, call, &arguments, known);
         let mut state = before.clone();
-        state.renew(renewed);
+        state.renew(|root| is_renewed(root, call));
         match &exit.released {
             super::state::Released::Anything => state.release_anything(),
             super::state::Released::Only(locks) => {
@@ -325,6 +335,15 @@ impl Transfer<'_> {
             if let Some(Known::At(lock)) = inside(Known::At(lock)) {
                 state.held.insert(lock, Hold { point: Some(call.point), ..*hold });
             }
+        }
+        for &lock in &exit.gave {
+            if let Some(Known::At(lock)) = inside(Known::At(lock)) {
+                let lock = before.assume(lock);
+                state.give_back(lock);
+            }
+        }
+        for taken in exit.may.iter() {
+            state.may.come_back_with(self.taken_outward(before, call, &arguments, taken));
         }
         state
     }
