@@ -1,10 +1,11 @@
 //! The order of locks, with sites and names, as the executable holds it.
 
+use super::Program;
 use super::sites::Sites;
-use crate::facts::flow::{Flow, Points};
+use crate::facts::flow::{Flow, Point, Points};
 use crate::facts::{Facts, FunctionId};
 use crate::llvm::{Context, Instruction};
-use crate::lock_order::{End, Graph, Lock, Origin, Origins, Threads, circles};
+use crate::lock_order::{End, Graph, Lock, LockId, Origin, Origins, Threads, circles};
 use crate::locksets::Locksets;
 use crate::points_to::PointsTo;
 use crate::recognise::{demangle, path_of};
@@ -18,87 +19,65 @@ pub struct Input<'a> {
     pub flows: &'a [Flow],
     pub points_to: &'a PointsTo<'a>,
     pub locksets: &'a Locksets,
-    /// Whether a function is not one of std's.
-    pub is_users: &'a dyn Fn(FunctionId) -> bool,
-}
-
-/// The order of locks in a program that has not been changed yet.
-#[derive(Debug, Default)]
-pub struct Order {
-    known: bool,
-    /// By their number.
-    nestings: Vec<([(Instruction, End); 2], Nesting)>,
-    left_out: Vec<Instruction>,
-    locks: Vec<String>,
-    threads: Vec<String>,
-    circles: Vec<Circle>,
+    /// By function: whether it is of the user's own code.
+    pub users: &'a [bool],
 }
 
 /// Crates whose functions are nobody's own.
 const LIBRARIES: &[&str] = &["std::", "core::", "alloc::", "test::"];
 
-impl Order {
-    /// Makes it.
-    pub fn of(context: Context, input: &Input<'_>, points: &Points) -> Self {
-        let Input { facts, flows, points_to, locksets, is_users } = *input;
-        let graph = Graph::of(locksets.nested(), points_to);
-        let threads = Threads::of(facts, flows, points_to, locksets.calls());
-        let origins = Origins::of(&graph.locks, flows, points_to, is_users);
-        let names = Names { context, input, points };
-        let found = circles(&graph.nestings, &threads);
-        let nesting = |nesting: &crate::lock_order::Nesting| {
-            let ends = [&nesting.held, &nesting.wanted];
-            let none = || Taken { locks: Vec::new(), site: Default::default(), shared: false };
-            let ends = ends.map(|end| (points.instruction(end.point), end.clone()));
-            let told = Nesting {
-                held: none(),
-                wanted: none(),
-                apart: nesting.apart,
-                within: names.function(nesting.within),
-                gates: nesting.gates.iter().copied().collect(),
-                threads: threads.of_function(nesting.within).iter().copied().collect(),
-            };
-            (ends, told)
-        };
-        let circle = |circle: crate::lock_order::Circle| Circle {
-            kind: circle.kind,
-            nestings: circle.nestings,
-            locks: circle.locks,
-        };
-        Self {
-            known: true,
-            nestings: graph.nestings.iter().map(nesting).collect(),
-            left_out: locksets.left_out().iter().map(|&p| points.instruction(p)).collect(),
-            locks: graph.locks.iter().map(|&lock| names.lock(lock, origins.origin(lock))).collect(),
-            threads: threads.entries().iter().map(|&f| names.thread(f)).collect(),
-            circles: found.into_iter().map(circle).collect(),
-        }
+/// The order of locks in a program that has not been changed yet.
+pub fn order(context: Context, input: &Input<'_>, points: &Points, sites: &mut Sites) -> LockOrder {
+    let Input { facts, flows, points_to, locksets, .. } = *input;
+    let graph = Graph::of(locksets.nested(), facts, points_to);
+    let threads = Threads::of(facts, flows, points_to, locksets.calls());
+    let names = Names { context, input, points };
+    let origins = Origins::of(&graph.locks, flows, points_to, &|id| input.users[id as usize]);
+    let origin = |id: LockId| origins.origin(graph.locks[id as usize]);
+    let locks = 0..graph.locks.len() as LockId;
+    let channels = locks.filter(|&id| names.is_of_channel(origin(id))).collect();
+    let found = circles(&graph.nestings, &channels, &threads);
+    let mut place = |point: Point| {
+        let at = points.instruction(point);
+        sites.of(context, at.function(), at)
+    };
+    let mut left_out: Vec<SiteId> = locksets.left_out().iter().map(|&p| place(p)).collect();
+    left_out.sort_unstable_by_key(|site| site.0);
+    left_out.dedup();
+    let mut taken = |end: &End| Taken {
+        locks: end.locks.clone(),
+        site: place(end.point),
+        call: place(end.call),
+        shared: end.shared,
+    };
+    let nesting = |nesting: &crate::lock_order::Nesting| Nesting {
+        held: taken(&nesting.held),
+        wanted: taken(&nesting.wanted),
+        apart: nesting.apart,
+        within: names.function(nesting.within),
+        gates: nesting.gates.iter().copied().collect(),
+        threads: threads.of_function(nesting.within).iter().copied().collect(),
+    };
+    let circle = |circle: crate::lock_order::Circle| Circle {
+        kind: circle.kind,
+        nestings: circle.nestings,
+        locks: circle.locks,
+    };
+    LockOrder {
+        known: true,
+        nestings: graph.nestings.iter().map(nesting).collect(),
+        left_out,
+        locks: graph.locks.iter().map(|&lock| names.lock(lock, origins.origin(lock))).collect(),
+        threads: threads.entries().iter().map(|&f| names.thread(f)).collect(),
+        circles: found.into_iter().map(circle).collect(),
     }
+}
 
-    /// With the sites of the operations.
-    pub fn placed(self, context: Context, sites: &mut Sites) -> LockOrder {
-        let mut left_out: Vec<SiteId> =
-            self.left_out.iter().map(|at| sites.of(context, at.function(), *at)).collect();
-        left_out.sort_unstable_by_key(|site| site.0);
-        left_out.dedup();
-        let mut taken = |(at, end): &(Instruction, End)| Taken {
-            locks: end.locks.clone(),
-            site: sites.of(context, at.function(), *at),
-            shared: end.shared,
-        };
-        let nestings = self.nestings.into_iter().map(|([held, wanted], nesting)| Nesting {
-            held: taken(&held),
-            wanted: taken(&wanted),
-            ..nesting
-        });
-        LockOrder {
-            nestings: nestings.collect(),
-            left_out,
-            known: self.known,
-            locks: self.locks,
-            threads: self.threads,
-            circles: self.circles,
-        }
+/// Whether a function is of the user's own crates, not of a generic one of std's.
+pub fn is_users(program: &Program, symbol: &str) -> bool {
+    program.user_functions.contains(symbol) && {
+        let path = path_of(&demangle(symbol));
+        !LIBRARIES.iter().any(|library| path.starts_with(library)) && !path.starts_with("__")
     }
 }
 
@@ -128,9 +107,25 @@ impl Names<'_> {
             }
             Origin::Call(point) => {
                 let at = self.points.instruction(point);
-                format!("what {} allocates{place}", self.place(at))
+                format!("what {} allocates at {}{place}", self.callee(point), self.place(at))
             }
             Origin::Heap => format!("a block of the heap{place}"),
+        }
+    }
+
+    /// What a call calls.
+    fn callee(&self, point: Point) -> String {
+        let callee = self.points.instruction(point).callee();
+        let function = callee.and_then(|callee| callee.as_function());
+        function.map_or_else(|| "a call".to_owned(), |function| demangle(&function.name()))
+    }
+
+    /// Whether a lock is a channel's, which nobody else acquires.
+    fn is_of_channel(&self, origin: Origin) -> bool {
+        match origin {
+            Origin::Call(point) => is_of_channels(&self.callee(point)),
+            Origin::Variable(function) => is_of_channels(&self.function(function)),
+            Origin::Global(_) | Origin::Heap => false,
         }
     }
 
@@ -143,26 +138,26 @@ impl Names<'_> {
         let Some(location) = location else { return demangle(&at.function().name()) };
         let symbol = location.subprogram(self.context).map(|s| s.symbol(self.context));
         let function = demangle(&symbol.unwrap_or_else(|| at.function().name()));
-        format!("{function} ({}:{})", location.file(), location.line())
+        format!("{}:{} in {function}", location.file(), location.line())
     }
 
     /// A thread by the first function of the user's own that it calls.
     fn thread(&self, entry: FunctionId) -> String {
         let calls = self.input.locksets.calls();
-        let is_own = |&id: &FunctionId| {
-            let path = path_of(&self.function(id));
-            (self.input.is_users)(id)
-                && !LIBRARIES.iter().any(|library| path.starts_with(library))
-                && !path.starts_with("__")
-        };
         let mut seen = BTreeSet::from([entry]);
         let mut open = VecDeque::from([entry]);
         while let Some(id) = open.pop_front() {
-            if is_own(&id) {
+            if self.input.users[id as usize] {
                 return self.function(id);
             }
             open.extend(calls[id as usize].iter().copied().filter(|&callee| seen.insert(callee)));
         }
         self.function(entry)
     }
+}
+
+/// Whether a function is of std's channels.
+fn is_of_channels(name: &str) -> bool {
+    let path = path_of(name);
+    path.starts_with("std::sync::mpsc::") || path.starts_with("std::sync::mpmc::")
 }

@@ -25,7 +25,7 @@ mod user_code;
 
 pub use escape::Privacy;
 
-use crate::facts::{self, FunctionId};
+use crate::facts;
 use crate::llvm::{Attribute, Context, Function, Instruction, Module, Opcode};
 use crate::locksets::Locksets;
 use crate::plan::{Decide, Decisions, Known, Rules, Table};
@@ -34,8 +34,8 @@ use crate::sharing::{Reaches, Sharing};
 use crate::waits::{self, Calls, Wait};
 use externals::Externals;
 use hooks::Hooks;
-use lock_order::Order;
 use lockred_trace::hooks::TEXT_SECTION;
+use lockred_trace::lock_order::LockOrder;
 use lockred_trace::plan::{Flaw, Reason};
 use locks::LocksHeld;
 use sites::Sites;
@@ -109,7 +109,7 @@ pub fn defined_functions(module: &Module) -> HashSet<String> {
 struct Claimed {
     reaches: Reaches,
     locks: LocksHeld,
-    order: Order,
+    order: LockOrder,
 }
 
 impl Claimed {
@@ -120,24 +120,25 @@ impl Claimed {
         models: &Models,
         program: &Program,
         flaw: Option<Flaw>,
+        sites: &mut Sites,
     ) -> Self {
         let (facts, index) = facts::read(module);
         let Some(sharing) = Sharing::of(&facts, flaw) else { return Self::default() };
         let points_to = &sharing.points_to;
         let recognised = locks::recognised(context, module, models.clone());
         let (flows, points) = facts::flow::read(module, &index, &recognised);
-        let locksets = Locksets::of(&facts, &flows, points_to, flaw);
-        let users =
-            |id: FunctionId| program.user_functions.contains(&facts.functions[id as usize].name);
+        let users: Vec<bool> =
+            facts.functions.iter().map(|f| lock_order::is_users(program, &f.name)).collect();
+        let locksets = Locksets::of(&facts, &flows, points_to, users.clone(), flaw);
         let order = lock_order::Input {
             facts: &facts,
             flows: &flows,
             points_to,
             locksets: &locksets,
-            is_users: &users,
+            users: &users,
         };
         Self {
-            order: Order::of(context, &order, &points),
+            order: lock_order::order(context, &order, &points, sites),
             reaches: Reaches::of(module, &index, &sharing),
             locks: LocksHeld::of(module, &points, &locksets),
         }
@@ -158,10 +159,15 @@ pub fn instrument(
     let rules = std::mem::take(&mut program.rules);
     let privacy = Rc::new(Privacy::flawed(module, rules.flaw));
     let waits = waiting(context, module, &privacy);
-    let Claimed { reaches, locks, order } = match rules.checked {
-        true => Claimed::of(context, module, &models, &program, rules.flaw),
+    let mut sites = Sites::new();
+    let mut claimed = match rules.checked || rules.order {
+        true => Claimed::of(context, module, &models, &program, rules.flaw, &mut sites),
         false => Claimed::default(),
     };
+    if !rules.checked {
+        claimed = Claimed { order: claimed.order, ..Claimed::default() };
+    }
+    let Claimed { reaches, locks, order } = claimed;
     attributes::strip(module);
     externals::rename(context, module);
     unreachable::trap(context, module);
@@ -174,7 +180,7 @@ pub fn instrument(
         context,
         module,
         hooks: Hooks::declare(context, module),
-        sites: Sites::new(),
+        sites,
         externals: Externals::default(),
         models,
         rules,
@@ -186,7 +192,6 @@ pub fn instrument(
     };
     let paths = instrumenter.sites.paths_of_atomics(context, &functions);
     instrumenter.models.fit(&paths);
-    let order = order.placed(context, &mut instrumenter.sites);
     let naked = Attribute::named("naked");
     for function in functions {
         if !function.is_declaration() {

@@ -29,7 +29,11 @@ pub trait Runs {
 }
 
 /// The circles of nestings. O(nestings and pairs of them that meet), but for the shortest circles.
-pub fn circles(nestings: &[Nesting], who: &dyn Runs) -> Vec<Circle> {
+///
+/// Locks that are said to be others' make none: nobody acquires another lock while one of them is held.
+pub fn circles(nestings: &[Nesting], others: &BTreeSet<LockId>, who: &dyn Runs) -> Vec<Circle> {
+    let told: Vec<Nesting> = nestings.iter().map(|nesting| without(nesting, others)).collect();
+    let nestings = &told[..];
     let mut found = Vec::new();
     let open = search(nestings, who, false, &mut found);
     // What is only kept apart by gates: of those that are on no circle without.
@@ -55,6 +59,15 @@ pub fn circles(nestings: &[Nesting], who: &dyn Runs) -> Vec<Circle> {
     found.sort();
     found.dedup();
     found
+}
+
+/// A nesting without what is said of some locks.
+fn without(nesting: &Nesting, others: &BTreeSet<LockId>) -> Nesting {
+    let end = |end: &End| End {
+        locks: end.locks.iter().copied().filter(|lock| !others.contains(lock)).collect(),
+        ..end.clone()
+    };
+    Nesting { held: end(&nesting.held), wanted: end(&nesting.wanted), ..nesting.clone() }
 }
 
 /// Looks for circles, with regard to gates or not; gives the nestings that are on some.
@@ -178,7 +191,7 @@ mod tests {
     }
 
     fn nesting(held: LockId, wanted: LockId, gates: &[LockId]) -> Nesting {
-        let end = |lock| End { locks: vec![lock], point: lock, shared: false };
+        let end = |lock| End { locks: vec![lock], point: lock, call: lock, shared: false };
         Nesting {
             held: end(held),
             wanted: end(wanted),
@@ -189,7 +202,7 @@ mod tests {
     }
 
     fn found(nestings: &[Nesting]) -> Vec<(Kind, Vec<u32>)> {
-        let circles = circles(nestings, &Alone(BTreeSet::from([0])));
+        let circles = circles(nestings, &BTreeSet::from([7]), &Alone(BTreeSet::from([0])));
         circles.into_iter().map(|circle| (circle.kind, circle.nestings)).collect()
     }
 
@@ -201,6 +214,7 @@ mod tests {
         let three = [nesting(1, 2, &[]), nesting(2, 3, &[]), nesting(3, 1, &[])];
         assert_eq!(found(&three), [(Kind::Circle, vec![0, 1, 2])]);
         assert!(found(&three[..2]).is_empty());
+        assert!(found(&[nesting(1, 7, &[]), nesting(7, 1, &[])]).is_empty(), "another's");
     }
 
     #[test]

@@ -12,8 +12,8 @@ pub use lockred_trace::lock_order::Kind;
 pub use origins::{Origin, Origins};
 pub use threads::Threads;
 
-use crate::facts::FunctionId;
 use crate::facts::flow::Point;
+use crate::facts::{Facts, FunctionId};
 use crate::locksets::{Nested, Taken};
 use crate::points_to::{self, ObjectId, PointsTo};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -40,6 +40,8 @@ pub struct End {
     pub locks: Vec<LockId>,
     /// Where it is acquired.
     pub point: Point,
+    /// The same, or the call that leads there, in the user's code.
+    pub call: Point,
     /// With others, who only read.
     pub shared: bool,
 }
@@ -53,7 +55,7 @@ pub struct Nesting {
     pub wanted: End,
     /// How far the second is from the first, if both are parts of one block.
     pub apart: Option<i64>,
-    /// The function that holds the one.
+    /// The function that passes the locks to those that acquire them, or does so itself.
     pub within: FunctionId,
     /// Locks that are held exclusively, as far as each is one lock.
     pub gates: BTreeSet<LockId>,
@@ -70,9 +72,10 @@ pub struct Graph {
 
 impl Graph {
     /// Makes it. O(nestings, and the objects of their locks).
-    pub fn of(nested: &[Nested], points_to: &PointsTo<'_>) -> Self {
+    pub fn of(nested: &[Nested], facts: &Facts, points_to: &PointsTo<'_>) -> Self {
         let ends = || nested.iter().flat_map(|nested| [&nested.held, &nested.wanted]);
         let mut numbers = Numbers {
+            facts,
             points_to,
             exact: HashMap::new(),
             same: HashMap::new(),
@@ -101,8 +104,10 @@ impl Graph {
                 [one] => Some(one),
                 _ => None,
             });
-            let gates: BTreeSet<LockId> = gates.collect();
+            let mut gates: BTreeSet<LockId> = gates.collect();
             let key = (numbers.end(held), numbers.end(wanted), *apart, *within);
+            // What is on the circle itself keeps nobody off.
+            gates.retain(|gate| !key.0.locks.contains(gate) && !key.1.locks.contains(gate));
             let known = found.entry(key).or_insert_with(|| gates.clone());
             known.retain(|gate| gates.contains(gate));
         }
@@ -123,6 +128,7 @@ impl Graph {
 
 /// Numbers of locks.
 struct Numbers<'a> {
+    facts: &'a Facts,
     points_to: &'a PointsTo<'a>,
     /// Objects all of whose locks have a place in them that is known.
     exact: HashMap<ObjectId, bool>,
@@ -133,13 +139,19 @@ struct Numbers<'a> {
 
 impl Numbers<'_> {
     fn end(&mut self, taken: &Taken) -> End {
-        End { locks: self.locks_of(taken), point: taken.point, shared: taken.shared }
+        End {
+            locks: self.locks_of(taken),
+            point: taken.point,
+            call: taken.call.unwrap_or(taken.point),
+            shared: taken.shared,
+        }
     }
 
     fn locks_of(&mut self, taken: &Taken) -> Vec<LockId> {
         use points_to::Kind::{Global, Heap, Variable};
-        let is_memory = |object: ObjectId| {
-            matches!(self.points_to.kind(object), Global(_) | Heap(..) | Variable(..))
+        let is_memory = |object: ObjectId| match self.points_to.kind(object) {
+            Global(id) => !self.facts.globals[id as usize].is_constant,
+            kind => matches!(kind, Heap(..) | Variable(..)),
         };
         let objects: BTreeSet<ObjectId> = taken
             .objects

@@ -3,23 +3,42 @@
 use super::state::Base;
 use super::symbol::{Root, Symbol};
 use crate::facts::flow::Value;
-use crate::facts::{FunctionId, Slot};
+use crate::facts::{Act, Facts, FunctionId, Slot};
 use crate::points_to::{Kind, ObjectId, PointsTo};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
 /// Objects whose addresses are in memory, or in hands that are not known: they may be accessed without being passed.
+///
+/// Memory of functions that never return does not count: of panics, which are passed what they print. It is no more when they are left.
 #[derive(Clone, Debug)]
 pub struct InMemory(Vec<bool>);
 
 impl InMemory {
     /// Looks at all objects. O(objects and the addresses in them).
-    pub fn of(points_to: &PointsTo<'_>) -> Self {
+    pub fn of(facts: &Facts, points_to: &PointsTo<'_>) -> Self {
         let mut held = vec![false; points_to.object_count()];
+        let mut passing = vec![false; points_to.object_count()];
+        for (id, function) in facts.functions.iter().enumerate() {
+            let acts = || function.body.iter().flat_map(|body| &body.acts);
+            if !points_to.is_reached(id as FunctionId)
+                || acts().any(|act| matches!(act, Act::Return(_)))
+            {
+                continue;
+            }
+            for act in acts() {
+                if let Act::Variable { result, .. } = act {
+                    for object in points_to.objects_of(id as FunctionId, *result) {
+                        passing[object as usize] = true;
+                    }
+                }
+            }
+        }
         let given = points_to.foreign().into_iter().chain(points_to.given_to_threads());
-        let in_objects =
-            (0..points_to.object_count() as ObjectId).flat_map(|object| points_to.held_by(object));
+        let in_objects = (0..points_to.object_count() as ObjectId)
+            .filter(|&object| !passing[object as usize])
+            .flat_map(|object| points_to.held_by(object));
         for object in given.chain(in_objects) {
             held[object as usize] = true;
         }
@@ -39,6 +58,11 @@ pub struct Aliases<'a> {
 impl<'a> Aliases<'a> {
     pub fn of(points_to: &'a PointsTo<'a>, in_memory: &'a InMemory, function: FunctionId) -> Self {
         Self { points_to, in_memory, function, objects: RefCell::default() }
+    }
+
+    /// The function.
+    pub const fn function(&self) -> FunctionId {
+        self.function
     }
 
     /// The objects that a slot may point into, sorted; none if nothing is known.

@@ -13,6 +13,8 @@ use std::rc::Rc;
 #[derive(Debug)]
 pub struct Callees<'f> {
     facts: &'f Facts,
+    /// Functions of the user's own.
+    pub users: Vec<bool>,
     /// Where std's own locks are.
     pub own: Own,
     /// Of each function that has a body and was looked at.
@@ -20,9 +22,9 @@ pub struct Callees<'f> {
 }
 
 impl<'f> Callees<'f> {
-    pub fn new(facts: &'f Facts, points_to: &PointsTo<'_>) -> Self {
+    pub fn new(facts: &'f Facts, points_to: &PointsTo<'_>, users: Vec<bool>) -> Self {
         let own = Own::of(facts, points_to);
-        Self { facts, own, summaries: vec![None; facts.functions.len()] }
+        Self { facts, users, own, summaries: vec![None; facts.functions.len()] }
     }
 
     /// What a call does.

@@ -16,6 +16,8 @@ use std::rc::Rc;
 pub struct Taken {
     /// Where it is acquired.
     pub point: Point,
+    /// The same, or the call that leads there, in the user's code.
+    pub call: Option<Point>,
     /// With others, who only read.
     pub shared: bool,
     /// Its address, as long as it has a name in the function.
@@ -131,7 +133,7 @@ pub struct Nested {
     pub wanted: Taken,
     /// How far the one is from the other, if both are in one block of memory, and it is known.
     pub apart: Option<i64>,
-    /// The function that holds the one when it, or one that it calls, acquires the other.
+    /// The function that passes the locks to those that acquire them, or does so itself.
     pub within: FunctionId,
     /// All that is surely held then, the one included.
     pub gates: Rc<[Taken]>,

@@ -75,16 +75,23 @@ pub struct Locksets {
 }
 
 impl Locksets {
-    /// Analyses a program, with an error that a test asks for. O(steps), but for functions with many locks.
+    /// Analyses a program, with an error that a test asks for. `users`: which functions are of the user's own code. O(steps), but for functions
+    /// with many locks.
     #[must_use]
-    pub fn of(facts: &Facts, flows: &[Flow], points_to: &PointsTo<'_>, flaw: Option<Flaw>) -> Self {
-        let in_memory = InMemory::of(points_to);
+    pub fn of(
+        facts: &Facts,
+        flows: &[Flow],
+        points_to: &PointsTo<'_>,
+        users: Vec<bool>,
+        flaw: Option<Flaw>,
+    ) -> Self {
+        let in_memory = InMemory::of(facts, points_to);
         let mut analysis = Analysis {
             facts,
             flows,
             points_to,
             in_memory,
-            callees: Callees::new(facts, points_to),
+            callees: Callees::new(facts, points_to, users),
             flaw,
             nested: Vec::new(),
         };

@@ -54,6 +54,13 @@ impl Order {
             let mut nested = nested.map(outward);
             let gates: BTreeSet<&Taken> = nested.gates.iter().chain(&*here).collect();
             nested.gates = gates.into_iter().cloned().collect();
+            nested.within = self.function;
+            match apart(&nested.held, &nested.wanted) {
+                // The function has passed one lock twice.
+                Some(0) => continue,
+                None => {}
+                known => nested.apart = known,
+            }
             self.nested.insert(nested);
         }
     }
@@ -61,16 +68,15 @@ impl Order {
     /// A lock is acquired where these may be held.
     fn under(&mut self, may: &May, wanted: Taken, gates: &Rc<[Taken]>) {
         for held in may.iter() {
+            let apart = apart(held, &wanted);
             // The same one: its holder waits for itself, or this is a further part of acquiring it.
-            if held.lock.is_some() && held.lock == wanted.lock {
+            if apart == Some(0) {
                 continue;
             }
-            let apart =
-                held.lock.zip(wanted.lock).filter(|(held, wanted)| held.root == wanted.root);
             self.nested.insert(Nested {
                 held: held.clone(),
                 wanted: wanted.clone(),
-                apart: apart.map(|(held, wanted)| wanted.offset - held.offset),
+                apart,
                 within: self.function,
                 gates: Rc::clone(gates),
             });
@@ -110,6 +116,12 @@ impl Order {
         summary.acquires = self.acquires.iter().map(outside).collect();
         summary.nested = self.nested.iter().map(|nested| nested.map(outside)).collect();
     }
+}
+
+/// How far one lock is from the other, if both have names by one root.
+fn apart(held: &Taken, wanted: &Taken) -> Option<i64> {
+    let (held, wanted) = (held.lock?, wanted.lock?);
+    (held.root == wanted.root).then_some(wanted.offset.wrapping_sub(held.offset))
 }
 
 /// Locks that are surely held.

@@ -43,13 +43,14 @@ impl Transfer<'_> {
             Root::Assumed(slot, at) => {
                 let symbol = argument(slot)?.symbol()?;
                 let base = Base::of(symbol.root)?;
-                let read = before.read(base, symbol.offset + at, 8)?.plus(offset)?;
-                match (self.aliases.follows(base), read) {
-                    (true, _) => read,
-                    (false, Known::At(Symbol { root: Root::Content(slot, at), offset })) => {
+                let read = before.assume_read(base, symbol.offset + at)?.plus(offset)?;
+                match read {
+                    Known::At(Symbol { root: Root::Content(slot, at), offset })
+                        if !self.aliases.follows(base) =>
+                    {
                         Known::At(Symbol { root: Root::Assumed(slot, at), offset })
                     }
-                    _ => return None,
+                    _ => read,
                 }
             }
             Root::Given(SELF, number) => {
@@ -62,6 +63,15 @@ impl Transfer<'_> {
         fresh.then_some(outer)
     }
 
+    /// Whether what is assumed of something that the callee knows is so.
+    pub fn is_settled(&self, before: &State, call: &Call, known: Known) -> bool {
+        let Known::At(Symbol { root: Root::Assumed(slot, _), .. }) = known else { return true };
+        let argument = call.arguments.get(slot as usize);
+        let symbol = argument.and_then(|&argument| self.body.known(before, argument)?.symbol());
+        let base = symbol.and_then(|symbol| Base::of(symbol.root));
+        base.is_some_and(|base| self.aliases.follows(base))
+    }
+
     /// A lock that an operation of the function acquires; none if it is one of std's own.
     pub fn taken(
         &self,
@@ -72,7 +82,8 @@ impl Transfer<'_> {
     ) -> Option<Taken> {
         let known = self.body.known(state, address).and_then(Known::symbol);
         let lock = known.map(|lock| state.assume(lock));
-        let mut taken = Taken { point, shared, lock, objects: [].into(), offset: None };
+        let call = self.is_users().then_some(point);
+        let mut taken = Taken { point, call, shared, lock, objects: [].into(), offset: None };
         self.narrow(&mut taken, address);
         (!self.callees.own.has_all(&taken.objects)).then_some(taken)
     }
@@ -80,7 +91,8 @@ impl Transfer<'_> {
     /// A lock by its name.
     pub fn named(&self, lock: Symbol, shared: bool) -> Taken {
         let (objects, offset) = ([].into(), None);
-        let mut taken = Taken { point: 0, shared, lock: Some(lock), objects, offset };
+        let mut taken =
+            Taken { point: 0, call: Some(0), shared, lock: Some(lock), objects, offset };
         self.narrow(&mut taken, Value::Unknown);
         taken
     }
@@ -100,9 +112,15 @@ impl Transfer<'_> {
             Some(Root::Parameter(slot)) => call.arguments.get(slot as usize).copied(),
             _ => None,
         };
-        let mut outer = Taken { lock, ..taken.clone() };
+        let here = self.is_users().then_some(call.point);
+        let mut outer = Taken { lock, call: taken.call.or(here), ..taken.clone() };
         self.narrow(&mut outer, passed.unwrap_or(Value::Unknown));
         outer
+    }
+
+    /// Whether the function is the user's own.
+    fn is_users(&self) -> bool {
+        self.callees.users[self.aliases.function() as usize]
     }
 
     /// What points-to says of a lock at, or behind, this address.

@@ -19,6 +19,8 @@ pub struct Exit {
     pub cells: BTreeMap<(Slot, i64), Cell>,
     /// Parameters behind which nothing else is as it was.
     pub clobbered: BTreeSet<Slot>,
+    /// Those behind which addresses may have been written.
+    pub stale: BTreeSet<Slot>,
     /// Locks that it has acquired and holds.
     pub held: BTreeMap<Symbol, Hold>,
     /// Locks that it has given back.
@@ -45,7 +47,8 @@ pub struct Summary {
 impl Summary {
     /// Of a function that may do anything to what it is passed.
     pub fn unknown(parameters: u32, released: Released) -> Self {
-        let exit = Exit { clobbered: (0..parameters).collect(), released, ..Exit::default() };
+        let clobbered: BTreeSet<Slot> = (0..parameters).collect();
+        let exit = Exit { stale: clobbered.clone(), clobbered, released, ..Exit::default() };
         Self { returns: vec![exit.clone()], unwinds: vec![exit], ..Self::default() }
     }
 
@@ -83,7 +86,7 @@ impl Exits {
         let mut cells = BTreeMap::new();
         for (&(base, offset), &cell) in &state.cells {
             if let Base::Parameter(slot) = base {
-                let known = cell.known.and_then(|known| self.outside(known));
+                let known = cell.known.and_then(|known| self.outside(state.settle(known)));
                 cells.insert((slot, offset), Cell { known, ..cell });
             }
         }
@@ -100,14 +103,14 @@ impl Exits {
                 locks.collect::<Option<_>>().map_or(Released::Anything, Released::Only)
             }
         };
-        let results = results.into_iter().map(|known| self.outside(known?)).collect();
+        let results = results.into_iter().map(|known| self.outside(state.settle(known?))).collect();
         let mut outside = |lock: Symbol| self.outside(Known::At(state.assume(lock)))?.symbol();
         let may = state
             .may
             .map(|taken| Taken { lock: taken.lock.and_then(&mut outside), ..taken.clone() });
         let gave = state.gave.iter().filter_map(|&lock| outside(lock)).collect();
-        let clobbered = state.clobbered.clone();
-        Exit { results, cells, clobbered, held, released, may, gave }
+        let (clobbered, stale) = (state.clobbered.clone(), state.stale.clone());
+        Exit { results, cells, clobbered, stale, held, released, may, gave }
     }
 
     /// The same in terms that callers know.

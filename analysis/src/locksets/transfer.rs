@@ -91,7 +91,7 @@ impl Transfer<'_> {
             Step::Variable(slot) => {
                 if again {
                     state.renew(|root| root == Root::Variable(*slot));
-                    state.clobber(Base::Variable(*slot));
+                    state.clobber(Base::Variable(*slot), None);
                 }
             }
             Step::Choose { result, condition, values: [one, other] } => {
@@ -119,8 +119,8 @@ impl Transfer<'_> {
                         _ => None,
                     };
                     self.define(state, slot, known);
-                    if let Some(root) = assumed {
-                        state.assumed.insert(slot, root);
+                    if let Some(symbol) = assumed {
+                        state.assumed.insert(slot, symbol);
                     }
                 }
             }
@@ -208,14 +208,26 @@ impl Transfer<'_> {
         }
     }
 
-    /// What is in memory behind a parameter that is not followed, and that the function has not written.
-    fn assumed(&self, state: &State, address: Value, offset: i64) -> Option<Root> {
-        let symbol = self.body.known(state, address)?.symbol()?;
-        let base = Base::of(symbol.root).filter(|base| matches!(base, Base::Parameter(_)))?;
-        match state.read(base, symbol.offset + offset, 8)?.symbol()? {
-            Symbol { root: Root::Content(slot, at), offset: 0 } => Some(Root::Assumed(slot, at)),
-            _ => None,
+    /// What is in memory behind a parameter that is not followed, if nobody else accesses it.
+    fn assumed(&self, state: &State, address: Value, offset: i64) -> Option<Symbol> {
+        let (base, at) = self.tracked(state, address)?;
+        match state.assume_read(base, at + offset)?.symbol()? {
+            Symbol { root: Root::Content(slot, at), offset } => {
+                Some(Symbol { root: Root::Assumed(slot, at), offset })
+            }
+            symbol => Some(symbol),
         }
+    }
+
+    /// The place in memory that an address is one of: followed, or behind a parameter, which the callers may follow.
+    fn tracked(&self, state: &State, address: Value) -> Option<(Base, i64)> {
+        let symbol = self.body.known(state, address)?.symbol()?;
+        let base = Base::of(symbol.root)?;
+        self.tracks(base).then_some((base, symbol.offset))
+    }
+
+    fn tracks(&self, base: Base) -> bool {
+        matches!(base, Base::Parameter(_)) || self.aliases.follows(base)
     }
 
     /// The place in followed memory that an address is one of.
@@ -232,18 +244,33 @@ impl Transfer<'_> {
         address: Value,
         size: Option<u64>,
     ) -> Option<(Base, i64)> {
-        let place = self.followed(state, address);
+        let place = self.tracked(state, address);
         let exact = place.filter(|_| size.is_some());
         for base in self.bases(state) {
             match exact {
                 Some((of, at)) if of == base => state.forget(of, at, size.unwrap_or(u64::MAX)),
                 // A variable is where no parameter points to.
                 Some((Base::Variable(_), _)) => {}
-                _ if self.aliases.may_be_in(address, base) => state.clobber(base),
+                _ if self.aliases.may_be_in(address, base) => state.clobber(base, size),
                 _ => {}
             }
         }
         exact
+    }
+
+    /// A call writes somewhere behind an address: perhaps addresses, or only what is smaller.
+    fn overwrite_by_call(&self, state: &mut State, address: Value, addresses: bool) {
+        let stale = state.stale.clone();
+        let written = |state: &State, base: Base| state.cells.keys().any(|(of, _)| *of == base);
+        let kept: Vec<Slot> = (0..self.body.parameters)
+            .filter(|&slot| !addresses && !written(state, Base::Parameter(slot)))
+            .collect();
+        self.overwrite(state, address, None);
+        for slot in kept {
+            if !stale.contains(&slot) {
+                state.stale.remove(&slot);
+            }
+        }
     }
 
     /// All memory of which something may be known, or must be told to callers.
@@ -297,7 +324,7 @@ impl Transfer<'_> {
         }
         for &slot in &exit.clobbered {
             let Some(&argument) = call.arguments.get(slot as usize) else { continue };
-            self.overwrite(&mut state, argument, None);
+            self.overwrite_by_call(&mut state, argument, exit.stale.contains(&slot));
         }
         for (&(slot, offset), cell) in &exit.cells {
             let Some(&address) = call.arguments.get(slot as usize) else { continue };
@@ -305,19 +332,20 @@ impl Transfer<'_> {
             let place = argument(slot)
                 .and_then(Known::symbol)
                 .and_then(|symbol| Some((Base::of(symbol.root)?, symbol.offset + offset)))
-                .filter(|(base, _)| self.aliases.follows(*base));
+                .filter(|(base, _)| self.tracks(*base));
             match place {
                 Some((base, at)) => {
                     for other in self.bases(&state) {
                         match other {
                             _ if other == base => state.forget(base, at, size),
                             Base::Parameter(_) if self.aliases.may_be_in(address, other) => {
-                                state.clobber(other);
+                                state.clobber(other, Some(size));
                             }
                             _ => {}
                         }
                     }
-                    state.write(base, at, cell.size, cell.known.and_then(inside));
+                    let known = cell.known.filter(|&known| self.is_settled(before, call, known));
+                    state.write(base, at, cell.size, known.and_then(inside));
                 }
                 None => {
                     self.overwrite(&mut state, address, None);
@@ -326,9 +354,16 @@ impl Transfer<'_> {
         }
         for (number, slot) in results.clone().enumerate() {
             state.values.remove(&slot);
-            let known = exit.results.get(number).copied().flatten().and_then(inside);
-            if let Some(known) = known {
-                state.values.insert(slot, known);
+            let known = exit.results.get(number).copied().flatten();
+            let settled = known.is_none_or(|known| self.is_settled(before, call, known));
+            match known.and_then(inside) {
+                Some(Known::At(symbol)) if !settled => {
+                    state.assumed.insert(slot, symbol);
+                }
+                Some(known) => {
+                    state.values.insert(slot, known);
+                }
+                None => {}
             }
         }
         for (&lock, hold) in &exit.held {

@@ -1,5 +1,6 @@
 //! Which rules a build uses, and whether it checks them: as cargo-lockred tells the shim, in environment variables.
 
+use lockred_trace::lock_order::LOCK_ORDER;
 use lockred_trace::plan::{CHECK_STATIC, FLAW, Flaw, Reason, WITHOUT};
 
 /// The rules of a build; all of them, unchecked, unless something else is said.
@@ -9,6 +10,8 @@ pub struct Rules {
     pub without: Vec<Reason>,
     /// All accesses have hooks, and announce what the rules claim of them.
     pub checked: bool,
+    /// The order of locks is found.
+    pub order: bool,
     /// An error of the analysis that a test asks for.
     pub flaw: Option<Flaw>,
 }
@@ -33,7 +36,8 @@ impl Rules {
         if known.is_none() && !flaw.is_empty() {
             return Err(format!("there is no flaw `{flaw}`"));
         }
-        Ok(Self { without: without?, checked: variable(CHECK_STATIC) == "1", flaw: known })
+        let [checked, order] = [CHECK_STATIC, LOCK_ORDER].map(|name| variable(name) == "1");
+        Ok(Self { without: without?, checked, order, flaw: known })
     }
 
     /// Whether a rule is in use.

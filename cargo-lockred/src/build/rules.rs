@@ -3,6 +3,7 @@
 use crate::cli::selection::Analysis;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
+use lockred_trace::lock_order::LOCK_ORDER;
 use lockred_trace::plan::{CHECK_STATIC, FLAW, Flaw, Reason, WITHOUT};
 use std::process::Command;
 
@@ -11,6 +12,7 @@ use std::process::Command;
 pub struct Rules {
     without: Vec<&'static str>,
     checked: bool,
+    order: bool,
     flaw: Option<&'static str>,
 }
 
@@ -41,26 +43,30 @@ impl Rules {
         without.sort_unstable();
         without.dedup();
         let flaw = options.static_flaw.as_ref().map(flaw).transpose()?;
-        Ok(Self { without, checked: options.check_static, flaw })
+        Ok(Self { without, checked: options.check_static, order: options.finds_order(), flaw })
     }
 
     /// What builds with other rules differ in; nothing where all are used unchecked.
     pub fn hash(&self) -> String {
-        let Self { without, checked, flaw } = self;
-        if without.is_empty() && !checked && flaw.is_none() {
+        let Self { without, checked, order, flaw } = self;
+        if without.is_empty() && !checked && !order && flaw.is_none() {
             return String::new();
         }
         let hash = Fingerprint::new().add(checked.to_string()).add(flaw.unwrap_or_default());
+        let hash = hash.add(order.to_string());
         without.iter().fold(hash, |hash, rule| hash.add(rule)).hex()
     }
 
     /// Sets, or removes, the variables that the shim reads, on a command that calls it in the end.
     pub fn tell(&self, command: &mut Command) {
-        let checked = if self.checked { "1" } else { "" };
+        let [checked, order] = [self.checked, self.order].map(|set| if set { "1" } else { "" });
         let flaw = self.flaw.unwrap_or_default();
-        for (variable, value) in
-            [(WITHOUT, &*self.without.join("\n")), (CHECK_STATIC, checked), (FLAW, flaw)]
-        {
+        for (variable, value) in [
+            (WITHOUT, &*self.without.join("\n")),
+            (CHECK_STATIC, checked),
+            (LOCK_ORDER, order),
+            (FLAW, flaw),
+        ] {
             if value.is_empty() {
                 command.env_remove(variable);
             } else {

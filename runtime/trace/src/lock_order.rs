@@ -6,13 +6,18 @@ use serde::{Deserialize, Serialize};
 /// ELF section that holds the encoded [`LockOrder`].
 pub const SECTION: &str = "lockred_order";
 
+/// Set to 1: the shim finds the order of locks.
+pub const LOCK_ORDER: &str = "LOCKRED_LOCK_ORDER";
+
 /// A lock that may be held, or wanted, at one place of the program.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Taken {
     /// Indices into [`LockOrder::locks`]: it is one of these. None: nothing is known of it.
     pub locks: Vec<u32>,
-    /// Where it is acquired.
+    /// The operation that acquires it.
     pub site: SiteId,
+    /// Where the user's code asks for that.
+    pub call: SiteId,
     /// With others, who only read.
     pub shared: bool,
 }
@@ -26,7 +31,7 @@ pub struct Nesting {
     pub wanted: Taken,
     /// How far the second is from the first, if they are surely parts of one block.
     pub apart: Option<i64>,
-    /// The function that holds the one while it, or one that it calls, acquires the other.
+    /// The function that passes the locks to those that acquire them, or does so itself.
     pub within: String,
     /// Indices into [`LockOrder::locks`]: locks that are held exclusively then, as far as each is one lock.
     pub gates: Vec<u32>,
@@ -127,7 +132,7 @@ mod tests {
 
     #[test]
     fn an_order_is_read_as_it_was_written_and_nothing_else_is() {
-        let taken = Taken { locks: vec![0], site: SiteId(3), shared: false };
+        let taken = Taken { locks: vec![0], site: SiteId(3), call: SiteId(2), shared: false };
         let nesting = Nesting {
             held: taken.clone(),
             wanted: taken,
