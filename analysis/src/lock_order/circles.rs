@@ -7,6 +7,7 @@
 use super::{End, Kind, LockId, Nesting};
 use crate::facts::FunctionId;
 use crate::locksets::components;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Nestings that come back to where they began.
@@ -143,8 +144,8 @@ fn shortest(edges: &[Vec<u32>], component: &[u32], from: u32) -> Option<Vec<u32>
                 path.reverse();
                 return Some(path);
             }
-            if !before.contains_key(&to) {
-                before.insert(to, at);
+            if let Entry::Vacant(new) = before.entry(to) {
+                new.insert(at);
                 open.push_back(to);
             }
         }
