@@ -30,7 +30,7 @@ struct Place<'a> {
 /// A lock that is held or wanted.
 #[derive(Serialize)]
 struct End<'a> {
-    locks: Vec<&'a str>,
+    locks: Vec<String>,
     shared: bool,
     #[serde(flatten)]
     place: Place<'a>,
@@ -47,7 +47,7 @@ struct NestingLine<'a> {
     wanted: End<'a>,
     within: &'a str,
     apart: Option<i64>,
-    gates: Vec<&'a str>,
+    gates: Vec<String>,
     threads: Vec<&'a str>,
 }
 
@@ -59,7 +59,7 @@ struct CircleLine<'a> {
     target: &'a str,
     kind: Kind,
     nestings: &'a [u32],
-    locks: Vec<&'a str>,
+    locks: Vec<String>,
 }
 
 /// The line of JSON behind those.
@@ -91,9 +91,11 @@ impl Told<'_> {
             for (at, &number) in circle.nestings.iter().enumerate() {
                 let Some(nesting) = order.nestings.get(number as usize) else { continue };
                 let before = at.checked_sub(1).unwrap_or(circle.locks.len() - 1);
-                let lock = |index: usize| circle.locks.get(index).map_or("", |&l| order.lock(l));
-                let _ = writeln!(text, "    holds    {}", self.end(lock(before), &nesting.held));
-                let _ = writeln!(text, "    acquires {}", self.end(lock(at), &nesting.wanted));
+                let lock = |index: usize| {
+                    circle.locks.get(index).map_or_else(String::new, |&l| self.lock(l))
+                };
+                let _ = writeln!(text, "    holds    {}", self.end(&lock(before), &nesting.held));
+                let _ = writeln!(text, "    acquires {}", self.end(&lock(at), &nesting.wanted));
                 let _ = writeln!(text, "             {}", self.who(nesting));
             }
         }
@@ -112,11 +114,11 @@ impl Told<'_> {
     /// As lines of JSON.
     pub fn json(&self) -> String {
         let Self { order, target, .. } = *self;
-        let names = |locks: &[u32]| locks.iter().map(|&lock| order.lock(lock)).collect();
+        let names = |locks: &[u32]| locks.iter().map(|&lock| self.lock(lock)).collect();
         let mut text = String::new();
         for (number, nesting) in order.nestings.iter().enumerate() {
             let end = |taken: &Taken| End {
-                locks: taken.locks.iter().map(|&lock| order.lock(lock)).collect(),
+                locks: taken.locks.iter().map(|&lock| self.lock(lock)).collect(),
                 shared: taken.shared,
                 place: self.place(taken.call),
             };
@@ -150,6 +152,14 @@ impl Told<'_> {
         text
     }
 
+    /// A lock's name, with files relative to the workspace.
+    fn lock(&self, lock: u32) -> String {
+        let name = self.order.lock(lock);
+        self.root
+            .to_str()
+            .map_or_else(|| name.to_owned(), |root| name.replace(&format!("{root}/"), ""))
+    }
+
     /// The outermost line of source of a site.
     fn place(&self, site: SiteId) -> Place<'_> {
         let Some(site) = self.sidecar.chain(site).last() else {
@@ -178,7 +188,7 @@ impl Told<'_> {
     fn who(&self, nesting: &Nesting) -> String {
         let mut text = format!("in {}", nesting.within);
         if let Some(first) = nesting.gates.first() {
-            let _ = write!(text, ", behind {}", self.order.lock(*first));
+            let _ = write!(text, ", behind {}", self.lock(*first));
         }
         match self.threads(nesting)[..] {
             [] => {}
@@ -197,9 +207,9 @@ impl Told<'_> {
         let side = |taken: &Taken| {
             let locks = match taken.locks[..] {
                 [] => "a lock that is not known".to_owned(),
-                [one] => self.order.lock(one).to_owned(),
+                [one] => self.lock(one),
                 [first, ..] => {
-                    format!("{} or {} more", self.order.lock(first), taken.locks.len() - 1)
+                    format!("{} or {} more", self.lock(first), taken.locks.len() - 1)
                 }
             };
             let Place { file, line, .. } = self.place(taken.call);

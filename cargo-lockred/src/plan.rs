@@ -106,9 +106,12 @@ pub fn run(options: &PlanOptions) -> Result<Exit> {
             ListFormat::Human => (human(&plan, built, &choice), order.map(|order| order.human())),
             ListFormat::Json => (json(&plan, built, &choice), order.map(|order| order.json())),
         };
-        // What is of the whole program comes last.
-        text += &order.unwrap_or_default();
-        text += &plan;
+        // The last line of JSON is of the whole program.
+        let order = order.unwrap_or_default();
+        text += &match options.message_format {
+            ListFormat::Human => plan + &order,
+            ListFormat::Json => order + &plan,
+        };
     }
     if text.is_empty() {
         return Err(Error::usage("nothing was built that has a plan"));

@@ -50,6 +50,44 @@ fn that_a_lock_is_given_back_is_missed() {
 }
 
 #[test]
+fn that_calls_come_back_with_locks_is_missed() {
+    let program = "one_lock_is_acquired_under_another";
+    let _ = check(program, None).expect(0);
+    let output = check(program, Some("calls-keep-no-lock")).expect(4);
+    let _ = output.says(&["the analysis is wrong", "no two locks", "claims::tests::"]);
+}
+
+#[test]
+fn the_plan_tells_the_order_of_locks_and_circles_in_it() {
+    let fixture = shared("claims");
+    let output = run(&fixture, &["plan", "--lock-order", "--message-format", "json"]).expect(0);
+    let lines = output.stdout.lines().map(|line| serde_json::from_str(line).unwrap());
+    let lines: Vec<serde_json::Value> = lines.collect();
+    let of = |reason: &str| -> Vec<&serde_json::Value> {
+        lines.iter().filter(|line| line["reason"] == reason).collect()
+    };
+    let [order] = of("lock-order")[..] else { panic!("{lines:?}") };
+    assert_eq!(order["known"], true);
+    let has = |held: &str, wanted: &str| {
+        let is = |end: &serde_json::Value, name: &str| {
+            let locks = end["locks"].as_array().unwrap();
+            locks.len() == 1 && locks[0].as_str().unwrap().ends_with(name)
+        };
+        of("nesting").iter().any(|n| is(&n["held"], held) && is(&n["wanted"], wanted))
+    };
+    assert!(has("OUTER", "INNER") && !has("INNER", "OUTER"), "{lines:?}");
+    assert!(has("LEFT", "RIGHT") && has("RIGHT", "LEFT"), "{lines:?}");
+    let circles = of("circle");
+    assert!(circles.len() == 1 && circles[0]["kind"] == "circle", "{circles:?}");
+    let human = run(&fixture, &["plan", "--lock-order"]).expect(0).stdout;
+    for text in ["the order of locks", "circle: threads may wait for each other", "src/lib.rs:"] {
+        assert!(human.contains(text), "{human}");
+    }
+    let plain = run(&fixture, &["plan"]).expect(0).stdout;
+    assert!(!plain.contains("the order of locks"), "{plain}");
+}
+
+#[test]
 fn the_plan_has_reasons_and_rules_can_be_switched_off() {
     let fixture = shared("claims");
     let plan = |arguments: &[&str]| {

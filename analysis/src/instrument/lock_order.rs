@@ -117,7 +117,7 @@ impl Names<'_> {
     fn callee(&self, point: Point) -> String {
         let callee = self.points.instruction(point).callee();
         let function = callee.and_then(|callee| callee.as_function());
-        function.map_or_else(|| "a call".to_owned(), |function| demangle(&function.name()))
+        function.map_or_else(|| "a call".into(), |f| path_of(&demangle(&f.name())))
     }
 
     /// Whether a lock is a channel's, which nobody else acquires.

@@ -377,7 +377,8 @@ impl Transfer<'_> {
                 state.give_back(lock);
             }
         }
-        for taken in exit.may.iter() {
+        let forgotten = self.flaw == Some(Flaw::CallsKeepNoLock);
+        for taken in exit.may.iter().filter(|_| !forgotten) {
             state.may.come_back_with(self.taken_outward(before, call, &arguments, taken));
         }
         state

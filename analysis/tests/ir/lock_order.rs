@@ -4,6 +4,7 @@ use crate::whole_of;
 use lockred_analysis::instrument::Program;
 use lockred_analysis::plan::Rules;
 use lockred_trace::lock_order::{Kind, LockOrder};
+use lockred_trace::plan::Flaw;
 use std::collections::HashSet;
 
 /// A lock that the sync models know, guards of it as Rust makes them, and a `main` that starts threads at two functions.
@@ -44,6 +45,11 @@ define internal void @both(ptr %one, ptr %other) {
 
 /// The order of locks in a program of these functions: `first` and `second` are run by threads, and `f`, if there is one, by `main`.
 fn order(text: &str) -> LockOrder {
+    order_by(None, text)
+}
+
+/// The same, by an analysis with this error.
+fn order_by(flaw: Option<Flaw>, text: &str) -> LockOrder {
     let main = if text.contains("@f(") { "call void @f()" } else { "" };
     let text = format!(
         "{LIBRARY}
@@ -57,7 +63,7 @@ fn order(text: &str) -> LockOrder {
            ret void }}
          {text}"
     );
-    let rules = Rules { order: true, ..Rules::default() };
+    let rules = Rules { order: true, flaw, ..Rules::default() };
     let user_functions: HashSet<String> =
         ["both", "first", "second", "f"].map(String::from).into_iter().collect();
     let whole = whole_of(&text, Program { rules, user_functions, ..Program::default() });
@@ -226,6 +232,16 @@ fn calls_by_pointer_and_circles_of_calls_are_followed() {
          out: call void @lock(ptr %y, ptr @b)",
     );
     assert_eq!(nestings(&order), ["a b"]);
+}
+
+#[test]
+fn locks_that_calls_come_back_with_can_be_forgotten_on_demand() {
+    let text = format!(
+        "define internal void @first(ptr %p) {{ {AB}\n ret void }}
+         define internal void @second(ptr %p) {{ ret void }}"
+    );
+    assert_eq!(nestings(&order_by(None, &text)), ["a b"]);
+    assert!(nestings(&order_by(Some(Flaw::CallsKeepNoLock), &text)).is_empty());
 }
 
 #[test]

@@ -212,16 +212,19 @@ pub enum Flaw {
     ThreadsShareNothing,
     /// Giving back a lock has no effect.
     LocksStayHeld,
+    /// Nobody comes back from a call with a lock.
+    CallsKeepNoLock,
 }
 
 impl Flaw {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::StoresKeepNothing,
         Self::ParametersKeepNothing,
         Self::NoaliasIsPrivate,
         Self::ThreadsShareNothing,
         Self::LocksStayHeld,
+        Self::CallsKeepNoLock,
     ];
 
     /// Its name.
@@ -233,6 +236,7 @@ impl Flaw {
             Self::NoaliasIsPrivate => "noalias-is-private",
             Self::ThreadsShareNothing => "threads-share-nothing",
             Self::LocksStayHeld => "locks-stay-held",
+            Self::CallsKeepNoLock => "calls-keep-no-lock",
         }
     }
 }
