@@ -3,7 +3,7 @@
 use lockred_trace::lock_order::{Circle, Kind, LockOrder, Nesting, Taken};
 use lockred_trace::sites::{Sidecar, SiteId};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -99,13 +99,18 @@ impl Told<'_> {
                 let _ = writeln!(text, "             {}", self.who(nesting));
             }
         }
-        let lines: BTreeMap<String, usize> =
-            order.nestings.iter().fold(BTreeMap::new(), |mut lines, nesting| {
-                *lines.entry(self.line(nesting)).or_default() += 1;
-                lines
-            });
-        for line in lines.keys() {
+        let is_told = |nesting: &&Nesting| {
+            let (held, wanted) = (&nesting.held.locks, &nesting.wanted.locks);
+            held.len() == 1 && wanted.len() == 1 && held != wanted
+        };
+        let told = order.nestings.iter().filter(is_told).map(|nesting| self.line(nesting));
+        let lines: BTreeSet<String> = told.collect();
+        for line in lines {
             let _ = writeln!(text, "  {line}");
+        }
+        let others = order.nestings.iter().filter(|nesting| !is_told(nesting)).count();
+        if others > 0 {
+            let _ = writeln!(text, "  and {others} nestings of locks that are not told apart");
         }
         text.push('\n');
         text
@@ -202,18 +207,12 @@ impl Told<'_> {
         text
     }
 
-    /// A nesting in one line.
+    /// A nesting of two locks that are known, in one line.
     fn line(&self, nesting: &Nesting) -> String {
         let side = |taken: &Taken| {
-            let locks = match taken.locks[..] {
-                [] => "a lock that is not known".to_owned(),
-                [one] => self.lock(one),
-                [first, ..] => {
-                    format!("{} or {} more", self.lock(first), taken.locks.len() - 1)
-                }
-            };
+            let lock = taken.locks.first().map_or_else(String::new, |&lock| self.lock(lock));
             let Place { file, line, .. } = self.place(taken.call);
-            format!("{locks} ({file}:{line})")
+            format!("{lock} ({file}:{line})")
         };
         format!("{} -> {}", side(&nesting.held), side(&nesting.wanted))
     }

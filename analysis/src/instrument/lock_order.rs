@@ -141,14 +141,17 @@ impl Names<'_> {
         format!("{}:{} in {function}", location.file(), location.line())
     }
 
-    /// A thread by the first function of the user's own that it calls.
+    /// A thread by the first function of the user's own that it calls; a test by its own name, without what the harness wraps it in.
     fn thread(&self, entry: FunctionId) -> String {
         let calls = self.input.locksets.calls();
         let mut seen = BTreeSet::from([entry]);
         let mut open = VecDeque::from([entry]);
         while let Some(id) = open.pop_front() {
             if self.input.users[id as usize] {
-                return self.function(id);
+                let name = self.function(id);
+                let wrapped = name.strip_suffix("::{{closure}}");
+                let mut inner = calls[id as usize].iter().map(|&callee| self.function(callee));
+                return inner.find(|inner| Some(&**inner) == wrapped).unwrap_or(name);
             }
             open.extend(calls[id as usize].iter().copied().filter(|&callee| seen.insert(callee)));
         }
