@@ -13,7 +13,6 @@ const CARRIED: &[&str] = &[
     "analysis/src",
     "analysis/models",
     "runtime/Cargo.toml",
-    "runtime/build.rs",
     "runtime/src",
     "runtime/search/Cargo.toml",
     "runtime/search/src",

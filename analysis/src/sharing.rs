@@ -83,6 +83,7 @@ impl<'f> Sharing<'f> {
         match operand {
             Operand::Nothing | Operand::Function(_) => Reach::Shared,
             Operand::Global(id, _) => self.reach_of_global(id),
+            Operand::Slot(slot) if self.points_to.is_unknown(function, slot) => Reach::Shared,
             Operand::Slot(slot) => {
                 let objects = self.points_to.objects_of(function, slot);
                 let mut most = None;

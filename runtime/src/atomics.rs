@@ -136,15 +136,24 @@ fn reach(operation: &mut AtomicOperation, rmw: Option<(RmwOp, u64)>, passed: Pas
         return Arrival::Told;
     }
     thread.in_region = false;
-    if idle && operation.guard.is_none() {
-        match thread.spin.before_read(operation.site, operation.address, operation.size, own) {
+    // A loop that waits and is left at once may be what a loop around it goes round with, pausing.
+    let outside = operation.guard.is_some() && thread.spin.has_paused() && operation.can_proceed();
+    if idle && (operation.guard.is_none() || outside) {
+        match thread.spin.before_read(
+            operation.site,
+            operation.address,
+            operation.size,
+            own || outside,
+        ) {
             Advice::Stop => {}
             Advice::Skip => return Arrival::Repeat,
             Advice::Wait => {
                 // What is pending then is the wait: what is read is the operation's.
                 let reads = [operation.address as u64, operation.size.into(), passed[0], passed[1]];
                 crate::waiting::wait_for_change(reads, operation.site);
-                return Arrival::Again;
+                if operation.can_proceed() {
+                    return Arrival::Again;
+                }
             }
         }
     }

@@ -11,7 +11,8 @@
 //!    place. A bounded loop then gives up as it would natively (an assumption: at which iteration it gives up was not explored).
 //!    Threads that have had [`TURNS`] turns without that have no more: when all have, it is a livelock.
 //!
-//! Loops that the shim has recognised ([`crate::operation::AtomicOperation::goes_round`]) wait before they go round, and never come here.
+//! Loops that the shim has recognised ([`crate::operation::AtomicOperation::goes_round`]) wait before they go round. They come here only where they
+//! go on at once, behind a pause: then a loop around them may be one that waits.
 //! Loops that also write (they look at something under a lock) are the matter of [`crate::rounds`].
 
 use crate::operation::load;
@@ -82,6 +83,11 @@ impl Spin {
         self.pauses += 1;
         let most = if self.free.is_some() { SLICE } else { IDLE_PAUSES };
         if self.pauses >= most { Advice::Wait } else { Advice::Skip }
+    }
+
+    /// Whether the thread has paused since its last operation.
+    pub fn has_paused(&self) -> bool {
+        self.paused
     }
 
     /// The thread is about to read a word. `own`: the loop is the program's own, not one inside a recognised primitive.

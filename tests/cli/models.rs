@@ -63,6 +63,24 @@ fn a_wrong_model_is_told_with_its_file_and_rule_before_anything_is_built() {
 }
 
 #[test]
+fn a_library_older_than_its_model_is_explored_as_it_is_written() {
+    let arguments = ["check", "--locked", "--message-format", "json"];
+    let tests = run(&shared("outdated"), &arguments).expect(1).tests();
+    let kinds: Vec<_> = tests.iter().flat_map(|test| &test.bugs).map(|bug| bug.kind).collect();
+    assert_eq!(kinds, [BugKind::DoubleFree]);
+
+    let directory = own("modelled", "modelled-older");
+    let file = directory.join("models/turnstile.toml");
+    let model = std::fs::read_to_string(&file).unwrap();
+    for (since, believed) in [("0.1.0", true), ("0.1.1", false)] {
+        let since = format!("since = {{ modelled = \"{since}\" }}\n");
+        std::fs::write(&file, since + &model).unwrap();
+        let test = three_pass(&directory, &[]);
+        assert_eq!(test.assumptions.iter().any(|a| a.code == "user-models"), believed, "{test:?}");
+    }
+}
+
+#[test]
 fn what_a_model_leaves_out_is_explored_where_a_program_asks_for_it() {
     let output = run(&shared("bumping"), &["check", "--message-format", "json"]);
     let tests = output.expect(1).tests();

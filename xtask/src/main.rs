@@ -2,6 +2,7 @@
 
 mod bench;
 mod command;
+mod crates;
 mod demo;
 mod setup;
 mod test;
@@ -22,6 +23,17 @@ Usage: cargo xtask <command>
   bench search   measure how searches grow on model programs: executions, rates, memory
   bench static   setup, then measure which accesses need no hook, what the others cost, and what the analysis takes
   bench papers   setup, then print the figures of the papers beside ours: searches on models, and the programs in Rust
+  bench peers [--seconds N] [--write] [FILTER]
+                 setup, then run the same programs under lockred, loom, shuttle and ThreadSanitizer, for N seconds (2) each;
+                 --write writes docs/peers.md
+  bench growth [--seconds N] [--write] [FILTER]
+                 setup, then measure how checks grow with threads and operations, for N seconds (1) a size;
+                 --write writes docs/growth.md and its pictures
+  crates [--set SET] [--seconds N] [--jobs N] [--write] [NAME]...
+                 setup, then check published crates with their own tests, and published bugs with drivers, as listed in
+                 xtask/crates/list.toml; fails if something comes out that the list does not account for.
+                 SET is 1, 2 or bugs (1); N seconds are the most that a test gets, where the list does not say;
+                 --write puts the table into docs/crates.md
 ";
 
 fn main() -> ExitCode {
@@ -39,6 +51,15 @@ fn main() -> ExitCode {
         ["bench", "search"] => bench::search::run(),
         ["bench", "static"] => bench::hooks::run(),
         ["bench", "papers"] => bench::papers::run(),
+        ["bench", "peers", ref options @ ..] => bench::peers::run(options),
+        ["bench", "growth", ref options @ ..] => bench::growth::run(options),
+        ["crates", ref options @ ..] => match crates::Options::parse(options) {
+            Ok(options) => crates::run(&options),
+            Err(wrong) => {
+                eprint!("xtask: {wrong}\n\n{USAGE}");
+                return ExitCode::from(2);
+            }
+        },
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             Ok(())

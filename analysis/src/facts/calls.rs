@@ -3,7 +3,7 @@
 use super::read::Reader;
 use super::{Act, Body, Call, Signature, Slot};
 use crate::assembly::is_harmless;
-use crate::llvm::{Instruction, Module, Type};
+use crate::llvm::{Distance, Instruction, Module, Type};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The widths of parameters and result, hashed.
@@ -29,7 +29,7 @@ impl Reader<'_> {
         if callee.is_inline_asm() && is_harmless(&callee.inline_asm_text()) {
             for argument in arguments {
                 if !value.value_type().is_void() {
-                    self.copy_all(body, value, argument);
+                    self.computed(body, value, argument, Distance::Unknown);
                 }
             }
             return;
@@ -116,7 +116,7 @@ impl Reader<'_> {
         {
             // A function of numbers: minima, sums with overflow, masks of addresses.
             for argument in arguments {
-                self.copy_all(body, at.value(), argument);
+                self.computed(body, at.value(), argument, Distance::Number);
             }
         }
     }

@@ -8,6 +8,8 @@ use lockred_trace::libc_functions::{HARMLESS_LIBC, MODELLED_LIBC, UNSUPPORTED_LI
 pub enum Effect {
     /// Keeps none; if its result is an address, it is of the C library's own memory, which holds no address of the program's.
     Nothing,
+    /// Keeps none, and gives an address of the C library's memory that holds none: a text, or a number.
+    Bytes,
     /// The result is new memory.
     Fresh,
     /// New memory, whose address is written to the first argument.
@@ -46,6 +48,13 @@ pub enum Effect {
 
 /// Functions of which more is to be said than that they keep nothing.
 const SPECIAL: &[(&str, Effect)] = &[
+    ("__errno_location", Effect::Bytes),
+    ("getenv", Effect::Bytes),
+    ("secure_getenv", Effect::Bytes),
+    ("strerror", Effect::Bytes),
+    ("strsignal", Effect::Bytes),
+    ("gai_strerror", Effect::Bytes),
+    ("dlerror", Effect::Bytes),
     ("malloc", Effect::Fresh),
     ("calloc", Effect::Fresh),
     ("aligned_alloc", Effect::Fresh),

@@ -89,6 +89,8 @@ pub enum Act {
         /// Their places, and what is stored.
         parts: Vec<Part>,
     },
+    /// Memory is accessed at an address, and no address is moved that another act does not tell of.
+    Access(Operand),
     /// Memory is copied.
     CopyMemory {
         /// To where.

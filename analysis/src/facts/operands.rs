@@ -22,7 +22,7 @@ impl Act {
             }
             Self::Pair { data, with } => [*data, *with].into_iter().for_each(visit),
             Self::Return(values) => values.iter().for_each(|&value| visit(value)),
-            Self::Throw(value) | Self::Escape(value) => visit(*value),
+            Self::Throw(value) | Self::Escape(value) | Self::Access(value) => visit(*value),
         }
     }
 }

@@ -94,7 +94,7 @@ impl Reader<'_> {
     /// What an address is computed from, and how far it is from that.
     pub(super) fn distance_from(&self, mut address: Value) -> (Value, i64) {
         let mut offset = 0;
-        while let Some(Movement::Offset(base, Distance::Exactly(bytes))) =
+        while let Some(Movement::Offset(base, Distance::Exactly(bytes) | Distance::Within(bytes))) =
             address.as_instruction().map(|i| i.movement(self.module))
         {
             address = base;

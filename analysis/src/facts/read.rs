@@ -5,6 +5,7 @@ use super::{Act, Body, Facts, Function, FunctionId, Global, GlobalId, Operand, P
 use crate::llvm::{
     self, Constant, Distance, Instruction, Linkage, Module, Movement, Scalar, Type, Value,
 };
+use crate::plan;
 use crate::recognise::{demangle, path_of};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -250,12 +251,21 @@ impl Reader<'_> {
             !value.value_type().is_void()
                 && this.scalars(value.value_type()).iter().any(|s| s.room > 0)
         };
+        if at.opcode() == llvm::Opcode::Call {
+            for access in plan::accesses(self.module, at) {
+                self.access(body, access.start);
+            }
+        }
         match at.movement(self.module) {
             Movement::None => {}
             Movement::Variable(size) => body.acts.push(Act::Variable { result, size }),
             Movement::Offset(base, distance) if holds(self) => {
                 let from = self.operand(body, base);
                 self.unpaired(from);
+                let distance = match value.value_type().is_word() {
+                    true => Distance::Number,
+                    false => distance,
+                };
                 body.acts.push(Act::Offset { result, from, distance });
             }
             Movement::Same(values) if holds(self) => {
@@ -272,10 +282,16 @@ impl Reader<'_> {
                 }
             }
             Movement::Computed(values) if holds(self) => {
+                // Wider numbers and vectors move addresses; what is computed of words is a number.
+                let is_word = |value: &Value| value.value_type().is_word();
+                let distance = match is_word(&value) && values.iter().all(is_word) {
+                    true => Distance::Number,
+                    false => Distance::Unknown,
+                };
                 for from in values {
                     for from in self.operands(body, from) {
                         self.unpaired(from);
-                        body.acts.push(Act::Offset { result, from, distance: Distance::Unknown });
+                        body.acts.push(Act::Offset { result, from, distance });
                     }
                 }
             }
@@ -323,7 +339,9 @@ impl Reader<'_> {
             }
             Movement::Load(address) => {
                 let parts = self.parts(body, value);
-                if !parts.is_empty() {
+                if parts.is_empty() {
+                    self.access(body, address);
+                } else {
                     let address = self.operand(body, address);
                     body.acts.push(Act::Load { address, parts });
                 }
@@ -331,7 +349,9 @@ impl Reader<'_> {
             Movement::Store(address, stored) => {
                 let mut parts = self.parts(body, stored);
                 parts.retain(|p| p.operand != Operand::Nothing);
-                if !parts.is_empty() {
+                if parts.is_empty() {
+                    self.access(body, address);
+                } else {
                     match &parts[..] {
                         [one] if stored.value_type().is_pointer() => {
                             self.stored_pair(body, at, address, one.operand);
@@ -350,23 +370,25 @@ impl Reader<'_> {
             }
             Movement::Update(address, stored) => {
                 let size = self.scalars(stored.value_type())[0].room as u32;
-                if size > 0 {
+                if size == 0 {
+                    self.access(body, address);
+                } else {
                     let address = self.operand(body, address);
                     let stored = self.operand(body, stored);
                     self.unpaired(stored);
                     let old = Operand::Slot(result);
                     let part = |operand| vec![Part { offset: 0, size, operand }];
                     body.acts.push(Act::Load { address, parts: part(old) });
-                    if at.opcode() == llvm::Opcode::CompareExchange {
+                    if at.opcode() == llvm::Opcode::CompareExchange
+                        || at.rmw_op() == Some(lockred_trace::hooks::RmwOp::Xchg)
+                    {
                         body.acts.push(Act::Store { address, parts: part(stored) });
                     } else {
                         let new = body.new_slots(1);
-                        body.acts.push(Act::Offset {
-                            result: new,
-                            from: old,
-                            distance: Distance::Unknown,
-                        });
-                        body.acts.push(Act::Copy { result: new, from: stored });
+                        for from in [old, stored] {
+                            let distance = Distance::Number;
+                            body.acts.push(Act::Offset { result: new, from, distance });
+                        }
                         let parts = part(Operand::Slot(new));
                         body.acts.push(Act::Store { address, parts });
                     }
@@ -398,6 +420,12 @@ impl Reader<'_> {
         }
     }
 
+    /// Memory is accessed that holds no addresses.
+    fn access(&mut self, body: &mut Body, address: Value) {
+        let address = self.operand(body, address);
+        body.acts.push(Act::Access(address));
+    }
+
     pub(super) fn unknown(&mut self, body: &mut Body, value: Value, result: Slot) {
         if !value.value_type().is_void() {
             for i in 0..self.scalars(value.value_type()).len() as u32 {
@@ -407,7 +435,13 @@ impl Reader<'_> {
     }
 
     /// Every scalar of the result may be any of another value.
-    pub(super) fn copy_all(&mut self, body: &mut Body, result: Value, from: Value) {
+    pub(super) fn computed(
+        &mut self,
+        body: &mut Body,
+        result: Value,
+        from: Value,
+        words: Distance,
+    ) {
         let first = self.index.slots[&result].1;
         let scalars = self.scalars(result.value_type());
         for from in self.operands(body, from) {
@@ -415,7 +449,11 @@ impl Reader<'_> {
             for (i, scalar) in scalars.iter().enumerate() {
                 if scalar.room > 0 && from != Operand::Nothing {
                     let result = first + i as u32;
-                    body.acts.push(Act::Offset { result, from, distance: Distance::Unknown });
+                    let distance = match scalar {
+                        Scalar { room: 8, is_address: false, .. } => words,
+                        _ => Distance::Unknown,
+                    };
+                    body.acts.push(Act::Offset { result, from, distance });
                 }
             }
         }

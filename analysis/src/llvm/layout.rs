@@ -145,10 +145,18 @@ impl Type {
 pub enum Distance {
     /// So many bytes.
     Exactly(i64),
+    /// So many bytes, and in the same object, or right behind it.
+    Within(i64),
     /// So many bytes, and any number of times so many more.
     Multiples(i64, u32),
+    /// So many bytes, and any number of times so many more, and in the same object, or right behind it.
+    Element(i64, u32),
     /// Unknown.
     Unknown,
+    /// It is no address any more, but a number that is computed of one.
+    Number,
+    /// As far as it was; from a number, anywhere.
+    Restored,
 }
 
 /// The greatest common divisor; 0 is a multiple of everything.

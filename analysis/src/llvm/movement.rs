@@ -58,17 +58,26 @@ impl Instruction {
                 let operands = operands();
                 // SAFETY: as above.
                 let source = Type(unsafe { LLVMGetGEPSourceElementType(self.0) });
-                let distance = source.distance(module, &operands[1..]);
-                match distance {
-                    Distance::Exactly(bytes) if bytes != 0 && self.goes_round(operands[0]) => {
-                        let stride = u32::try_from(bytes.unsigned_abs());
-                        let multiples = |stride| Distance::Multiples(0, stride);
-                        Movement::Offset(operands[0], stride.map_or(Distance::Unknown, multiples))
-                    }
-                    _ => Movement::Offset(operands[0], distance),
+                let mut distance = source.distance(module, &operands[1..]);
+                if let Distance::Exactly(bytes) = distance
+                    && bytes != 0
+                    && self.goes_round(operands[0])
+                {
+                    let stride = u32::try_from(bytes.unsigned_abs());
+                    distance = stride.map_or(Distance::Unknown, |s| Distance::Multiples(0, s));
                 }
+                // SAFETY: as above.
+                if unsafe { LLVMIsInBounds(self.0) } != 0 {
+                    distance = match distance {
+                        Distance::Exactly(bytes) => Distance::Within(bytes),
+                        Distance::Multiples(bytes, stride) => Distance::Element(bytes, stride),
+                        other => other,
+                    };
+                }
+                Movement::Offset(operands[0], distance)
             }
-            LLVMBitCast | LLVMAddrSpaceCast | LLVMFreeze | LLVMPtrToInt | LLVMIntToPtr => {
+            LLVMIntToPtr => Movement::Offset(self.operand(0), Distance::Restored),
+            LLVMBitCast | LLVMAddrSpaceCast | LLVMFreeze | LLVMPtrToInt => {
                 Movement::Same(vec![self.operand(0)])
             }
             LLVMPHI => Movement::Same(operands()),

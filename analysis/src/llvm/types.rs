@@ -39,6 +39,16 @@ impl Type {
         }
     }
 
+    /// Whether this is an integer as wide as an address.
+    #[must_use]
+    pub fn is_word(self) -> bool {
+        // SAFETY: valid handle (directory contract); the width is asked of integers only.
+        unsafe {
+            LLVMGetTypeKind(self.0) == LLVMTypeKind::LLVMIntegerTypeKind
+                && LLVMGetIntTypeWidth(self.0) == 64
+        }
+    }
+
     /// Whether it is a pointer.
     #[must_use]
     pub fn is_pointer(self) -> bool {

@@ -1,14 +1,14 @@
 //! Calls of a run: of functions of the program, of the C library, and by those outside.
 
 use super::machine::{Machine, Returns};
-use super::memory::{Address, Block, Origin, Scalar, ThreadId};
+use super::memory::{Address, Block, NUMBER, Origin, Scalar, ThreadId};
 use crate::facts::{Call, Effect, FunctionId, Operand};
 use std::collections::HashSet;
 
 impl Machine<'_, '_> {
     pub fn call(&mut self, thread: ThreadId, call: &Call) {
         let facts = self.facts;
-        let Some(callee) = self.address(thread, call.callee) else { return };
+        let Some(callee) = self.place(thread, call.callee) else { return };
         let function = match self.blocks[callee.block].origin {
             Origin::Function(function) => function,
             Origin::Foreign => {
@@ -52,7 +52,7 @@ impl Machine<'_, '_> {
         let mut tests = Vec::new();
         while let Some(at) = open.pop() {
             let block = &self.blocks[at.block];
-            if !block.is_outside() && seen.insert(at.block) {
+            if at.offset != NUMBER && !block.is_outside() && seen.insert(at.block) {
                 open.extend(block.addresses());
                 if let Origin::Function(function) = block.origin {
                     tests.push(function);
@@ -67,7 +67,7 @@ impl Machine<'_, '_> {
 
     /// The function at an address is called by the C library, now or later.
     fn call_back(&mut self, thread: Option<ThreadId>, at: Option<Address>, given: Vec<Scalar>) {
-        let Some(at) = at else { return };
+        let Some(at) = at.filter(|at| at.offset != NUMBER) else { return };
         match self.blocks[at.block].origin {
             Origin::Function(function)
                 if self.facts.functions[function as usize].body.is_some()
@@ -93,10 +93,11 @@ impl Machine<'_, '_> {
             Address { block: this.blocks.len() - 1, offset: 0 }
         };
         let mut result = Scalar::new();
-        let at = |this: &mut Self, i: usize| this.address(thread, argument(i));
+        let at = |this: &mut Self, i: usize| this.place(thread, argument(i));
         match Effect::of(name) {
             Effect::Nothing if call.gives_address => result = library,
-            Effect::Nothing => {}
+            // Nothing of the program's is in there.
+            Effect::Nothing | Effect::Bytes => {}
             Effect::Fresh => result = vec![Some(fresh(self))],
             Effect::FreshAtFirst => {
                 let new = fresh(self);
@@ -108,12 +109,13 @@ impl Machine<'_, '_> {
             }
             Effect::Moves => {
                 let Some(old) = at(self, 0) else { return };
-                if results == 0 || !matches!(self.blocks[old.block].origin, Origin::Heap(..)) {
+                // Only what an allocator gave can be moved.
+                let is_heap = matches!(self.blocks[old.block].origin, Origin::Heap(..));
+                if results == 0 || !is_heap || old.offset != 0 {
                     return;
                 }
                 let new = fresh(self);
                 let bytes = self.blocks[old.block].size().min(self.blocks[new.block].size());
-                let old = Address { offset: 0, ..old };
                 if self.touch_unseen(thread, old, bytes, false) {
                     self.copy(new, old, bytes);
                     self.blocks[old.block].is_dead = true;
@@ -132,7 +134,11 @@ impl Machine<'_, '_> {
                 let (runs, passed) = (at(self, 2), self.value(thread, argument(3)));
                 let Some(runs) = runs else { return };
                 match self.blocks[runs.block].origin {
-                    Origin::Function(function) => self.start(function, passed),
+                    Origin::Function(function)
+                        if !self.facts.functions[function as usize].is_harness =>
+                    {
+                        self.start(function, passed);
+                    }
                     Origin::Foreign => self.tell(&passed),
                     _ => {}
                 }

@@ -1,6 +1,6 @@
 //! What the analyses say, as the oracle asks for it.
 
-use super::memory::Origin;
+use super::memory::{NUMBER, Origin};
 use crate::facts::{Facts, FunctionId, GlobalId, Operand, Slot};
 use crate::points_to::{Kind, Spot};
 use crate::sharing::{Reach, Sharing};
@@ -23,6 +23,12 @@ impl<'f> Expected<'f> {
     /// Whether a slot may hold an address.
     pub fn allows(&mut self, function: FunctionId, slot: Slot, origin: Origin, at: i64) -> bool {
         let points_to = &self.sharing.points_to;
+        let is_number = at == NUMBER;
+        if !points_to.is_wanted(function, slot)
+            || is_number && !points_to.follows_numbers(function, slot)
+        {
+            return true;
+        }
         let spots =
             self.spots.entry((function, slot)).or_insert_with(|| points_to.spots(function, slot));
         let facts = self.facts;
@@ -34,13 +40,21 @@ impl<'f> Expected<'f> {
                 }
                 (Kind::Global(id), Origin::Global(other)) => id == other,
                 (Kind::Function(id), Origin::Function(other)) => id == other,
-                (Kind::Data, Origin::Global(id)) => holds_nothing(facts, id),
+                (Kind::Data, Origin::Global(id)) => leads_nowhere(facts, id),
                 (Kind::Library, Origin::Library) | (Kind::Foreign, Origin::Foreign) => true,
                 _ => false,
             };
-            let is_there = spot.offset.is_none_or(|offset| {
-                offset == at || spot.stride > 0 && (at - offset) % i64::from(spot.stride) == 0
-            });
+            // What is unknown is anywhere in its objects, or a number.
+            if is_it && points_to.is_unknown(function, slot) {
+                return true;
+            }
+            if spot.is_number != is_number {
+                return false;
+            }
+            let is_there = is_number
+                || spot.offset.is_none_or(|offset| {
+                    offset == at || spot.stride > 0 && (at - offset) % i64::from(spot.stride) == 0
+                });
             is_it && (is_there || matches!(origin, Origin::Function(_)))
         })
     }
@@ -51,7 +65,23 @@ impl<'f> Expected<'f> {
     }
 }
 
-fn holds_nothing(facts: &Facts, id: GlobalId) -> bool {
-    let global = &facts.globals[id as usize];
-    global.is_constant && !global.is_foreign && global.initial.is_empty()
+/// Whether a global variable is a constant that leads to such constants alone.
+fn leads_nowhere(facts: &Facts, id: GlobalId) -> bool {
+    let mut seen = vec![id];
+    let mut at = 0;
+    while let Some(&id) = seen.get(at) {
+        let global = &facts.globals[id as usize];
+        if !global.is_constant || global.is_foreign {
+            return false;
+        }
+        for &(_, address) in &global.initial {
+            match address {
+                Operand::Global(id, _) if !seen.contains(&id) => seen.push(id),
+                Operand::Global(..) | Operand::Nothing => {}
+                Operand::Function(_) | Operand::Slot(_) => return false,
+            }
+        }
+        at += 1;
+    }
+    true
 }

@@ -3,7 +3,7 @@
 //! Whatever a run does that no program may do (a call of a function of another kind, an access outside of memory) is left out.
 
 use super::expected::Expected;
-use super::memory::{Address, Block, BlockId, Origin, Scalar, ThreadId};
+use super::memory::{Address, Block, BlockId, NUMBER, Origin, Scalar, ThreadId};
 use super::random::Random;
 use crate::facts::{Act, Distance, Facts, FunctionId, GlobalId, Operand, Part, Slot};
 use crate::sharing::Reach;
@@ -252,6 +252,11 @@ impl<'e, 'f> Machine<'e, 'f> {
         self.random.pick(&all)
     }
 
+    /// The place that an operand points to. (A number is none.)
+    pub fn place(&mut self, thread: ThreadId, operand: Operand) -> Option<Address> {
+        self.address(thread, operand).filter(|at| at.offset != NUMBER)
+    }
+
     /// A thread accesses memory by an operand, if the memory is there.
     fn touch(
         &mut self,
@@ -341,8 +346,7 @@ impl<'e, 'f> Machine<'e, 'f> {
 
     /// A thread copies memory, if it is there.
     pub fn copy_memory(&mut self, thread: ThreadId, by: [Operand; 2], bytes: Option<u64>) {
-        let (Some(to), Some(from)) = (self.address(thread, by[0]), self.address(thread, by[1]))
-        else {
+        let (Some(to), Some(from)) = (self.place(thread, by[0]), self.place(thread, by[1])) else {
             return;
         };
         let bytes = bytes.map_or_else(|| 4 * self.random.below(9), |bytes| bytes as usize);
@@ -364,15 +368,28 @@ impl<'e, 'f> Machine<'e, 'f> {
         Address { block, offset: offset as i64 }
     }
 
-    fn moved(&mut self, from: Address, distance: Distance) -> Address {
-        match distance {
+    /// An address that is so far from another one, if there is one.
+    fn moved(&mut self, from: Address, distance: Distance) -> Option<Address> {
+        let is_number = from.offset == NUMBER;
+        let size = self.blocks[from.block].size() as i64;
+        let within = |offset| (0..=size).contains(&offset).then_some(Address { offset, ..from });
+        Some(match distance {
+            Distance::Number => Address { offset: NUMBER, ..from },
+            Distance::Restored if is_number => self.anywhere(from.block),
+            Distance::Restored => from,
+            _ if is_number => return None,
+            Distance::Within(bytes) => return within(from.offset + bytes),
+            Distance::Element(bytes, stride) => {
+                let times = self.random.below(6) as i64 - 2;
+                return within(from.offset + bytes + times * i64::from(stride));
+            }
             Distance::Exactly(bytes) => Address { offset: from.offset + bytes, ..from },
             Distance::Multiples(bytes, stride) => {
                 let times = self.random.below(6) as i64 - 2;
                 Address { offset: from.offset + bytes + times * i64::from(stride), ..from }
             }
             Distance::Unknown => self.anywhere(from.block),
-        }
+        })
     }
 
     fn step(&mut self, thread: ThreadId) {
@@ -407,13 +424,14 @@ impl<'e, 'f> Machine<'e, 'f> {
                 self.set(thread, *result, value);
             }
             Act::Offset { result, from, distance } => {
-                if let Some(from) = self.address(thread, *from) {
-                    let to = self.moved(from, *distance);
+                if let Some(from) = self.address(thread, *from)
+                    && let Some(to) = self.moved(from, *distance)
+                {
                     self.set(thread, *result, vec![Some(to)]);
                 }
             }
             Act::Load { address: by, parts } => {
-                let Some(at) = self.address(thread, *by) else { return };
+                let Some(at) = self.place(thread, *by) else { return };
                 for &Part { offset, size, operand } in parts {
                     let at = Address { offset: at.offset + i64::from(offset), ..at };
                     if let Operand::Slot(slot) = operand
@@ -425,7 +443,7 @@ impl<'e, 'f> Machine<'e, 'f> {
                 }
             }
             Act::Store { address: by, parts } => {
-                let Some(at) = self.address(thread, *by) else { return };
+                let Some(at) = self.place(thread, *by) else { return };
                 for &Part { offset, size, operand } in parts {
                     let at = Address { offset: at.offset + i64::from(offset), ..at };
                     let value = self.value(thread, operand);
@@ -437,6 +455,8 @@ impl<'e, 'f> Machine<'e, 'f> {
             Act::CopyMemory { to, from, bytes } => {
                 self.copy_memory(thread, [*to, *from], *bytes);
             }
+            // What accesses memory is another act.
+            Act::Access(_) => {}
             Act::Call(call) => self.call(thread, call),
             Act::Pair { data, with } => self.pair(thread, *data, *with),
             Act::Return(values) => {
@@ -467,8 +487,8 @@ impl<'e, 'f> Machine<'e, 'f> {
 
     fn pair(&mut self, thread: ThreadId, data: Operand, with: Operand) {
         let facts = self.facts;
-        let Some(data) = self.address(thread, data) else { return };
-        let Some(with) = self.address(thread, with) else { return };
+        let Some(data) = self.place(thread, data) else { return };
+        let Some(with) = self.place(thread, with) else { return };
         match self.blocks[with.block].origin {
             Origin::Function(function) => {
                 self.paired.insert((data.block, function));
@@ -488,7 +508,9 @@ impl<'e, 'f> Machine<'e, 'f> {
     pub fn may_be_called_on(&self, function: FunctionId, first: Option<&Scalar>) -> bool {
         let data = first.and_then(|first| first.first().copied().flatten());
         !self.facts.functions[function as usize].is_method
-            || data.is_none_or(|data| self.paired.contains(&(data.block, function)))
+            || data.is_none_or(|data| {
+                data.offset != NUMBER && self.paired.contains(&(data.block, function))
+            })
     }
 
     /// An exception goes up to the first frame that catches it.

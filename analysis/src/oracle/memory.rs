@@ -26,6 +26,9 @@ pub struct Address {
     pub offset: i64,
 }
 
+/// The offset of what is no address any more, but a number that is computed of one.
+pub const NUMBER: i64 = i64::MIN / 2;
+
 /// What a slot holds: its words, each of which may be an address.
 pub type Scalar = Vec<Option<Address>>;
 
@@ -74,6 +77,7 @@ impl Block {
     /// Whether so many bytes at an offset may be accessed.
     pub fn has(&self, offset: i64, bytes: usize) -> bool {
         !self.is_dead
+            && offset != NUMBER
             && !matches!(self.origin, Origin::Function(_))
             && (self.is_outside() || offset >= 0 && offset as usize + bytes <= self.bytes.len())
     }

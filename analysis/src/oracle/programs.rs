@@ -48,9 +48,11 @@ enum Feature {
     Outside,
     Wide,
     Harness,
+    Number,
 }
 
-const FEATURES: [Feature; 19] = [
+const FEATURES: [Feature; 20] = [
+    Feature::Number,
     Feature::Variable,
     Feature::Copy,
     Feature::Offset,
@@ -78,6 +80,8 @@ struct Maker<'r> {
     facts: Facts,
     /// The functions with a body come first.
     bodies: u32,
+    /// It is asked where each slot points to; else, where accesses are.
+    asks: bool,
 }
 
 /// A program.
@@ -92,7 +96,8 @@ pub fn program(random: &mut Random) -> Facts {
         })
         .collect();
     let bodies = 2 + random.below(5) as u32;
-    let mut maker = Maker { random, features, facts: Facts::default(), bodies };
+    let asks = random.once_in(2);
+    let mut maker = Maker { random, features, facts: Facts::default(), bodies, asks };
     maker.declare();
     maker.globals();
     for id in 0..bodies {
@@ -243,6 +248,10 @@ impl Maker<'_> {
         if results > 0 && !self.random.once_in(8) {
             self.returns(&mut body, results);
         }
+        if self.asks {
+            let all = (0..body.slots).map(|slot| Act::Access(Operand::Slot(slot)));
+            body.acts.splice(0..0, all);
+        }
         self.facts.functions[id as usize].body = Some(body);
     }
 
@@ -338,13 +347,28 @@ impl Maker<'_> {
                 let from = self.operand(body);
                 let bytes = self.random.pick(&[0, 8, 8, 16, -8, 4]).unwrap_or(0);
                 let stride = self.random.pick(&[8, 16, 16, 24, 12]).unwrap_or(8);
+                let within = self.random.once_in(2);
                 let distance = match feature {
+                    Feature::Array if within => Distance::Element(bytes, stride),
                     Feature::Array => Distance::Multiples(bytes, stride),
                     _ if self.random.once_in(6) => Distance::Unknown,
+                    _ if within => Distance::Within(bytes),
                     _ => Distance::Exactly(bytes),
                 };
                 let result = self.result(body);
                 body.acts.push(Act::Offset { result, from, distance });
+            }
+            Feature::Number => {
+                let from = self.operand(body);
+                let result = self.result(body);
+                let number = self.random.once_in(2);
+                let distance = if number { Distance::Number } else { Distance::Restored };
+                body.acts.push(Act::Offset { result, from, distance });
+                if number && self.random.once_in(2) {
+                    let from = Operand::Slot(result);
+                    let result = self.result(body);
+                    body.acts.push(Act::Offset { result, from, distance: Distance::Restored });
+                }
             }
             Feature::Load => {
                 let address = self.operand(body);

@@ -3,7 +3,7 @@
 use super::PointsTo;
 #[cfg(test)]
 use super::objects::ANYWHERE;
-use super::objects::{Kind, ObjectId};
+use super::objects::{Kind, NUMBER, ObjectId};
 use super::solver::Node;
 use crate::facts::{FunctionId, GlobalId, Slot};
 
@@ -19,21 +19,34 @@ pub struct Spot {
     pub offset: Option<i64>,
     /// It is there and every so many bytes further, if this is not 0.
     pub stride: u32,
+    /// It is a number that is computed of such an address.
+    pub is_number: bool,
 }
 
 impl PointsTo<'_> {
-    /// Each object that a slot of a function may point into, in any context.
+    /// Each object that a slot of a function may point into, in any context; none if nothing is known of it.
     #[must_use]
     pub fn objects_of(&self, function: FunctionId, slot: Slot) -> Vec<ObjectId> {
         let contexts = &self.of_function[function as usize];
+        if !self.is_wanted(function, slot) || self.is_unknown(function, slot) {
+            return Vec::new();
+        }
         let mut objects: Vec<ObjectId> = contexts
             .iter()
             .flat_map(|&c| self.graph.set(self.contexts[c as usize].base + slot).iter())
+            .filter(|&place| self.objects.places[place as usize].offset != NUMBER)
             .map(|place| self.objects.places[place as usize].object)
             .collect();
         objects.sort_unstable();
         objects.dedup();
         objects
+    }
+
+    /// Whether nothing is known of a slot of a function.
+    #[must_use]
+    pub fn is_unknown(&self, function: FunctionId, slot: Slot) -> bool {
+        let contexts = &self.of_function[function as usize];
+        contexts.iter().any(|&c| self.graph.is_sunk(self.contexts[c as usize].base + slot))
     }
 
     /// Whether a function may be executed, as far as the program's entries lead.
@@ -63,44 +76,68 @@ impl PointsTo<'_> {
     /// The objects that those who are not known may reach directly.
     #[must_use]
     pub fn foreign(&self) -> Vec<ObjectId> {
-        self.objects_in(self.foreign)
+        self.objects_in(self.foreign, true)
     }
 
     /// The objects whose addresses are in the C library's own memory, and that itself.
     #[must_use]
     pub fn in_the_library(&self) -> Vec<ObjectId> {
-        self.objects_in(self.library)
+        self.objects_in(self.library, true)
     }
 
     /// The objects that threads were started with.
     #[must_use]
     pub fn given_to_threads(&self) -> Vec<ObjectId> {
-        self.objects_in(self.threads)
+        self.objects_in(self.threads, false)
     }
 
-    /// The objects whose addresses an object holds.
+    /// The objects whose addresses an object holds, as far as somebody asks for them.
     #[must_use]
     pub fn held_by(&self, object: ObjectId) -> Vec<ObjectId> {
         let places = &self.objects.objects[object as usize].places;
         let mut all: Vec<ObjectId> = places
             .iter()
             .filter_map(|(_, place)| self.objects.places[*place as usize].content)
-            .flat_map(|content| self.objects_in(content))
+            // What is unknown is shared anyway.
+            .filter(|&content| !self.graph.is_sunk(content))
+            .flat_map(|content| self.objects_in(content, false))
             .collect();
         all.sort_unstable();
         all.dedup();
         all
     }
 
-    fn objects_in(&self, node: Node) -> Vec<ObjectId> {
+    /// Whether a number that is computed of an object's address becomes an address again.
+    fn is_restored(&self, object: ObjectId) -> bool {
+        self.objects.objects[object as usize].restored
+    }
+
+    /// The objects that a node points to; those, too, of which it holds a number only.
+    fn objects_in(&self, node: Node, numbers: bool) -> Vec<ObjectId> {
         let mut all: Vec<ObjectId> = self
             .graph
             .set(node)
             .iter()
-            .map(|place| self.objects.places[place as usize].object)
+            .map(|place| self.objects.places[place as usize])
+            .filter(|p| p.offset != NUMBER || numbers || self.is_restored(p.object))
+            .map(|p| p.object)
             .collect();
         all.dedup();
         all
+    }
+
+    /// Whether somebody asked where a slot of a function points to, in all contexts.
+    #[must_use]
+    pub fn is_wanted(&self, function: FunctionId, slot: Slot) -> bool {
+        let contexts = self.of_function[function as usize].iter();
+        contexts.map(|&c| self.contexts[c as usize].base + slot).all(|n| self.graph.is_wanted(n))
+    }
+
+    /// Whether numbers that are computed of addresses are followed to a slot of a function.
+    #[cfg(test)]
+    pub fn follows_numbers(&self, function: FunctionId, slot: Slot) -> bool {
+        let contexts = self.of_function[function as usize].iter();
+        contexts.map(|&c| self.contexts[c as usize].base + slot).all(|n| self.graph.counts(n))
     }
 
     /// The places that a slot of a function may point to, in any context.
@@ -119,7 +156,8 @@ impl PointsTo<'_> {
                 _ => None,
             };
             let offset = (place.offset != ANYWHERE).then_some(i64::from(place.offset));
-            Spot { kind: object.kind, owner, offset, stride: object.stride }
+            let is_number = place.offset == NUMBER;
+            Spot { kind: object.kind, owner, offset, stride: object.stride, is_number }
         };
         places.map(spot).collect()
     }

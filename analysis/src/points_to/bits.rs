@@ -112,6 +112,17 @@ impl Bits {
         }
     }
 
+    /// What is in it and not in another set.
+    #[must_use]
+    pub fn without(&self, other: &Self) -> Self {
+        let rest = |&(block, word): &(u32, u64)| {
+            let theirs = other.words.binary_search_by_key(&block, |w| w.0);
+            let word = word & !theirs.map_or(0, |at| other.words[at].1);
+            (word != 0).then_some((block, word))
+        };
+        Self { words: self.words.iter().filter_map(rest).collect() }
+    }
+
     /// Adds what is in another set.
     pub fn unite(&mut self, other: Self) {
         if self.words.is_empty() {

@@ -1,79 +1,49 @@
 //! Which functions are analysed once for every call, so that what they allocate and pass on is told apart.
 //!
 //! Rust's abstractions are small functions: `Vec::push` goes through three of them before something is allocated, and all vectors of a
-//! program would be one object if each was analysed once. A direct call of a small function, or of a middling one that allocates, gets a context of
-//! its own, unless the chain of such calls is long or recursive, or the program has had its share of them.
+//! program would be one object if each was analysed once. A direct call of a small function that gives its caller something ([`Gives`]), or of a
+//! middling one that gives it new memory, gets a context of its own, unless the chain of such calls is long or recursive, or the program has had
+//! its share of them. What only drops something gives nothing.
 
-use crate::facts::{Act, Effect, Facts, FunctionId, Operand};
+use super::gives::Gives;
+use crate::facts::{Facts, FunctionId};
 
 /// Acts of a function that is small.
 const SMALL: usize = 30;
-/// Acts of a function that gets contexts of its own if it allocates.
+/// Acts of a function that gets contexts of its own if it gives new memory.
 const MIDDLING: usize = 200;
-/// Calls between such a function and the allocation.
-const DISTANCE: u32 = 8;
 /// Contexts inside each other.
 pub(super) const DEPTH: u32 = 10;
 
 /// Which functions may get contexts of their own.
 #[derive(Clone, Debug)]
-pub(super) struct Cloned(Vec<bool>);
+pub(super) struct Cloned {
+    may: Vec<bool>,
+    wraps: Vec<bool>,
+}
 
 impl Cloned {
-    /// Decides for all functions. O(calls).
+    /// Decides for all functions. O(acts), times a few.
     pub fn of(facts: &Facts) -> Self {
-        let callees = |f: usize| {
-            let acts = facts.functions[f].body.iter().flat_map(|b| &b.acts);
-            acts.filter_map(|act| match act {
-                Act::Call(call) => match call.callee {
-                    Operand::Function(id) => Some(id),
-                    _ => None,
-                },
-                _ => None,
-            })
-        };
+        let gives = Gives::of(facts);
         let size = |f: usize| facts.functions[f].body.as_ref().map_or(0, |b| b.acts.len());
-        let count = facts.functions.len();
-        let mut callers: Vec<Vec<FunctionId>> = vec![Vec::new(); count];
-        for f in 0..count {
-            for callee in callees(f) {
-                callers[callee as usize].push(f as FunctionId);
-            }
-        }
-        let allocates = |f: &usize| {
-            let function = &facts.functions[*f];
-            function.body.is_none()
-                && matches!(
-                    Effect::of(&function.name),
-                    Effect::Fresh | Effect::FreshAtFirst | Effect::Moves
-                )
+        let has_body = |f: usize| facts.functions[f].body.is_some();
+        let may = |f: usize| {
+            let small = size(f) <= SMALL || size(f) <= MIDDLING && gives.memory(f);
+            has_body(f) && gives.anything(f) && small
         };
-        let mut level: Vec<usize> = (0..count).filter(allocates).collect();
-        let mut allocating = vec![false; count];
-        for _ in 0..DISTANCE {
-            let mut next = Vec::new();
-            for f in level {
-                for &caller in &callers[f] {
-                    let caller = caller as usize;
-                    if !allocating[caller] && size(caller) <= MIDDLING {
-                        allocating[caller] = true;
-                        next.push(caller);
-                    }
-                }
-            }
-            level = next;
-        }
-        let decide = |f: usize| {
-            let body = facts.functions[f].body.as_ref();
-            // What never returns gives nobody anything: it panics.
-            let returns = |act: &Act| matches!(act, Act::Return(_));
-            body.is_some_and(|b| b.acts.iter().any(returns)) && (size(f) <= SMALL || allocating[f])
-        };
-        Self((0..count).map(decide).collect())
+        let wraps = |f: usize| has_body(f) && gives.returns_memory(f) && size(f) <= SMALL;
+        let all = 0..facts.functions.len();
+        Self { may: all.clone().map(may).collect(), wraps: all.map(wraps).collect() }
+    }
+
+    /// Whether a function is small and returns the memory that it gets from an allocator: each of its calls has a context.
+    pub fn wraps(&self, function: FunctionId) -> bool {
+        self.wraps[function as usize]
     }
 
     /// Whether a direct call of the function may get a context.
     pub fn may(&self, function: FunctionId) -> bool {
-        self.0[function as usize]
+        self.may[function as usize]
     }
 }

@@ -1,6 +1,6 @@
 //! Copies of memory: what is at one place is at another one, too.
 
-use super::objects::{self, ANYWHERE, ContextId, Outlet, PlaceId, Target};
+use super::objects::{self, ANYWHERE, ContextId, NUMBER, Outlet, PlaceId, Target};
 use super::solver::{Node, Rule};
 use super::{Copying, PAIRS, PointsTo};
 use crate::facts::Operand;
@@ -44,6 +44,12 @@ impl PointsTo<'_> {
         Some(node)
     }
 
+    /// The node of what a copy moves from now on: it is not told apart any more.
+    pub(super) fn mix(&mut self, copy: u32) -> Option<Node> {
+        self.copies[copy as usize].pairs = PAIRS;
+        self.mixed(copy)
+    }
+
     pub(super) fn places_of(
         &mut self,
         (context, operand): (Option<ContextId>, Operand),
@@ -52,7 +58,11 @@ impl PointsTo<'_> {
             (Operand::Nothing, _) => Vec::new(),
             (Operand::Slot(slot), Some(context)) => {
                 let base = self.contexts[context as usize].base;
-                self.graph.set(base + slot).iter().collect()
+                // What is unknown is dealt with as such.
+                match self.graph.is_sunk(base + slot) {
+                    true => Vec::new(),
+                    false => self.graph.set(base + slot).iter().collect(),
+                }
             }
             _ => vec![self.place_of_constant(operand)],
         }
@@ -63,11 +73,13 @@ impl PointsTo<'_> {
         let objects::Place { object: target, offset: first, .. } = self.objects.places[to as usize];
         let objects::Place { object: source, offset: start, .. } =
             self.objects.places[from as usize];
-        if self.is_inert(source) || self.is_inert(target) {
+        let numbers = first == NUMBER || start == NUMBER;
+        if numbers || self.holds_nothing(source) || self.is_constant(target) {
             return;
         }
         let bytes = self.copies[copy as usize].bytes;
-        self.copies[copy as usize].pairs += 1;
+        let pairs = &mut self.copies[copy as usize].pairs;
+        *pairs = pairs.saturating_add(1);
         if start == ANYWHERE {
             let all = self.all(source);
             let to = self.objects.place(target, None);

@@ -36,12 +36,14 @@ impl PointsTo<'_> {
         let Context { depth, .. } = self.contexts[caller as usize];
         let acts =
             self.facts.functions[function as usize].body.as_ref().map_or(0, |b| b.acts.len());
-        if depth < DEPTH
-            && self.cloned.may(function)
-            && acts <= self.budget
+        // Such functions do not call each other in long chains, and what they return would be one object.
+        let wraps = self.cloned.wraps(function) && depth < 2 * DEPTH;
+        if (wraps || depth < DEPTH && self.cloned.may(function) && acts <= self.budget)
             && !self.runs(caller, function)
         {
-            self.budget -= acts;
+            if !wraps {
+                self.budget -= acts;
+            }
             return self.add_context(function, Some(caller), depth + 1);
         }
         self.common_context(function)

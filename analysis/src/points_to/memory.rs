@@ -116,15 +116,11 @@ impl PointsTo<'_> {
         all
     }
 
-    /// Whether an object holds no addresses and is not written.
-    pub(super) fn is_inert(&self, object: ObjectId) -> bool {
-        matches!(self.objects.objects[object as usize].kind, Kind::Function(_) | Kind::Data)
-    }
-
     /// Those who are not known read it, write it, and call it.
     pub(super) fn escaped(&mut self, object: ObjectId) {
         match self.objects.objects[object as usize].kind {
             Kind::Foreign | Kind::Data => {}
+            Kind::Library if object == self.bytes => {}
             Kind::Library => {
                 self.graph.copy(self.library, self.foreign);
                 self.graph.copy(self.foreign, self.library);

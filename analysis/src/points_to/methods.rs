@@ -16,6 +16,8 @@ struct Method {
     objects: Bits,
     paired: Option<Node>,
     offered: Option<Node>,
+    /// It may be called on whatever is unknown.
+    anything: bool,
 }
 
 /// Methods, and what is known of them.
@@ -53,8 +55,12 @@ impl Methods {
         self.0.entry(function).or_default().offered = Some(node);
     }
 
+    pub fn set_anything(&mut self, function: FunctionId) {
+        self.0.entry(function).or_default().anything = true;
+    }
+
     pub fn is_paired(&self, function: FunctionId, object: ObjectId) -> bool {
-        self.0.get(&function).is_some_and(|m| m.objects.contains(object))
+        self.0.get(&function).is_some_and(|m| m.anything || m.objects.contains(object))
     }
 
     /// An object is paired with a table of the method; whether that is new.

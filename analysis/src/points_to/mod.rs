@@ -8,15 +8,20 @@
 mod answers;
 mod bits;
 mod calls;
+mod constants;
 mod contexts;
 mod copies;
+mod demand;
+mod gives;
 mod instances;
 mod memory;
 mod methods;
 mod objects;
+mod offsets;
 mod operands;
 mod outside;
 mod pairs;
+mod sink;
 mod solver;
 
 #[cfg(test)]
@@ -26,7 +31,7 @@ pub use objects::{ContextId, Kind, ObjectId, PlaceId};
 use crate::facts::{Act, Distance, Facts, FunctionId, GlobalId, Operand, Part, Signature, Slot};
 use contexts::Cloned;
 use methods::Methods;
-use objects::{ANYWHERE, Objects, Outlet, Target};
+use objects::{ANYWHERE, NUMBER, Objects, Outlet, Target};
 use solver::{Graph, Node, Rule};
 
 /// Functions that are called by the C library or the unwinder, with addresses of their own memory. (`main` has its new name by then.)
@@ -82,8 +87,14 @@ struct Copying {
 /// Pairs of places for which it is told apart what a copy of memory moves where. (So few in tests that small programs have them.)
 const PAIRS: u32 = if cfg!(test) { 2 } else { 1000 };
 
+/// Places that rules are applied to before large sets are taken for unknown. (So few in tests that some small programs have them.)
+const PRECISE_WORK: usize = if cfg!(test) { 400 } else { 3_000_000 };
+/// Places of a set that is large.
+const LARGE: usize = if cfg!(test) { 6 } else { 256 };
 /// Places that rules are applied to before the analysis is given up.
 const WORK: usize = 60_000_000;
+/// How many times as many acts there may be with contexts as without.
+const SHARE: usize = 3;
 
 /// The result.
 #[derive(Debug)]
@@ -105,8 +116,12 @@ pub struct PointsTo<'f> {
     function_places: Vec<Option<PlaceId>>,
     calls: Vec<Pending>,
     copies: Vec<Copying>,
-    /// The object of all constants that hold no addresses.
+    /// The object of all constants that hold addresses of such constants alone.
     data: ObjectId,
+    /// Those constants.
+    is_data: Vec<bool>,
+    /// Memory of the C library that holds no addresses.
+    bytes: ObjectId,
     foreign: Node,
     library: Node,
     thrown: Node,
@@ -125,7 +140,8 @@ impl<'f> PointsTo<'f> {
         let count = facts.functions.len();
         let mut graph = Graph::default();
         let foreign = graph.add(6);
-        let acts = facts.functions.iter().flat_map(|f| &f.body).map(|b| b.acts.len()).sum();
+        let acts =
+            facts.functions.iter().flat_map(|f| &f.body).map(|b| b.acts.len()).sum::<usize>();
         let mut this = Self {
             facts,
             graph,
@@ -136,12 +152,14 @@ impl<'f> PointsTo<'f> {
             to_generate: Vec::new(),
             cloned: Cloned::of(facts),
             methods: Methods::of(facts),
-            budget: acts,
+            budget: SHARE * acts,
             global_objects: vec![None; facts.globals.len()],
             function_places: vec![None; count],
             calls: Vec::new(),
             copies: Vec::new(),
             data: 0,
+            is_data: constants::data(facts),
+            bytes: 0,
             foreign,
             thrown: foreign + 1,
             keys: foreign + 2,
@@ -160,11 +178,23 @@ impl<'f> PointsTo<'f> {
         self.objects.places[place as usize].content = Some(self.foreign);
         self.graph.point(self.foreign, place);
         self.data = self.objects.add(Kind::Data, None);
+        let place = self.objects.place(self.data, None);
+        let texts = self.graph.add(1);
+        self.objects.objects[self.data as usize].all = Some(texts);
+        self.objects.places[place as usize].content = Some(texts);
+        self.graph.point(texts, place);
+        self.bytes = self.objects.add(Kind::Library, None);
         let library = self.objects.add(Kind::Library, None);
         let place = self.objects.place(library, None);
         self.objects.objects[library as usize].all = Some(self.library);
         self.objects.places[place as usize].content = Some(self.library);
         self.graph.point(self.library, place);
+        for node in [self.foreign, self.library, self.threads, self.tests] {
+            self.graph.want(node);
+        }
+        for node in [self.foreign, self.threads] {
+            self.graph.want_numbers(node);
+        }
         self.add_rule(self.foreign, Rule::Escaped);
         self.add_rule(self.tests, Rule::Tests);
         for (id, function) in self.facts.functions.iter().enumerate() {
@@ -195,18 +225,31 @@ impl<'f> PointsTo<'f> {
     fn solve(&mut self) -> bool {
         let mut work_done = 0;
         loop {
-            while let Some(context) = self.to_generate.pop() {
+            if let Some(context) = self.to_generate.pop() {
                 self.generate(context);
+                continue;
+            }
+            if let Some((node, rule)) = self.graph.awake() {
+                self.add_rule(node, rule);
+                continue;
+            }
+            if let Some(rule) = self.graph.sunk() {
+                self.apply_to_unknown(rule);
+                continue;
             }
             let Some(work) = self.graph.wave() else { return true };
             for (node, rules, places) in work {
                 work_done += places.len() * rules;
+                if work_done > PRECISE_WORK {
+                    self.graph.start_sinking(self.foreign, LARGE);
+                }
                 if work_done > WORK {
                     return false;
                 }
                 for place in places.iter() {
                     for at in 0..rules {
-                        self.apply(self.graph.rule_at(node, at), place);
+                        let Some(rule) = self.graph.rule_at(node, at) else { break };
+                        self.apply(rule, place);
                     }
                 }
             }
@@ -225,13 +268,18 @@ impl<'f> PointsTo<'f> {
                     self.graph.point(base + result, place);
                 }
                 Act::Copy { result, from } => self.flow(context, *from, base + result),
-                Act::Offset { result, from, distance: Distance::Exactly(0) } => {
+                Act::Offset {
+                    result,
+                    from,
+                    distance: Distance::Exactly(0) | Distance::Within(0),
+                } => {
                     self.flow(context, *from, base + result);
                 }
                 Act::Offset { result, from, distance } => {
                     self.rule(Some(context), *from, Rule::Offset(base + result, *distance));
                 }
                 Act::Load { address, parts } => {
+                    self.want(context, *address);
                     for &Part { offset, size, operand } in parts {
                         if let Operand::Slot(slot) = operand {
                             let rule = Rule::Load { to: base + slot, offset, size };
@@ -240,11 +288,13 @@ impl<'f> PointsTo<'f> {
                     }
                 }
                 Act::Store { address, parts } => {
+                    self.want(context, *address);
                     for &Part { offset, size, operand } in parts {
                         let from = self.node(context, operand);
                         self.rule(Some(context), *address, Rule::Store { from, offset, size });
                     }
                 }
+                Act::Access(address) => self.want(context, *address),
                 Act::CopyMemory { to, from, bytes } => {
                     self.copy_memory(context, *to, *from, *bytes);
                 }
@@ -267,27 +317,22 @@ impl<'f> PointsTo<'f> {
         let objects::Place { object, offset, .. } = self.objects.places[place as usize];
         let further =
             |bytes: u32| (offset != ANYWHERE).then(|| i64::from(offset) + i64::from(bytes));
+        if offset == NUMBER && !matches!(rule, Rule::Offset(..) | Rule::Escaped | Rule::Tests) {
+            return;
+        }
         match rule {
-            Rule::Offset(to, distance) => {
-                let moved = match distance {
-                    _ if offset == ANYWHERE => None,
-                    Distance::Exactly(bytes) => Some(i64::from(offset).saturating_add(bytes)),
-                    Distance::Multiples(bytes, stride)
-                        if stride % 8 == 0 && self.fold(object, stride) =>
-                    {
-                        Some(i64::from(offset).saturating_add(bytes))
-                    }
-                    _ => None,
-                };
-                let place = self.objects.place(object, moved);
-                self.graph.point(to, place);
-            }
+            Rule::Offset(to, distance) => self.offset(to, distance, place),
             Rule::Call(call) => match self.objects.objects[object as usize].kind {
                 Kind::Function(function) => self.enter(call, function, false),
                 Kind::Foreign => self.leave(call),
                 _ => {}
             },
-            Rule::Escaped => self.escaped(object),
+            Rule::Escaped => {
+                if offset == NUMBER {
+                    self.offset(self.foreign, Distance::Restored, place);
+                }
+                self.escaped(object);
+            }
             Rule::Tests => match self.objects.objects[object as usize].kind {
                 Kind::Function(function) => {
                     if self.facts.functions[function as usize].body.is_some() {
@@ -322,7 +367,8 @@ impl<'f> PointsTo<'f> {
                     }
                 }
             }
-            _ if self.is_inert(object) => {}
+            Rule::Load { .. } | Rule::CopyFrom(_) if self.holds_nothing(object) => {}
+            Rule::Store { .. } | Rule::CopyTo(_) if self.is_constant(object) => {}
             Rule::Load { to, offset: first, size } => match further(first) {
                 None => {
                     let all = self.all(object);

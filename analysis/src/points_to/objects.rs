@@ -15,6 +15,9 @@ pub type ContextId = u32;
 /// The offset of a place that is anywhere in its object.
 pub(super) const ANYWHERE: u32 = u32::MAX;
 
+/// The offset of what is no place, but a number that is computed of an address.
+pub(super) const NUMBER: u32 = u32::MAX - 1;
+
 /// Places of an object that are told apart; further ones are taken for anywhere. (So few in tests that small programs have them.)
 const LIMIT: usize = if cfg!(test) { 4 } else { 64 };
 
@@ -60,6 +63,10 @@ pub(super) struct Object {
     pub size: Option<u64>,
     /// Its places by offset, sorted.
     pub places: Vec<(u32, PlaceId)>,
+    /// The numbers that are computed of its address.
+    pub number: Option<PlaceId>,
+    /// Such a number becomes an address again.
+    pub restored: bool,
     /// What all its places hold together.
     pub all: Option<Node>,
     pub outlets: HashSet<Outlet>,
@@ -92,6 +99,8 @@ impl Objects {
             kind,
             size,
             places: Vec::new(),
+            number: None,
+            restored: false,
             all: None,
             outlets: HashSet::new(),
             stride: 0,
@@ -125,6 +134,17 @@ impl Objects {
         let id = self.places.len() as PlaceId;
         self.places.push(Place { object, offset, content: None, same: None });
         self.objects[object as usize].places.insert(at, (offset, id));
+        id
+    }
+
+    /// What is computed of an address of the object.
+    pub fn number(&mut self, object: ObjectId) -> PlaceId {
+        if let Some(place) = self.objects[object as usize].number {
+            return place;
+        }
+        let id = self.places.len() as PlaceId;
+        self.places.push(Place { object, offset: NUMBER, content: None, same: None });
+        self.objects[object as usize].number = Some(id);
         id
     }
 

@@ -31,6 +31,14 @@ impl PointsTo<'_> {
         node
     }
 
+    /// Where an operand points to will be asked.
+    pub(super) fn want(&mut self, context: ContextId, operand: Operand) {
+        if let Operand::Slot(slot) = operand {
+            let base = self.contexts[context as usize].base;
+            self.graph.want(base + slot);
+        }
+    }
+
     /// A rule of an operand.
     pub(super) fn rule(&mut self, context: Option<ContextId>, operand: Operand, rule: Rule) {
         match (operand, context) {
@@ -75,11 +83,13 @@ impl PointsTo<'_> {
             return self.objects.place(object, bytes);
         }
         let global = &self.facts.globals[id as usize];
-        if global.is_constant && !global.is_foreign && global.initial.is_empty() {
+        if self.is_data[id as usize] {
             self.global_objects[id as usize] = Some(self.data);
             return self.objects.place(self.data, None);
         }
-        let object = self.objects.add(Kind::Global(id), Some(global.size));
+        // What is declared here may be larger where it is defined.
+        let size = (!global.is_foreign).then_some(global.size);
+        let object = self.objects.add(Kind::Global(id), size);
         self.global_objects[id as usize] = Some(object);
         for &(offset, operand) in &global.initial {
             let place = self.objects.place(object, Some(offset as i64));

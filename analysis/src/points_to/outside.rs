@@ -21,11 +21,21 @@ impl PointsTo<'_> {
             let object = this.objects.add(Kind::Heap(context, result.unwrap_or(0)), None);
             this.objects.place(object, Some(0))
         };
+        for &argument in arguments {
+            // It may be freed, or accessed.
+            self.want(context, argument);
+        }
         let effect = Effect::of(&self.facts.functions[function as usize].name);
         match effect {
             Effect::Nothing => {
                 if let Some(result) = result_node.filter(|_| gives_address) {
                     self.graph.copy(self.library, result);
+                }
+            }
+            Effect::Bytes => {
+                let place = self.objects.place(self.bytes, None);
+                if let Some(result) = result_node {
+                    self.graph.point(result, place);
                 }
             }
             Effect::Fresh => {

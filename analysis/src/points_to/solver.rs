@@ -39,27 +39,54 @@ pub(super) enum Rule {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Data {
-    set: Bits,
+pub(super) struct Data {
+    pub(super) set: Bits,
     /// What the edges have not seen.
-    fresh: Bits,
+    pub(super) fresh: Bits,
     /// What the rules have not seen.
     unseen: Bits,
-    edges: Vec<Node>,
-    rules: Vec<Rule>,
+    pub(super) edges: Vec<Node>,
+    pub(super) rules: Vec<Rule>,
+    /// Somebody asks where it points to.
+    pub(super) wanted: bool,
+    /// What leads here, as long as nobody does.
+    pub(super) dormant: Vec<Dormant>,
+    /// Numbers that are computed of addresses matter here, as some become addresses again.
+    pub(super) numbers: bool,
+    /// Where edges come from.
+    pub(super) sources: Vec<Node>,
+    /// Rules that would bring numbers here.
+    pub(super) uncounted: Vec<(Node, Rule)>,
+}
+
+/// What would lead to a node if somebody asked where that points to.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Dormant {
+    /// An edge from a node.
+    Edge(Node),
+    /// A rule of a node.
+    Rule(Node, Rule),
 }
 
 /// The graph.
 #[derive(Debug, Default)]
 pub(super) struct Graph {
-    nodes: Vec<Data>,
+    pub(super) nodes: Vec<Data>,
     /// The node that a node was merged into.
-    merged: Vec<Node>,
+    pub(super) merged: Vec<Node>,
     /// Nodes in topological order, as far as it was computed.
     order: Vec<Node>,
-    /// Edges added since then.
+    /// Sets with more places than this are taken for unknown: they become this node's.
+    pub(super) sink: Option<(Node, usize)>,
+    /// Rules of nodes that have become unknown.
+    pub(super) sunk: Vec<Rule>,
+    /// The places that are numbers.
+    pub(super) number_places: Bits,
+    /// Rules that have become wanted, with their nodes.
+    pub(super) awake: Vec<(Node, Rule)>,
+    /// Edges added since the order was computed.
     new_edges: usize,
-    any_fresh: bool,
+    pub(super) any_fresh: bool,
 }
 
 impl Graph {
@@ -102,11 +129,33 @@ impl Graph {
         if from == to {
             return;
         }
+        if !self.nodes[to as usize].wanted {
+            self.nodes[to as usize].dormant.push(Dormant::Edge(from));
+            return;
+        }
+        self.want(from);
+        self.connect(from, to);
+    }
+
+    /// Adds an edge between nodes that are wanted.
+    pub(super) fn connect(&mut self, from: Node, to: Node) {
+        if from == to {
+            return;
+        }
+        if self.nodes[to as usize].numbers {
+            self.want_numbers(from);
+        }
+        if self.is_sunk(from) {
+            self.sink(to);
+            return;
+        }
         let edges = &mut self.nodes[from as usize].edges;
         if edges.len() < 8 && edges.contains(&to) {
             return;
         }
         edges.push(to);
+        self.nodes[to as usize].sources.push(from);
+        let edges = &mut self.nodes[from as usize].edges;
         if edges.len() > 64 && edges.len().is_power_of_two() {
             edges.sort_unstable();
             edges.dedup();
@@ -116,11 +165,18 @@ impl Graph {
     }
 
     /// Moves places along an edge: all of them, or the fresh ones.
-    fn flow(&mut self, from: Node, to: Node, only_fresh: bool) {
+    pub(super) fn flow(&mut self, from: Node, to: Node, only_fresh: bool) {
         let Ok([source, target]) = self.nodes.get_disjoint_mut([from as usize, to as usize]) else {
             return;
         };
         let what = if only_fresh { &source.fresh } else { &source.set };
+        let without;
+        let what = if source.numbers && !target.numbers {
+            without = what.without(&self.number_places);
+            &without
+        } else {
+            what
+        };
         if target.set.add(what, &mut target.fresh) {
             self.any_fresh = true;
         }
@@ -130,14 +186,38 @@ impl Graph {
     #[must_use]
     pub fn rule(&mut self, node: Node, rule: Rule) -> Vec<PlaceId> {
         let node = self.find(node);
+        if let Rule::Offset(to, _) | Rule::Load { to, .. } = rule {
+            let to = self.find(to);
+            if !self.nodes[to as usize].wanted {
+                self.nodes[to as usize].dormant.push(Dormant::Rule(node, rule));
+                return Vec::new();
+            }
+        }
+        self.want(node);
+        if let Rule::Offset(to, Distance::Number) = rule {
+            let to = self.find(to);
+            if !self.nodes[to as usize].numbers {
+                self.nodes[to as usize].uncounted.push((node, rule));
+                return Vec::new();
+            }
+        }
+        // A number that is computed of a number is one of the same address.
+        if let Rule::Offset(_, Distance::Restored | Distance::Number) = rule {
+            self.want_numbers(node);
+        }
+        let node = self.find(node);
+        if self.is_sunk(node) {
+            self.sunk.push(rule);
+            return Vec::new();
+        }
         let data = &mut self.nodes[node as usize];
         data.rules.push(rule);
         data.set.iter().collect()
     }
 
-    /// A rule of a node that has not been merged.
-    pub fn rule_at(&self, node: Node, at: usize) -> Rule {
-        self.nodes[node as usize].rules[at]
+    /// A rule of a node; `None` if it has become unknown meanwhile.
+    pub fn rule_at(&self, node: Node, at: usize) -> Option<Rule> {
+        self.nodes[node as usize].rules.get(at).copied()
     }
 
     /// One wave along the edges. The nodes whose rules have to be applied, each with the number of rules and its new places; rules that are
@@ -150,6 +230,7 @@ impl Graph {
             self.sort();
         }
         let order = std::mem::take(&mut self.order);
+        let mut large = Vec::new();
         for &node in &order {
             if self.nodes[node as usize].fresh.is_empty() {
                 continue;
@@ -163,9 +244,19 @@ impl Graph {
             }
             let data = &mut self.nodes[node as usize];
             data.edges = edges;
+            if let Some((_, most)) = self.sink
+                && data.set.len() > most
+            {
+                large.push(node);
+            }
             let fresh = std::mem::take(&mut data.fresh);
             if !data.rules.is_empty() {
                 data.unseen.unite(fresh);
+            }
+        }
+        for node in large {
+            if !self.is_sunk(node) {
+                self.sink(node);
             }
         }
         let mut work = Vec::new();
@@ -250,9 +341,13 @@ impl Graph {
 
     fn merge(&mut self, from: Node, into: Node) {
         self.merged[from as usize] = into;
-        let Data { set, fresh, unseen, edges, rules } =
+        let Data { set, fresh, unseen, edges, rules, wanted, dormant, numbers, sources, uncounted } =
             std::mem::take(&mut self.nodes[from as usize]);
         let target = &mut self.nodes[into as usize];
+        target.sources.extend(sources);
+        target.uncounted.extend(uncounted);
+        debug_assert_eq!(target.numbers, numbers);
+        debug_assert!(wanted && dormant.is_empty() && target.wanted);
         let had_rules = !target.rules.is_empty();
         target.unseen.unite(unseen);
         // The edges and rules of each have not seen what only the other one has.

@@ -10,10 +10,12 @@ pub struct Choice {
     pub files: Vec<PathBuf>,
     /// Libraries whose models are not used.
     pub distrusted: Vec<String>,
+    /// Names and versions of the packages that the program is made of, as far as they are known.
+    pub packages: Vec<(String, String)>,
 }
 
 impl Choice {
-    /// The choice that the environment holds; none where nothing is set.
+    /// The choice that the environment holds, without packages; none where nothing is set.
     ///
     /// # Errors
     /// When a variable is not UTF-8.
@@ -24,6 +26,6 @@ impl Choice {
             Err(error) => Err(format!("{variable}: {error}")),
         };
         let files = lines(FILES)?.into_iter().map(PathBuf::from).collect();
-        Ok(Self { files, distrusted: lines(DISTRUSTED)? })
+        Ok(Self { files, distrusted: lines(DISTRUSTED)?, packages: Vec::new() })
     }
 }

@@ -1,9 +1,10 @@
 //! Files of sync models: read, and checked as far as that can be done without a program.
 
 use super::rule::{Kind, Rule};
+use super::version::is_version;
 use lockred_trace::hooks::Act;
 use serde::Deserialize;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 /// The rules of one library.
@@ -12,6 +13,9 @@ use std::path::Path;
 pub struct Model {
     /// Which library.
     pub library: String,
+    /// The oldest versions of the library's packages for which the model holds.
+    #[serde(default)]
+    pub since: BTreeMap<String, String>,
     /// Functions that are inlined wherever they are called, so that rules can tell callers apart.
     #[serde(default)]
     pub inlined: Vec<String>,
@@ -106,6 +110,9 @@ pub fn parse(text: &str, file: &str) -> Result<Model, String> {
     let library = &model.library;
     if library.is_empty() || library == "all" || !library.chars().all(plain) {
         return Err(format!("{file}: `{library}` cannot be the name of a library"));
+    }
+    if let Some((package, wrong)) = model.since.iter().find(|(_, since)| !is_version(since)) {
+        return Err(format!("{file}: since: `{wrong}` is no version of `{package}`"));
     }
     let mut names = HashSet::new();
     for rule in &model.rule {

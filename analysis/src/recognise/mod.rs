@@ -1,7 +1,7 @@
 //! Recognising synchronisation: which operation of which primitive an atomic instruction is, from its inlining chain.
 //!
 //! The rules are data (`models/*.toml`, and files of the user's packages); [`file`] reads them, [`choice`] says which a build uses,
-//! [`rule`] applies them, [`path`] makes names comparable, [`types`] reads those of types.
+//! [`rule`] applies them, [`path`] makes names comparable, [`types`] reads those of types, [`version`] says for which versions they hold.
 
 mod choice;
 mod file;
@@ -9,6 +9,7 @@ mod models;
 mod path;
 mod rule;
 mod types;
+mod version;
 
 pub use choice::Choice;
 pub use file::Role;

@@ -3,6 +3,7 @@
 use super::choice::Choice;
 use super::file::{self, Model, Role};
 use super::rule::{Kind, Recognised, Rule, fits};
+use super::version::is_older;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// The files of `analysis/models`.
@@ -66,12 +67,24 @@ impl Models {
         }
         let mut all = Self::new(models, of_user);
         all.distrust(&choice.distrusted);
+        let outdated = all.outdated(&choice.packages);
+        all.distrust(&outdated);
         Ok(all)
     }
 
     fn new(models: Vec<Model>, of_user: usize) -> Self {
         let matched = models.iter().map(|m| vec![0; m.rule.len()]).collect();
         Self { models, of_user, matched, chains: BTreeMap::new() }
+    }
+
+    /// Libraries of which a package is older than what their model was checked against: bugs that were fixed since are no part of it.
+    fn outdated(&self, packages: &[(String, String)]) -> Vec<String> {
+        let outdated = |model: &&Model| {
+            packages.iter().any(|(name, version)| {
+                model.since.get(name).is_some_and(|since| is_older(version, since))
+            })
+        };
+        self.models.iter().filter(outdated).map(|model| model.library.clone()).collect()
     }
 
     /// Takes away the rules of some libraries.
@@ -188,7 +201,7 @@ mod tests {
 
     fn choice(files: &[PathBuf], distrusted: &[&str]) -> Choice {
         let distrusted = distrusted.iter().map(|name| (*name).to_owned()).collect();
-        Choice { files: files.to_vec(), distrusted }
+        Choice { files: files.to_vec(), distrusted, packages: Vec::new() }
     }
 
     fn file(directory: &tempfile::TempDir, name: &str, text: &str) -> PathBuf {
@@ -219,6 +232,19 @@ mod tests {
         };
         assert!(recognises(&[]));
         assert!(!recognises(&["std"]) && !recognises(&["all"]));
+    }
+
+    #[test]
+    fn a_library_of_an_older_version_is_not_recognised() {
+        let recognises = |packages: &[(&str, &str)]| {
+            let mut choice = choice(&[], &[]);
+            choice.packages = packages.iter().map(|&(n, v)| (n.to_owned(), v.to_owned())).collect();
+            let models = Models::chosen(&choice).unwrap();
+            models.channel("crossbeam_channel::channel::unbounded").is_some()
+        };
+        assert!(recognises(&[("crossbeam-channel", "0.5.15"), ("spin", "0.5.1")]));
+        assert!(!recognises(&[("crossbeam-channel", "0.5.14")]));
+        assert!(!recognises(&[("crossbeam-channel", "0.5.15"), ("crossbeam-channel", "0.3.8")]));
     }
 
     #[test]

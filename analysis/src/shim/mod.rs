@@ -12,6 +12,7 @@ mod final_link;
 mod frames;
 mod inputs;
 mod merge;
+mod packages;
 mod prepare;
 mod timings;
 
@@ -88,7 +89,8 @@ fn link_instrumented(
     home: &Path,
     timings: &mut Timings,
 ) -> Result<(), String> {
-    let models = Models::chosen(&Choice::from_environment()?)?;
+    let packages = packages::of(line)?;
+    let models = Models::chosen(&Choice { packages, ..Choice::from_environment()? })?;
     let context = Context::new();
     let program = merge::merge(context, inputs)?;
     timings.phase("merge the bitcode");

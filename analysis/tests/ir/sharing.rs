@@ -44,6 +44,19 @@ fn body(body: &str) -> String {
            ret void }}
          @vtable.0 = private constant <{{ ptr, [16 x i8], ptr }}> <{{ ptr null, [16 x i8] zeroinitializer, ptr @write }}>
          @vtable.1 = private constant <{{ ptr, [16 x i8], ptr }}> <{{ ptr null, [16 x i8] zeroinitializer, ptr @read }}>
+         @unseen = internal global ptr null
+         define void @look() {{
+           %n = load i64, ptr @shared
+           %p = inttoptr i64 %n to ptr
+           br label %again
+         again:
+           %at = phi ptr [ %p, %0 ], [ %next, %again ]
+           %first = load ptr, ptr %at
+           %field = getelementptr i8, ptr %at, i64 8
+           %second = load ptr, ptr %field
+           %c = icmp eq ptr %first, %second
+           %next = select i1 %c, ptr %first, ptr %second
+           br label %again }}
          define void @f() {{
            %holder = alloca [4 x i64]
            %outer = alloca [4 x i64]
@@ -85,6 +98,8 @@ fn memory_is_a_threads_own_if_nothing_that_others_reach_leads_to_it() {
         "store i64 5, ptr @shared",
         "%other = call ptr @malloc(i64 8)
          store ptr %other, ptr @shared",
+        // Nobody looks at that one.
+        "store ptr %b, ptr @unseen",
         // Another field of the holder.
         "%field = load i64, ptr %holder
          store i64 %field, ptr @shared",

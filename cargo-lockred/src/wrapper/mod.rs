@@ -3,6 +3,7 @@
 mod argument_file;
 mod flags;
 mod linker;
+mod package;
 
 use std::env;
 use std::ffi::OsString;
@@ -33,6 +34,10 @@ pub fn run(shim: OsString, arguments: impl Iterator<Item = OsString>) -> ExitCod
             return ExitCode::FAILURE;
         }
     };
+    if let Err(message) = package::tell(&arguments) {
+        eprintln!("cargo-lockred: {message}");
+        return ExitCode::FAILURE;
+    }
     let mut command = match env::var_os(INNER).filter(|inner| !inner.is_empty()) {
         Some(inner) => {
             let mut command = Command::new(inner);

@@ -6,3 +6,5 @@ pub const FILES: &str = "LOCKRED_MODELS";
 pub const DISTRUSTED: &str = "LOCKRED_DISTRUST";
 /// The shim's only argument when it is asked to check what the variables say.
 pub const CHECK: &str = "--check-models";
+/// Extension of the file beside an rlib that says what it was compiled from: the package's name and version, with a blank between them.
+pub const PACKAGE: &str = "package";

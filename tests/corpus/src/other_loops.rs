@@ -249,3 +249,28 @@ fn a_fence_behind_it_acquires_only_what_it_found() {
     assert_eq!(unsafe { *shared.2.ptr() }, 7); //~ bug
     thread.join().unwrap();
 }
+
+/// Whether it is done; waits while somebody is about it.
+fn is_done(state: &AtomicUsize) -> bool {
+    loop {
+        match state.load(SeqCst) {
+            0 => return false,
+            1 => spin_loop(),
+            _ => return true,
+        }
+    }
+}
+
+//@ clean
+#[test]
+fn it_waits_around_a_loop_that_waits() {
+    let (state, other) = two::<AtomicUsize>();
+    let thread = spawn(move || {
+        other.store(1, SeqCst);
+        other.store(2, SeqCst);
+    });
+    while !is_done(&state) {
+        spin_loop();
+    }
+    thread.join().unwrap();
+}

@@ -2,7 +2,12 @@
 
 pub mod check_times;
 pub mod engine;
+pub mod growth;
 pub mod heaps;
 pub mod hooks;
+pub mod memory;
+pub mod options;
 pub mod papers;
+pub mod peers;
 pub mod search;
+pub mod surroundings;

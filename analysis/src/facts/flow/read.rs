@@ -177,7 +177,11 @@ impl Reader<'_> {
         }
         match at.movement(self.module) {
             Movement::Variable(_) => steps.push(Step::Variable(slot)),
-            Movement::Offset(base, Distance::Exactly(bytes)) => {
+            Movement::Offset(of, Distance::Restored) => {
+                let of = self.value(of);
+                steps.push(Step::Same(slot, of));
+            }
+            Movement::Offset(base, Distance::Exactly(bytes) | Distance::Within(bytes)) => {
                 let base = self.value(base);
                 steps.push(Step::Offset(slot, base, bytes));
             }

@@ -1,7 +1,6 @@
 //! `cargo xtask bench papers`: the papers' figures beside ours. First Stoller's searches on model programs, then the papers' programs in
 //! Rust (`tests/paper`) under `cargo lockred check`.
 
-mod memory;
 mod native;
 mod rows;
 mod schedule;

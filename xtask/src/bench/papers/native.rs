@@ -1,6 +1,6 @@
 //! A row's program under `cargo lockred check`: what its record says, and how much memory its process took.
 
-use super::memory;
+use super::super::memory;
 use super::rows::Row;
 use super::schedule::contexts;
 use crate::command::root;

@@ -2,7 +2,7 @@
 //! rounds and strategy. `cargo xtask bench search` runs it. It lives here because examples of the search's own crate are built with
 //! the switch of its deliberate faults, which costs time.
 //!
-//! `cargo run --release -p xtask --example growth [most transactions per row [program [strategy]]]`
+//! `cargo run --release -p xtask --example searches [most transactions per row [program [strategy]]]`
 
 #[path = "../../runtime/search/tests/check/memory.rs"]
 mod memory;

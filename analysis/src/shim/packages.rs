@@ -1,0 +1,51 @@
+//! The packages that a program is made of: the wrapper says beside each rlib what it was compiled from.
+
+use super::command_line::{Argument, CommandLine};
+use lockred_trace::models::PACKAGE;
+use std::fs;
+use std::io::ErrorKind;
+
+/// Names and versions: of the libraries, and of the package whose executable is linked, in whose environment rustc calls the linker.
+///
+/// # Errors
+/// When a file cannot be read.
+pub fn of(line: &CommandLine) -> Result<Vec<(String, String)>, String> {
+    let variable = |name| std::env::var(name).ok();
+    let own = variable("CARGO_PKG_NAME").zip(variable("CARGO_PKG_VERSION"));
+    let mut packages = Vec::from_iter(own);
+    for argument in &line.arguments {
+        let Argument::Input(path) = argument else { continue };
+        if path.extension().is_none_or(|extension| extension != "rlib") {
+            continue;
+        }
+        let file = path.with_extension(PACKAGE);
+        match fs::read_to_string(&file) {
+            Ok(text) => packages.extend(parse(&text)),
+            // Crates of std have none.
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(format!("cannot read {}: {error}", file.display())),
+        }
+    }
+    Ok(packages)
+}
+
+fn parse(text: &str) -> Option<(String, String)> {
+    let (name, version) = text.split_once(' ')?;
+    Some((name.to_owned(), version.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_are_read_beside_their_libraries() {
+        let directory = tempfile::tempdir().unwrap();
+        let rlib = |name: &str| directory.path().join(name).display().to_string();
+        fs::write(directory.path().join("libspin-1.package"), "spin 0.9.8").unwrap();
+        let arguments = [rlib("libspin-1.rlib"), rlib("libcore-2.rlib"), "-o".into(), "x".into()];
+        let packages = of(&CommandLine::parse(arguments).unwrap()).unwrap();
+        assert!(packages.contains(&("spin".into(), "0.9.8".into())));
+        assert!(packages.iter().all(|(name, _)| name != "core"));
+    }
+}

@@ -1,0 +1,197 @@
+//! The list of crates and bugs, as `xtask/crates/list.toml` has it.
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What is checked together, into one table.
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Set {
+    #[serde(rename = "1")]
+    First,
+    #[serde(rename = "2")]
+    Second,
+    #[serde(rename = "bugs")]
+    Bugs,
+}
+
+impl Set {
+    /// The set of this name.
+    pub fn named(name: &str) -> Result<Set, String> {
+        match name {
+            "1" => Ok(Set::First),
+            "2" => Ok(Set::Second),
+            "bugs" => Ok(Set::Bugs),
+            _ => Err(format!("there is no set `{name}`: 1, 2 or bugs")),
+        }
+    }
+
+    /// Its heading in the document.
+    pub fn heading(self) -> &'static str {
+        match self {
+            Set::First => "First set",
+            Set::Second => "Second set",
+            Set::Bugs => "Known bugs",
+        }
+    }
+}
+
+/// The whole list.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct List {
+    #[serde(rename = "crate", default)]
+    pub crates: Vec<Published>,
+    #[serde(rename = "bug", default)]
+    pub bugs: Vec<Bug>,
+}
+
+/// A crate, checked with its own tests.
+#[derive(Deserialize, Clone)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    pub name: String,
+    pub version: String,
+    pub set: Set,
+    /// What `cargo lockred check` gets beside: features, targets, tests to skip.
+    #[serde(default)]
+    pub options: Vec<String>,
+    /// The most that one of its tests gets, where that is not the command line's.
+    pub seconds: Option<u32>,
+    /// What a reader of the table should know.
+    pub note: Option<String>,
+    /// What its tests do that is not `verified` or `passed`.
+    #[serde(default)]
+    pub expected: Vec<Expected>,
+}
+
+/// A test that fails or cannot be modelled, for a reason that somebody has looked into.
+#[derive(Deserialize, Clone, PartialEq, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Expected {
+    /// Its whole name, or, with `*` at the end, how it begins.
+    pub test: String,
+    /// The kind of its bug; or a part of the message of what is unsupported.
+    pub shows: String,
+    pub because: Because,
+    pub note: String,
+    /// Whether it may as well pass: where that depends on how far the search gets.
+    #[serde(default)]
+    pub perhaps: bool,
+}
+
+/// Whose fault a failure is.
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "kebab-case")]
+pub enum Because {
+    /// The crate's.
+    RealBug,
+    /// The test's: it asks for what no schedule has to give, such as progress within a time.
+    Test,
+    /// The test is meant to fail so.
+    ExpectedPanic,
+    /// A call that cannot be modelled.
+    NotModelled,
+    /// Ours.
+    OurFault,
+}
+
+impl Because {
+    /// In words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Because::RealBug => "real bug",
+            Because::Test => "the test's own",
+            Because::ExpectedPanic => "expected panic",
+            Because::NotModelled => "cannot be modelled",
+            Because::OurFault => "our fault",
+        }
+    }
+}
+
+/// A published bug, with a driver that is checked with the version that has it and with one that has not.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bug {
+    /// Its driver is `xtask/crates/bugs/<name>.rs`.
+    pub name: String,
+    /// What goes wrong, in a few words, and where that is told.
+    pub what: String,
+    /// The kinds of bugs as which it may show; the first is the usual one.
+    pub shows: Vec<String>,
+    /// Dependencies that have it, as a manifest has them.
+    pub buggy: toml::Table,
+    /// Dependencies that have not. Without any, the driver's test `repaired` does right with the buggy ones.
+    pub fixed: Option<toml::Table>,
+    /// Checksums of yanked versions, `name version` to checksum: cargo takes these from a lock file only.
+    #[serde(default)]
+    pub yanked: BTreeMap<String, String>,
+    /// What `cargo lockred check` gets beside.
+    #[serde(default)]
+    pub options: Vec<String>,
+    /// Why it is not found. Then the driver passes.
+    pub missed: Option<String>,
+}
+
+impl List {
+    /// Reads the file.
+    pub fn read(path: &Path) -> Result<List, String> {
+        let text =
+            std::fs::read_to_string(path).map_err(|e| format!("cannot read the list: {e}"))?;
+        List::parse(&text).map_err(|e| format!("{}: {e}", path.display()))
+    }
+
+    fn parse(text: &str) -> Result<List, String> {
+        let list: List = toml::from_str(text).map_err(|e| e.to_string())?;
+        for set in [Set::First, Set::Second, Set::Bugs] {
+            let mut names = list.names(set);
+            names.sort_unstable();
+            if let Some(twice) = names.windows(2).find(|two| two[0] == two[1]) {
+                return Err(format!("`{}` is there twice", twice[0]));
+            }
+        }
+        Ok(list)
+    }
+
+    /// What a set has, as it is named on the command line.
+    pub fn names(&self, set: Set) -> Vec<&str> {
+        match set {
+            Set::Bugs => self.bugs.iter().map(|bug| bug.name.as_str()).collect(),
+            _ => self.of(set).map(|published| published.name.as_str()).collect(),
+        }
+    }
+
+    /// The crates of a set.
+    pub fn of(&self, set: Set) -> impl Iterator<Item = &Published> {
+        self.crates.iter().filter(move |published| published.set == set)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::root;
+
+    #[test]
+    fn the_list_is_well_formed_and_its_drivers_are_there() {
+        let directory = root().join("xtask").join("crates");
+        let list = List::read(&directory.join("list.toml")).expect("the list is well formed");
+        for name in list.names(Set::Bugs) {
+            let driver = directory.join("bugs").join(format!("{name}.rs"));
+            let text = std::fs::read_to_string(&driver).expect("each bug has a driver");
+            assert!(text.contains("fn driver()"), "{name}: the test is called `driver`");
+        }
+        let drivers = std::fs::read_dir(directory.join("bugs")).expect("there are drivers");
+        assert_eq!(drivers.count(), list.bugs.len(), "each driver is on the list");
+    }
+
+    #[test]
+    fn mistakes_in_a_list_are_told() {
+        let parsed = |text: &str| List::parse(text).map(|list| list.names(Set::First).len());
+        let spin = "[[crate]]\nname = 'spin'\nversion = '0.9.9'\nset = '1'\n";
+        assert_eq!(parsed(spin), Ok(1));
+        assert_eq!(parsed(&spin.repeat(2)), Err("`spin` is there twice".into()));
+        let misspelt = parsed(&format!("{spin}feature = []\n"));
+        assert!(misspelt.is_err_and(|told| told.contains("unknown field `feature`")));
+    }
+}

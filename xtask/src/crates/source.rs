@@ -1,0 +1,134 @@
+//! Sources of published crates: cargo downloads and unpacks them, and a copy is made that stands alone.
+
+use crate::command;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A copy of a published package in the scratch directory, as it was published but for a line in its manifest.
+pub fn copy(scratch: &Path, name: &str, version: &str) -> Result<PathBuf, String> {
+    let label = format!("{name}-{version}");
+    let copy = scratch.join("sources").join(&label);
+    if copy.exists() {
+        return Ok(copy);
+    }
+    let asks = scratch.join("fetch").join(&label);
+    let dependencies = toml::Table::from_iter([(name.to_owned(), format!("={version}").into())]);
+    write_package(&asks, &manifest(&label, &dependencies))?;
+    let metadata = metadata(&asks)?;
+    let published = package(&metadata, name, version)?;
+    let manifest = published["manifest_path"].as_str().map(Path::new);
+    let unpacked = manifest.and_then(Path::parent).ok_or("cargo metadata names no manifest")?;
+    // Under another name until it is whole.
+    let unfinished = scratch.join("sources").join(format!("{label}.unfinished"));
+    if unfinished.exists() {
+        fs::remove_dir_all(&unfinished).map_err(told(&unfinished))?;
+    }
+    copy_directory(unpacked, &unfinished)?;
+    let manifest = unfinished.join("Cargo.toml");
+    let text = fs::read_to_string(&manifest).map_err(told(&manifest))?;
+    fs::write(&manifest, standing_alone(&text)).map_err(told(&manifest))?;
+    fs::rename(&unfinished, &copy).map_err(told(&copy))?;
+    Ok(copy)
+}
+
+/// A manifest that belongs to no workspace around it.
+fn standing_alone(manifest: &str) -> String {
+    let is_root = |line: &str| line == "[workspace]" || line.starts_with("[workspace.");
+    match manifest.lines().any(is_root) {
+        true => manifest.to_owned(),
+        false => format!("{manifest}\n[workspace]\n"),
+    }
+}
+
+/// The manifest of a package of ours that needs nothing but these dependencies.
+pub fn manifest(name: &str, dependencies: &toml::Table) -> String {
+    let name = name.replace('.', "-");
+    let package = toml::Table::from_iter([
+        ("name".to_owned(), name.into()),
+        ("version".to_owned(), "0.0.0".into()),
+        ("edition".to_owned(), "2021".into()),
+    ]);
+    let manifest = toml::Table::from_iter([
+        ("package".to_owned(), package.into()),
+        ("dependencies".to_owned(), dependencies.clone().into()),
+        ("workspace".to_owned(), toml::Table::new().into()),
+    ]);
+    manifest.to_string()
+}
+
+/// Writes a package with an empty library, and nothing that is as it should be.
+pub fn write_package(directory: &Path, manifest: &str) -> Result<(), String> {
+    let sources = directory.join("src");
+    fs::create_dir_all(&sources).map_err(told(&sources))?;
+    write(&sources.join("lib.rs"), "")?;
+    write(&directory.join("Cargo.toml"), manifest)
+}
+
+/// Writes a file, unless it has that text: cargo builds again what is newer.
+pub fn write(path: &Path, text: &str) -> Result<(), String> {
+    if fs::read_to_string(path).is_ok_and(|there| there == text) {
+        return Ok(());
+    }
+    fs::write(path, text).map_err(told(path))
+}
+
+/// What `cargo metadata` says of a package. It downloads what the package depends on.
+pub fn metadata(package: &Path) -> Result<Value, String> {
+    let mut metadata = command::cargo(package);
+    metadata.args(["metadata", "--format-version", "1"]);
+    let output = metadata.output().map_err(|e| format!("cannot run cargo metadata: {e}"))?;
+    if !output.status.success() {
+        return Err(format!("cargo metadata:\n{}", String::from_utf8_lossy(&output.stderr)));
+    }
+    serde_json::from_slice(&output.stdout)
+        .map_err(|e| format!("cargo metadata printed no JSON: {e}"))
+}
+
+/// A package in it.
+pub fn package<'a>(metadata: &'a Value, name: &str, version: &str) -> Result<&'a Value, String> {
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    let mut found = packages.filter(|it| it["name"] == name && it["version"] == version);
+    found.next().ok_or(format!("cargo metadata does not name {name} {version}"))
+}
+
+fn copy_directory(from: &Path, to: &Path) -> Result<(), String> {
+    fs::create_dir_all(to).map_err(told(to))?;
+    for entry in fs::read_dir(from).map_err(told(from))? {
+        let entry = entry.map_err(told(from))?;
+        let (path, copy) = (entry.path(), to.join(entry.file_name()));
+        match path.is_dir() {
+            true => copy_directory(&path, &copy)?,
+            false => fs::copy(&path, &copy).map(|_| ()).map_err(told(&copy))?,
+        }
+    }
+    Ok(())
+}
+
+fn told(path: &Path) -> impl Fn(std::io::Error) -> String {
+    move |error| format!("{}: {error}", path.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manifest_gets_a_workspace_of_its_own_once() {
+        let alone = standing_alone("[package]\nname = 'a'\n");
+        assert!(alone.ends_with("\n[workspace]\n"));
+        assert_eq!(standing_alone(&alone), alone);
+        let root = "[workspace.lints]\n";
+        assert_eq!(standing_alone(root), root);
+    }
+
+    #[test]
+    fn a_manifest_of_ours_has_what_was_asked_for() {
+        let dependencies = "spin = { version = '=0.5.1', features = ['std'] }".parse();
+        let manifest = manifest("spin-0.5.1", &dependencies.expect("that is TOML"));
+        let manifest: toml::Table = manifest.parse().expect("that is TOML");
+        assert_eq!(manifest["package"]["name"].as_str(), Some("spin-0-5-1"));
+        assert_eq!(manifest["dependencies"]["spin"]["version"].as_str(), Some("=0.5.1"));
+        assert!(manifest.contains_key("workspace"));
+    }
+}

@@ -1,0 +1,291 @@
+//! The tables in Markdown.
+
+use super::bugs::{Outcome, Row};
+use super::check::Checked;
+use super::expectations::accounts;
+use super::list::Published;
+use super::record::Record;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Tests that a note names; there may be many of which there is one thing to say.
+const NAMED: usize = 5;
+
+/// How many tests came out how.
+#[derive(Default, PartialEq, Debug)]
+struct Counts {
+    verified: usize,
+    /// Passed, all interleavings covered, under assumptions.
+    assuming: usize,
+    /// Passed within bounds.
+    bounded: usize,
+    failed: usize,
+    unsupported: usize,
+    /// Ended by an error of ours.
+    crashed: usize,
+}
+
+fn counts(records: &[Record]) -> Counts {
+    let mut counts = Counts::default();
+    for record in records {
+        let count = match record.verdict.as_str() {
+            "verified" => &mut counts.verified,
+            "passed" if record.is_bounded() => &mut counts.bounded,
+            "passed" => &mut counts.assuming,
+            "failed" => &mut counts.failed,
+            _ if record.error => &mut counts.crashed,
+            _ => &mut counts.unsupported,
+        };
+        *count += 1;
+    }
+    counts
+}
+
+/// The crates of a set, and what their tests show.
+pub fn of_crates(rows: &[(&Published, Result<Checked, String>)]) -> String {
+    let mut text = "\
+        | crate | tests | verified | passed, assuming | passed, bounded | failed | unsupported | crashed | seconds |\n\
+        |---|--:|--:|--:|--:|--:|--:|--:|--:|\n"
+        .to_owned();
+    let mut total = 0.0;
+    for (published, checked) in rows {
+        let name = format!("{} {}", published.name, published.version);
+        let line = match checked {
+            Ok(Checked { broken: Some(broken), .. }) | Err(broken) => {
+                format!("| {name} | {} |", broken.lines().next().unwrap_or_default())
+            }
+            Ok(Checked { records, seconds, .. }) => {
+                total += seconds;
+                let c = counts(records);
+                let Counts { verified, assuming, bounded, failed, unsupported, crashed } = c;
+                format!(
+                    "| {name} | {} | {verified} | {assuming} | {bounded} | {failed} | {unsupported} | {crashed} | {seconds:.0} |",
+                    records.len()
+                )
+            }
+        };
+        let _ = writeln!(text, "{line}");
+    }
+    let _ = writeln!(
+        text,
+        "\nAll of it took {total:.0} s, with building. *assuming*: every interleaving was covered, under assumptions; *bounded*: not every one. \
+         Assumptions: {}.\n",
+        assumptions(rows)
+    );
+    for (published, checked) in rows {
+        let title = format!("**{} {}**", published.name, published.version);
+        if let Some(note) = &published.note {
+            let _ = writeln!(text, "- {title}: {note}");
+        }
+        for note in checked.iter().flat_map(|checked| notes(published, checked)) {
+            let _ = writeln!(text, "- {title} {note}");
+        }
+    }
+    text
+}
+
+/// How many tests rest on which assumption.
+fn assumptions(rows: &[(&Published, Result<Checked, String>)]) -> String {
+    let checked = rows.iter().filter_map(|(_, checked)| checked.as_ref().ok());
+    let records = checked.flat_map(|checked| &checked.records);
+    let mut tests = BTreeMap::<&str, usize>::new();
+    for assumption in records.flat_map(|record| &record.assumptions) {
+        *tests.entry(&assumption.code).or_default() += 1;
+    }
+    let each = tests.iter().map(|(code, tests)| format!("`{code}` {tests}"));
+    let each: Vec<String> = each.collect();
+    if each.is_empty() { "none".into() } else { each.join(", ") }
+}
+
+/// A line for each test that did not pass; for those of one entry together.
+fn notes(published: &Published, checked: &Checked) -> Vec<String> {
+    let mut notes = Vec::<(String, Vec<&str>)>::new();
+    for account in accounts(&checked.records, &published.expected) {
+        let record = account.record;
+        let why = match account.expected {
+            Some(entry) => format!("{} ({}): {}", record.verdict, entry.because.text(), entry.note),
+            None => format!("{}, not accounted for: {}", record.verdict, record.told()),
+        };
+        match notes.iter_mut().find(|(told, _)| *told == why) {
+            Some((_, tests)) => tests.push(&record.name),
+            None => notes.push((why, vec![&record.name])),
+        }
+    }
+    let line = |(why, tests): (String, Vec<&str>)| format!("{} {why}", named(&tests));
+    notes.into_iter().map(line).collect()
+}
+
+/// The first of these tests, and how many more there are.
+fn named(tests: &[&str]) -> String {
+    let first = &tests[..tests.len().min(NAMED)];
+    let more = match tests.len() - first.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("`{}`{more}", first.join("`, `"))
+}
+
+/// The bugs.
+pub fn of_bugs(rows: &[Row]) -> String {
+    let mut text = "\
+        | bug | with it | found as | executions | seconds | schedule | without it | verdict | seconds |\n\
+        |---|---|---|--:|--:|---|---|---|--:|\n"
+        .to_owned();
+    for Row { bug, buggy, fixed } in rows {
+        let without = bug.fixed.as_ref().map_or("used rightly".into(), versions);
+        let _ = writeln!(
+            text,
+            "| `{}`: {} | {} | {} | {without} | {} |",
+            bug.name,
+            bug.what,
+            versions(&bug.buggy),
+            found(buggy),
+            clean(fixed)
+        );
+    }
+    text += "\nSeconds are those of the search, to the bug or to the end. `cargo xtask crates --set bugs NAME` does one of them again.\n";
+    for row in rows {
+        if let Some(missed) = &row.bug.missed {
+            let _ = writeln!(text, "- `{}` is missed: {missed}", row.bug.name);
+        }
+    }
+    text
+}
+
+/// The versions, as in `spin 0.5.1`.
+fn versions(dependencies: &toml::Table) -> String {
+    let of = |(name, needs): (&String, &toml::Value)| {
+        let version = needs.as_str().or_else(|| needs.get("version")?.as_str());
+        format!("{name} {}", version.unwrap_or_default())
+    };
+    match dependencies.is_empty() {
+        true => "std".into(),
+        false => dependencies.iter().map(of).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// Found as, executions, seconds, schedule.
+fn found(outcome: &Outcome) -> String {
+    let record = match outcome {
+        Ok(record) => record,
+        Err(reason) => return format!("{} | | |", reason.lines().next().unwrap_or_default()),
+    };
+    let Record { executions, seconds, .. } = record;
+    let (what, schedule) = match record.bugs.first() {
+        None => (format!("*{}*", record.verdict), String::new()),
+        Some(bug) => {
+            let schedule = bug.schedule.as_ref().map(|schedule| {
+                let (steps, switches) = (schedule.steps, schedule.preemptions);
+                format!("{steps} steps, {} threads, {switches} preemptions", schedule.threads)
+            });
+            (format!("{} {}", bug.code, bug.kind), schedule.unwrap_or_default())
+        }
+    };
+    format!("{what} | {executions} | {seconds:.2} | {schedule}")
+}
+
+/// Verdict, seconds.
+fn clean(outcome: &Outcome) -> String {
+    match outcome {
+        Ok(record) if record.shows().is_none() && record.is_bounded() => {
+            format!("{}, bounded | {:.2}", record.verdict, record.seconds)
+        }
+        Ok(record) => format!("{} | {:.2}", record.verdict, record.seconds),
+        Err(reason) => format!("{} |", reason.lines().next().unwrap_or_default()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crates::list::{Because, Bug, Expected, Set};
+    use crate::crates::record::{Found, Schedule};
+
+    fn record(name: &str, verdict: &str, ended: &str) -> Record {
+        let (name, verdict, ended) = (name.into(), verdict.into(), ended.into());
+        Record { name, verdict, ended, executions: 7, seconds: 0.5, ..Record::default() }
+    }
+
+    #[test]
+    fn each_test_is_in_one_column() {
+        let crash = Record { error: true, ..record("f", "unsupported", "error") };
+        let records = [
+            record("a", "verified", "complete"),
+            record("b", "passed", "complete"),
+            record("c", "passed", "seconds"),
+            record("d", "failed", "bug"),
+            record("e", "unsupported", "unsupported"),
+            crash,
+        ];
+        let expected =
+            Counts { verified: 1, assuming: 1, bounded: 1, failed: 1, unsupported: 1, crashed: 1 };
+        assert_eq!(counts(&records), expected);
+    }
+
+    #[test]
+    fn tests_of_one_entry_share_a_line_and_others_are_told_as_they_are() {
+        let entry = Expected {
+            test: "t*".into(),
+            shows: "panic".into(),
+            because: Because::RealBug,
+            note: "it loses an update".into(),
+            perhaps: false,
+        };
+        let published = Published {
+            name: "spin".into(),
+            version: "1.0.0".into(),
+            set: Set::First,
+            options: Vec::new(),
+            seconds: None,
+            note: None,
+            expected: vec![entry],
+        };
+        let failed = |name: &str| {
+            let bug =
+                Found { kind: "panic".into(), message: "it panics".into(), ..Found::default() };
+            Record { bugs: vec![bug], ..record(name, "failed", "bug") }
+        };
+        let records =
+            vec![failed("t1"), failed("u"), failed("t2"), record("v", "verified", "complete")];
+        let checked = Checked { records, seconds: 12.4, broken: None };
+        let text = of_crates(&[(&published, Ok(checked))]);
+        assert!(text.contains("| spin 1.0.0 | 4 | 1 | 0 | 0 | 3 | 0 | 0 | 12 |\n"), "{text}");
+        let lines = "- **spin 1.0.0** `t1`, `t2` failed (real bug): it loses an update\n\
+                     - **spin 1.0.0** `u` failed, not accounted for: it panics\n";
+        assert!(text.ends_with(lines), "{text}");
+    }
+
+    #[test]
+    fn of_many_tests_the_first_are_named() {
+        let names = ["a", "b", "c", "d", "e", "f", "g"];
+        assert_eq!(named(&names[..2]), "`a`, `b`");
+        assert_eq!(named(&names), "`a`, `b`, `c`, `d`, `e` and 2 more");
+    }
+
+    #[test]
+    fn a_bug_is_a_line_with_both_versions() {
+        let bug = Bug {
+            name: "twice".into(),
+            what: "frees twice".into(),
+            shows: vec!["double-free".into()],
+            buggy: "a = '1.0.0'".parse().expect("that is TOML"),
+            fixed: Some("a = { version = '1.0.1' }".parse().expect("that is TOML")),
+            yanked: BTreeMap::new(),
+            options: Vec::new(),
+            missed: None,
+        };
+        let schedule = Some(Schedule { preemptions: 2, threads: 3, steps: 40 });
+        let found = Found {
+            code: "LR0005".into(),
+            kind: "double-free".into(),
+            schedule,
+            ..Found::default()
+        };
+        let buggy = Ok(Record { bugs: vec![found], ..record("driver", "failed", "bug") });
+        let row = Row { bug: &bug, buggy, fixed: Ok(record("driver", "passed", "seconds")) };
+        let line = "| `twice`: frees twice | a 1.0.0 | LR0005 double-free | 7 | 0.50 | 40 steps, 3 threads, 2 preemptions \
+                    | a 1.0.1 | passed, bounded | 0.50 |\n";
+        let text = of_bugs(&[row]);
+        assert!(text.contains(line), "{text}");
+    }
+}
