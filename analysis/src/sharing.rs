@@ -7,7 +7,7 @@
 use crate::facts::{Facts, FunctionId, Index, Operand};
 use crate::llvm::{Constant, Module, Value};
 use crate::plan::accesses;
-use crate::points_to::{Kind, ObjectId, PointsTo};
+use crate::points_to::{Bounds, Kind, ObjectId, PointsTo};
 use lockred_trace::plan::Flaw;
 use std::collections::HashMap;
 
@@ -60,8 +60,8 @@ pub(crate) struct Sharing<'f> {
 
 impl<'f> Sharing<'f> {
     /// Analyses a program, with an error that a test asks for. `None` where the analysis of where addresses point to takes too long. O(objects and the addresses in them), beside the analysis of where addresses point to.
-    pub(crate) fn of(facts: &'f Facts, flaw: Option<Flaw>) -> Option<Self> {
-        let points_to = PointsTo::of(facts)?;
+    pub(crate) fn of(facts: &'f Facts, bounds: Bounds, flaw: Option<Flaw>) -> Option<Self> {
+        let points_to = PointsTo::of(facts, bounds)?;
         let mut shared = vec![false; points_to.object_count()];
         let mut open: Vec<ObjectId> = points_to.foreign();
         open.extend(points_to.in_the_library());
@@ -83,7 +83,6 @@ impl<'f> Sharing<'f> {
         match operand {
             Operand::Nothing | Operand::Function(_) => Reach::Shared,
             Operand::Global(id, _) => self.reach_of_global(id),
-            Operand::Slot(slot) if self.points_to.is_unknown(function, slot) => Reach::Shared,
             Operand::Slot(slot) => {
                 let objects = self.points_to.objects_of(function, slot);
                 let mut most = None;

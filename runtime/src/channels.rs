@@ -125,6 +125,9 @@ pub fn mutes(address: usize, how: How) -> bool {
     let class = how.class();
     match inside() {
         Some(Inside::Muted { .. }) => {
+            if class.is_lock() {
+                crate::locked::unseen(address);
+            }
             let thread = state().thread();
             // Tokens of parking, also those of a wait with a timeout.
             if matches!(class, Class::Park | Class::Unpark | Class::Plain | Class::CondvarWait) {

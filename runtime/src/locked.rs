@@ -2,7 +2,7 @@
 //!
 //! A lock is held from the operation that acquires it, by its sync model. Where that operation fails, since the lock is taken in a way that the model
 //! leaves to the library's own code (a writer behind readers), it is not told who acquires it in the end: nothing is
-//! compared of such a lock from then on.
+//! compared of such a lock from then on. The same holds for locks inside channels, while those are one object.
 
 use crate::claims::place;
 use crate::execution::Held;
@@ -31,6 +31,13 @@ pub extern "C" fn __lr_locked(lock: usize, shared: u32, site: u32) {
 fn holds(held: &[Held], thread: u32, lock: usize, shared: bool) -> bool {
     let matches = |held: &Held| held.address == lock && held.thread == thread;
     held.iter().any(|held| matches(held) && (shared || !held.shared))
+}
+
+/// A lock is used in an act on a channel, of which the parts are told to nobody.
+pub fn unseen(lock: usize) {
+    if let Some(claims) = &mut state().execution.claims {
+        claims.unclear.insert(lock);
+    }
 }
 
 /// An operation on a lock's word has not written it.

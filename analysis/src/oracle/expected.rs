@@ -2,7 +2,7 @@
 
 use super::memory::{NUMBER, Origin};
 use crate::facts::{Facts, FunctionId, GlobalId, Operand, Slot};
-use crate::points_to::{Kind, Spot};
+use crate::points_to::{Bounds, Kind, Spot};
 use crate::sharing::{Reach, Sharing};
 use std::collections::HashMap;
 
@@ -15,8 +15,8 @@ pub struct Expected<'f> {
 
 impl<'f> Expected<'f> {
     /// Analyses a program; `None` if that was given up.
-    pub fn of(facts: &'f Facts) -> Option<Self> {
-        let sharing = Sharing::of(facts, None)?;
+    pub fn of(facts: &'f Facts, bounds: Bounds) -> Option<Self> {
+        let sharing = Sharing::of(facts, bounds, None)?;
         Some(Self { facts, sharing, spots: HashMap::new(), reaches: HashMap::new() })
     }
 

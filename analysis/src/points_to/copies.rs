@@ -78,8 +78,7 @@ impl PointsTo<'_> {
             return;
         }
         let bytes = self.copies[copy as usize].bytes;
-        let pairs = &mut self.copies[copy as usize].pairs;
-        *pairs = pairs.saturating_add(1);
+        self.copies[copy as usize].pairs += 1;
         if start == ANYWHERE {
             let all = self.all(source);
             let to = self.objects.place(target, None);

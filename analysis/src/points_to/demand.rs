@@ -1,7 +1,7 @@
 //! What is asked for: only nodes from which something that is asked for follows are computed.
 //!
-//! Where the address of an access, a call, or a copy points to is asked for, and so is everything that leads there. Lengths, counters, and what
-//! is only freed are not. Numbers that are computed of addresses are followed only to where one becomes an address again.
+//! Where the address of an access, a call, or a copy points to is asked for, as is what functions outside of the program get, and so is
+//! everything that leads there. Lengths and counters are not. Numbers that are computed of addresses are followed only to where one becomes an address again.
 
 use super::objects::PlaceId;
 use super::solver::{Dormant, Graph, Node, Rule};
@@ -18,9 +18,10 @@ impl Graph {
             for dormant in std::mem::take(&mut data.dormant) {
                 match dormant {
                     Dormant::Edge(from) => {
-                        let from = self.find(from);
+                        // The node may have become unknown by an edge before.
+                        let (from, to) = (self.find(from), self.find(node));
                         open.push(from);
-                        self.connect(from, node);
+                        self.connect(from, to);
                     }
                     Dormant::Rule(from, rule) => {
                         open.push(self.find(from));

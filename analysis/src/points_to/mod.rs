@@ -3,7 +3,8 @@
 //! Objects are stack variables, global variables, functions, and heap memory by the call that allocates it; parts of objects are told
 //! apart by their offset in bytes. Only functions that can be reached are looked at, and calls by pointer are resolved as the analysis goes
 //! on. Functions that pass memory on get a context for each of their calls ([`contexts`]). What is done with addresses outside of the program is told
-//! by [`Effect`]; what is not known goes to one node, [`PointsTo::foreign`], which may hold and write whatever it gets.
+//! by [`Effect`]; what is not known goes to one node, [`PointsTo::foreign`], which may hold and write whatever it gets. Only what is asked for
+//! is computed ([`demand`]), and in large programs, large sets are not known either ([`sink`]).
 
 mod answers;
 mod bits;
@@ -87,10 +88,21 @@ struct Copying {
 /// Pairs of places for which it is told apart what a copy of memory moves where. (So few in tests that small programs have them.)
 const PAIRS: u32 = if cfg!(test) { 2 } else { 1000 };
 
-/// Places that rules are applied to before large sets are taken for unknown. (So few in tests that some small programs have them.)
-const PRECISE_WORK: usize = if cfg!(test) { 400 } else { 3_000_000 };
-/// Places of a set that is large.
-const LARGE: usize = if cfg!(test) { 6 } else { 256 };
+/// From where on large sets are taken for unknown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bounds {
+    /// Places that rules are applied to before that.
+    pub work: usize,
+    /// Places of a set that is not large yet.
+    pub places: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { work: 3_000_000, places: 256 }
+    }
+}
+
 /// Places that rules are applied to before the analysis is given up.
 const WORK: usize = 60_000_000;
 /// How many times as many acts there may be with contexts as without.
@@ -100,6 +112,7 @@ const SHARE: usize = 3;
 #[derive(Debug)]
 pub struct PointsTo<'f> {
     facts: &'f Facts,
+    bounds: Bounds,
     graph: Graph,
     objects: Objects,
     contexts: Vec<Context>,
@@ -134,9 +147,10 @@ pub struct PointsTo<'f> {
 impl<'f> PointsTo<'f> {
     /// Analyses a program from its entries on.
     ///
-    /// `None` when it takes more than [`WORK`]: a program whose pointers are that much mixed up gains nothing by it.
+    /// `None` when it takes more than [`WORK`]: a program whose pointers are that much mixed up gains nothing by it. `bounds` say from where on less is told
+    /// apart.
     #[must_use]
-    pub fn of(facts: &'f Facts) -> Option<Self> {
+    pub fn of(facts: &'f Facts, bounds: Bounds) -> Option<Self> {
         let count = facts.functions.len();
         let mut graph = Graph::default();
         let foreign = graph.add(6);
@@ -144,6 +158,7 @@ impl<'f> PointsTo<'f> {
             facts.functions.iter().flat_map(|f| &f.body).map(|b| b.acts.len()).sum::<usize>();
         let mut this = Self {
             facts,
+            bounds,
             graph,
             objects: Objects::default(),
             contexts: Vec::new(),
@@ -240,8 +255,8 @@ impl<'f> PointsTo<'f> {
             let Some(work) = self.graph.wave() else { return true };
             for (node, rules, places) in work {
                 work_done += places.len() * rules;
-                if work_done > PRECISE_WORK {
-                    self.graph.start_sinking(self.foreign, LARGE);
+                if work_done > self.bounds.work {
+                    self.graph.start_sinking(self.foreign, self.bounds.places);
                 }
                 if work_done > WORK {
                     return false;

@@ -134,7 +134,7 @@ impl Graph {
             return;
         }
         self.want(from);
-        self.connect(from, to);
+        self.connect(self.find(from), self.find(to));
     }
 
     /// Adds an edge between nodes that are wanted.
