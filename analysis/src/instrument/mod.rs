@@ -7,6 +7,7 @@
 mod atomics;
 mod attributes;
 mod calls;
+mod catching;
 mod escape;
 mod externals;
 mod globals;
@@ -127,6 +128,8 @@ impl Claimed {
         // What is unknown would hide an error that a test asks for.
         let bounds = match flaw {
             Some(_) => Bounds { work: usize::MAX, ..Bounds::default() },
+                Bounds { work: usize::MAX, ..Bounds::default() }
+            }
             None => Bounds::default(),
         };
         let sharing = Sharing::of(&facts, bounds, flaw);
@@ -164,10 +167,14 @@ pub fn instrument(
 ) -> Result<Summary, String> {
     rename_main(module)?;
     let rules = std::mem::take(&mut program.rules);
+    let asks = rules.checked || rules.order;
+    if asks {
+        catching::inline(context, module)?;
+    }
     let privacy = Rc::new(Privacy::flawed(module, rules.flaw));
     let waits = waiting(context, module, &privacy);
     let mut sites = Sites::new();
-    let mut claimed = match rules.checked || rules.order {
+    let mut claimed = match asks {
         true => Claimed::of(context, module, &models, &program, rules.flaw, &mut sites),
         false => Claimed::default(),
     };

@@ -1,13 +1,16 @@
 //! Who runs what: the threads of a program, and, where a harness runs tests, which threads each of those may start.
 //!
-//! A thread begins where the function that `pthread_create` is given calls by pointer: at a closure of the program's. A test may start those threads whose
-//! closures it refers to, by itself or through what it refers to. What nobody is seen to run (destructors, handlers), anybody may.
+//! A thread begins where the function that `pthread_create` is given calls by pointer: at a closure of the program's. Where nothing is known of that pointer, as
+//! in large programs, it is any method of a trait that is called with as much. A test may start those threads whose
+//! closures it refers to, by itself or through what it refers to. What nobody is seen to run (destructors, handlers), anybody may; and so may
+//! any thread, beside the one that is seen to, what is behind a function whose address is in hands that are not known.
 
 use super::circles::Runs;
 use crate::facts::flow::{Call, Flow, Step, Value};
 use crate::facts::{Act, Facts, Function, FunctionId, GlobalId, Operand};
 use crate::points_to::{Kind, PointsTo};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::slice::from_ref;
 
 /// Functions that are called one by another until a thread's closure is.
 const DEPTH: u32 = 3;
@@ -25,6 +28,8 @@ pub struct Threads {
     by: Vec<BTreeSet<u32>>,
     /// By function: numbers of the runs.
     runs: Vec<BTreeSet<u32>>,
+    /// By run in which threads are started, and function: whether threads that are not seen to may execute it.
+    unseen: BTreeMap<u32, Vec<bool>>,
 }
 
 impl Threads {
@@ -46,7 +51,7 @@ impl Threads {
         entries.extend(program.started().into_iter().filter(|f| !tests.contains(f)));
         let references = program.references();
         let group = |number: usize| -> BTreeSet<u32> {
-            let reached = reach(&references, entries[number]);
+            let reached = reach(&references, &entries[number..=number]);
             let started = first..entries.len();
             let started = started.filter(|&e| tests.is_empty() || reached[entries[e] as usize]);
             started.chain([number]).map(|e| e as u32).collect()
@@ -57,8 +62,8 @@ impl Threads {
             false => (0..first).map(group).collect(),
         };
         let mut by = vec![BTreeSet::new(); calls.len()];
-        for (number, &entry) in entries.iter().enumerate() {
-            for (function, reached) in reach(calls, entry).into_iter().enumerate() {
+        for (number, entry) in entries.iter().enumerate() {
+            for (function, reached) in reach(calls, from_ref(entry)).into_iter().enumerate() {
                 if reached {
                     by[function].insert(number as u32);
                 }
@@ -69,7 +74,21 @@ impl Threads {
             (0..groups.len() as u32).filter(group).collect()
         });
         let runs = runs.collect();
-        Self { entries, first, groups, by, runs }
+        let known_outside = program.known_outside();
+        let unseen = groups.iter().enumerate().filter(|(_, group)| group.len() > 1);
+        let unseen = unseen.map(|(run, _)| {
+            let begins = match tests.is_empty() {
+                true => &entries[..first],
+                false => &entries[run..=run],
+            };
+            let refers = reach(&references, begins);
+            let from = known_outside.iter().copied();
+            let from: Vec<FunctionId> =
+                from.filter(|f| refers[*f as usize] && !entries[..first].contains(f)).collect();
+            (run as u32, reach(calls, &from))
+        });
+        let unseen = unseen.collect();
+        Self { entries, first, groups, by, runs, unseen }
     }
 
     /// Where threads begin.
@@ -94,7 +113,11 @@ impl Runs for Threads {
         let mut groups = self.groups.iter().enumerate().filter(|(run, _)| {
             functions.iter().all(|&f| self.runs[f as usize].contains(&(*run as u32)))
         });
-        groups.all(|(_, group)| {
+        groups.all(|(run, group)| {
+            let unseen = self.unseen.get(&(run as u32));
+            if unseen.is_some_and(|unseen| functions.iter().any(|&f| unseen[f as usize])) {
+                return false;
+            }
             let all = functions.iter().flat_map(|&f| {
                 let by = &self.by[f as usize];
                 let any = by.is_empty();
@@ -234,12 +257,46 @@ impl Program<'_> {
     fn called_by_pointer(&self, function: FunctionId) -> Vec<FunctionId> {
         let steps = self.flows[function as usize].blocks.iter().flat_map(|block| &block.steps);
         let calls = steps.filter_map(|step| match step {
-            Step::Call(call) => Some(call.callee),
+            Step::Call(call) => Some(&**call),
             _ => None,
         });
-        let by_pointer = calls.filter(|callee| matches!(callee, Value::Slot(_)));
-        let called = by_pointer.flat_map(|callee| self.functions(function, callee));
-        called.filter(|f| self.calls[function as usize].contains(f)).collect()
+        let by_pointer = calls.filter(|call| matches!(call.callee, Value::Slot(_)));
+        let called = by_pointer.flat_map(|call| {
+            let known = self.functions(function, call.callee);
+            match known.is_empty() {
+                true => self.methods(call),
+                false => known
+                    .into_iter()
+                    .filter(|f| self.calls[function as usize].contains(f))
+                    .collect(),
+            }
+        });
+        called.collect()
+    }
+
+    /// The methods that a call of what is not known may be of. What is first in a table is no method: it drops an object.
+    fn methods(&self, call: &Call) -> Vec<FunctionId> {
+        let tables = self.facts.globals.iter().filter(|global| global.is_constant);
+        let methods = tables.flat_map(|global| &global.initial).filter_map(|entry| match *entry {
+            (1.., Operand::Function(function)) => Some(function),
+            _ => None,
+        });
+        let fits = |&function: &FunctionId| {
+            let it = &self.facts.functions[function as usize];
+            it.is_method && it.body.is_some() && it.signature == Some(call.signature)
+        };
+        let fitting: BTreeSet<FunctionId> = methods.filter(fits).collect();
+        fitting.into_iter().collect()
+    }
+
+    /// Functions whose addresses are in hands that are not known.
+    fn known_outside(&self) -> Vec<FunctionId> {
+        let objects = self.points_to.foreign().into_iter();
+        let functions = objects.filter_map(|object| match self.points_to.kind(object) {
+            Kind::Function(function) => Some(function),
+            _ => None,
+        });
+        functions.collect()
     }
 
     /// What each function refers to: what it calls, and whose address it takes, also through tables.
@@ -271,10 +328,10 @@ impl Program<'_> {
     }
 }
 
-/// Whether each function is reached from one.
-fn reach(edges: &[Vec<FunctionId>], from: FunctionId) -> Vec<bool> {
+/// Whether each function is reached from one of these.
+fn reach(edges: &[Vec<FunctionId>], from: &[FunctionId]) -> Vec<bool> {
     let mut reached = vec![false; edges.len()];
-    let mut open = vec![from];
+    let mut open = from.to_vec();
     while let Some(function) = open.pop() {
         if !std::mem::replace(&mut reached[function as usize], true) {
             open.extend(&edges[function as usize]);
