@@ -6,7 +6,7 @@ use crate::facts::flow::{Flow, Point, Points};
 use crate::facts::{Facts, FunctionId};
 use crate::llvm::{Context, Instruction};
 use crate::lock_order::{End, Graph, Lock, LockId, Origin, Origins, Threads, circles};
-use crate::locksets::Locksets;
+use crate::locksets::{Locksets, Owner};
 use crate::points_to::PointsTo;
 use crate::recognise::{demangle, path_of};
 use lockred_trace::lock_order::{Circle, LockOrder, Nesting, Taken};
@@ -19,8 +19,14 @@ pub struct Input<'a> {
     pub flows: &'a [Flow],
     pub points_to: &'a PointsTo<'a>,
     pub locksets: &'a Locksets,
-    /// By function: whether it is of the user's own code.
-    pub users: &'a [bool],
+    /// By function: whose it is.
+    pub owners: &'a [Owner],
+}
+
+impl Input<'_> {
+    fn is_users(&self, function: FunctionId) -> bool {
+        self.owners[function as usize] == Owner::User
+    }
 }
 
 /// Crates whose functions are nobody's own.
@@ -32,7 +38,7 @@ pub fn order(context: Context, input: &Input<'_>, points: &Points, sites: &mut S
     let graph = Graph::of(locksets.nested(), facts, points_to);
     let threads = Threads::of(facts, flows, points_to, locksets.calls());
     let names = Names { context, input, points };
-    let origins = Origins::of(&graph.locks, flows, points_to, &|id| input.users[id as usize]);
+    let origins = Origins::of(&graph.locks, flows, points_to, &|id| input.is_users(id));
     let origin = |id: LockId| origins.origin(graph.locks[id as usize]);
     let locks = 0..graph.locks.len() as LockId;
     let channels = locks.filter(|&id| names.is_of_channel(origin(id))).collect();
@@ -73,11 +79,15 @@ pub fn order(context: Context, input: &Input<'_>, points: &Points, sites: &mut S
     }
 }
 
-/// Whether a function is of the user's own crates, not of a generic one of std's.
-pub fn is_users(program: &Program, symbol: &str) -> bool {
-    program.user_functions.contains(symbol) && {
-        let path = path_of(&demangle(symbol));
-        !LIBRARIES.iter().any(|library| path.starts_with(library)) && !path.starts_with("__")
+/// Whose a function is.
+pub fn owner(program: &Program, symbol: &str) -> Owner {
+    if !program.user_functions.contains(symbol) {
+        return Owner::Library;
+    }
+    let path = path_of(&demangle(symbol));
+    match LIBRARIES.iter().any(|library| path.starts_with(library)) || path.starts_with("__") {
+        true => Owner::Generic,
+        false => Owner::User,
     }
 }
 
@@ -147,7 +157,7 @@ impl Names<'_> {
         let mut seen = BTreeSet::from([entry]);
         let mut open = VecDeque::from([entry]);
         while let Some(id) = open.pop_front() {
-            if self.input.users[id as usize] {
+            if self.input.is_users(id) {
                 let name = self.function(id);
                 let wrapped = name.strip_suffix("::{{closure}}");
                 let mut inner = calls[id as usize].iter().map(|&callee| self.function(callee));

@@ -28,7 +28,7 @@ pub use escape::Privacy;
 
 use crate::facts;
 use crate::llvm::{Attribute, Context, Function, Instruction, Module, Opcode};
-use crate::locksets::Locksets;
+use crate::locksets::{Locksets, Owner};
 use crate::plan::{Decide, Decisions, Known, Rules, Table};
 use crate::points_to::Bounds;
 use crate::recognise::{Models, Rule, demangle, path_of};
@@ -128,8 +128,6 @@ impl Claimed {
         // What is unknown would hide an error that a test asks for.
         let bounds = match flaw {
             Some(_) => Bounds { work: usize::MAX, ..Bounds::default() },
-                Bounds { work: usize::MAX, ..Bounds::default() }
-            }
             None => Bounds::default(),
         };
         let sharing = Sharing::of(&facts, bounds, flaw);
@@ -137,15 +135,15 @@ impl Claimed {
         let points_to = &sharing.points_to;
         let recognised = locks::recognised(context, module, models.clone());
         let (flows, points) = facts::flow::read(module, &index, &recognised);
-        let users: Vec<bool> =
-            facts.functions.iter().map(|f| lock_order::is_users(program, &f.name)).collect();
-        let locksets = Locksets::of(&facts, &flows, points_to, users.clone(), flaw);
+        let owner = |f: &facts::Function| lock_order::owner(program, &f.name);
+        let owners: Vec<Owner> = facts.functions.iter().map(owner).collect();
+        let locksets = Locksets::of(&facts, &flows, points_to, owners.clone(), flaw);
         let order = lock_order::Input {
             facts: &facts,
             flows: &flows,
             points_to,
             locksets: &locksets,
-            users: &users,
+            owners: &owners,
         };
         Self {
             order: lock_order::order(context, &order, &points, sites),

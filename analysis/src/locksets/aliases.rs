@@ -72,6 +72,11 @@ impl<'a> Aliases<'a> {
         objects.entry(slot).or_insert_with(found).clone()
     }
 
+    /// Whether a slot may point to whatever is not known.
+    pub fn is_unknown(&self, slot: Slot) -> bool {
+        self.points_to.is_unknown(self.function, slot)
+    }
+
     /// Whether memory is followed: only those who are passed its address access it.
     pub fn follows(&self, base: Base) -> bool {
         let objects = self.objects(base.slot());

@@ -1,7 +1,7 @@
 //! What calls do: of functions that were looked at before, of functions outside, and of whatever a pointer points to.
 
 use super::aliases::Aliases;
-use super::own::Own;
+use super::own::{Own, Owner};
 use super::state::Released;
 use super::summary::Summary;
 use crate::facts::flow::{Call, Value};
@@ -13,8 +13,8 @@ use std::rc::Rc;
 #[derive(Debug)]
 pub struct Callees<'f> {
     facts: &'f Facts,
-    /// Functions of the user's own.
-    pub users: Vec<bool>,
+    /// Whose functions they are.
+    pub owners: Vec<Owner>,
     /// Where std's own locks are.
     pub own: Own,
     /// Of each function that has a body and was looked at.
@@ -22,9 +22,9 @@ pub struct Callees<'f> {
 }
 
 impl<'f> Callees<'f> {
-    pub fn new(facts: &'f Facts, points_to: &PointsTo<'_>, users: Vec<bool>) -> Self {
+    pub fn new(facts: &'f Facts, points_to: &PointsTo<'_>, owners: Vec<Owner>) -> Self {
         let own = Own::of(facts, points_to);
-        Self { facts, users, own, summaries: vec![None; facts.functions.len()] }
+        Self { facts, owners, own, summaries: vec![None; facts.functions.len()] }
     }
 
     /// What a call does.

@@ -36,6 +36,7 @@ use callers::Callers;
 use lockred_trace::plan::Flaw;
 pub use may::{Nested, Taken};
 use order::Order;
+pub use own::Owner;
 use state::{Base, Hold, Released, State};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -75,14 +76,13 @@ pub struct Locksets {
 }
 
 impl Locksets {
-    /// Analyses a program, with an error that a test asks for. `users`: which functions are of the user's own code. O(steps), but for functions
-    /// with many locks.
+    /// Analyses a program, with an error that a test asks for. `owners`: whose the functions are. O(steps), but for functions with many locks.
     #[must_use]
     pub fn of(
         facts: &Facts,
         flows: &[Flow],
         points_to: &PointsTo<'_>,
-        users: Vec<bool>,
+        owners: Vec<Owner>,
         flaw: Option<Flaw>,
     ) -> Self {
         let in_memory = InMemory::of(facts, points_to);
@@ -91,7 +91,7 @@ impl Locksets {
             flows,
             points_to,
             in_memory,
-            callees: Callees::new(facts, points_to, users),
+            callees: Callees::new(facts, points_to, owners),
             flaw,
             nested: Vec::new(),
         };
@@ -324,7 +324,12 @@ impl Analysis<'_> {
         for function in (0..self.flows.len() as FunctionId).filter(|&f| self.is_looked_at(f)) {
             let aliases = self.aliases(function);
             let own = &self.callees.own;
-            found.left_out.extend(own.points(self.flow(function), &aliases, self.points_to));
+            found.left_out.extend(own.points(
+                self.flow(function),
+                &aliases,
+                self.callees.owners[function as usize],
+                self.points_to,
+            ));
         }
         found.nested = self.nested;
         found

@@ -1,6 +1,7 @@
 //! What a callee's terms are in its caller.
 
 use super::may::Taken;
+use super::own::Owner;
 use super::state::{Base, State};
 use super::summary::SELF;
 use super::symbol::{Known, Root, Symbol};
@@ -85,7 +86,8 @@ impl Transfer<'_> {
         let call = self.is_users().then_some(point);
         let mut taken = Taken { point, call, shared, lock, objects: [].into(), offset: None };
         self.narrow(&mut taken, address);
-        (!self.callees.own.has_all(&taken.objects)).then_some(taken)
+        let own = &self.callees.own;
+        (!own.has(self.aliases, self.owner(), address, &taken.objects)).then_some(taken)
     }
 
     /// A lock by its name.
@@ -120,7 +122,11 @@ impl Transfer<'_> {
 
     /// Whether the function is the user's own.
     fn is_users(&self) -> bool {
-        self.callees.users[self.aliases.function() as usize]
+        self.owner() == Owner::User
+    }
+
+    fn owner(&self) -> Owner {
+        self.callees.owners[self.aliases.function() as usize]
     }
 
     /// What points-to says of a lock at, or behind, this address.
