@@ -1,5 +1,6 @@
 //! What points-to analysis says of the addresses of one function.
 
+use super::private::Private;
 use super::state::Base;
 use super::symbol::{Root, Symbol};
 use crate::facts::flow::Value;
@@ -51,13 +52,19 @@ impl InMemory {
 pub struct Aliases<'a> {
     points_to: &'a PointsTo<'a>,
     in_memory: &'a InMemory,
+    private: &'a Private,
     function: FunctionId,
     objects: RefCell<HashMap<Slot, Rc<[ObjectId]>>>,
 }
 
 impl<'a> Aliases<'a> {
-    pub fn of(points_to: &'a PointsTo<'a>, in_memory: &'a InMemory, function: FunctionId) -> Self {
-        Self { points_to, in_memory, function, objects: RefCell::default() }
+    pub fn of(
+        points_to: &'a PointsTo<'a>,
+        in_memory: &'a InMemory,
+        private: &'a Private,
+        function: FunctionId,
+    ) -> Self {
+        Self { points_to, in_memory, private, function, objects: RefCell::default() }
     }
 
     /// The function.
@@ -79,6 +86,11 @@ impl<'a> Aliases<'a> {
 
     /// Whether memory is followed: only those who are passed its address access it.
     pub fn follows(&self, base: Base) -> bool {
+        if let Base::Variable(slot) = base
+            && self.private.has(self.function, slot)
+        {
+            return true;
+        }
         let objects = self.objects(base.slot());
         let own = |&object: &ObjectId| {
             !self.in_memory.0[object as usize]
@@ -90,7 +102,15 @@ impl<'a> Aliases<'a> {
     /// Whether an address may be one in followed memory.
     pub fn may_be_in(&self, address: Value, base: Base) -> bool {
         match address {
-            Value::Slot(slot) => self.meet(&self.objects(slot), &self.objects(base.slot())),
+            Value::Slot(slot) => {
+                let known = match base {
+                    Base::Variable(variable) => {
+                        self.private.may_hold(self.function, slot, variable)
+                    }
+                    Base::Parameter(_) => None,
+                };
+                known.unwrap_or_else(|| self.meet(&self.objects(slot), &self.objects(base.slot())))
+            }
             Value::Unknown => true,
             Value::Number(_) | Value::Global(..) | Value::Function(_) => false,
         }

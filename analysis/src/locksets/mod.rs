@@ -21,6 +21,7 @@ mod may;
 mod order;
 mod own;
 mod passing;
+mod private;
 mod state;
 mod summary;
 mod symbol;
@@ -37,6 +38,7 @@ use lockred_trace::plan::Flaw;
 pub use may::{Nested, Taken};
 use order::Order;
 pub use own::Owner;
+use private::Private;
 use state::{Base, Hold, Released, State};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -91,6 +93,7 @@ impl Locksets {
             flows,
             points_to,
             in_memory,
+            private: Private::of(facts),
             callees: Callees::new(facts, points_to, owners),
             flaw,
             nested: Vec::new(),
@@ -128,6 +131,7 @@ struct Analysis<'a> {
     flows: &'a [Flow],
     points_to: &'a PointsTo<'a>,
     in_memory: InMemory,
+    private: Private,
     callees: Callees<'a>,
     flaw: Option<Flaw>,
     /// What callers have nothing to add to.
@@ -136,7 +140,7 @@ struct Analysis<'a> {
 
 impl Analysis<'_> {
     fn aliases(&self, function: FunctionId) -> Aliases<'_> {
-        Aliases::of(self.points_to, &self.in_memory, function)
+        Aliases::of(self.points_to, &self.in_memory, &self.private, function)
     }
 
     fn flow(&self, function: FunctionId) -> &Flow {
