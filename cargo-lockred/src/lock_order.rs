@@ -1,4 +1,4 @@
-//! The part of `cargo lockred plan` that tells in which order a program may acquire its locks.
+//! In which order a program may acquire its locks: the part of `cargo lockred plan` that tells it, and circles for `check`.
 
 use lockred_trace::lock_order::{Circle, Kind, LockOrder, Nesting, Taken};
 use lockred_trace::sites::{Sidecar, SiteId};
@@ -18,6 +18,9 @@ pub struct Told<'a> {
     pub root: &'a Path,
     pub target: &'a str,
 }
+
+/// A file, relative to the workspace's root if it is inside, and a line of it.
+pub type Line = (String, u32);
 
 /// A place in the source.
 #[derive(Serialize, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -87,17 +90,7 @@ impl Told<'_> {
             order.circles.len()
         );
         for circle in &order.circles {
-            let _ = writeln!(text, "  {}", heading(circle.kind));
-            for (at, &number) in circle.nestings.iter().enumerate() {
-                let Some(nesting) = order.nestings.get(number as usize) else { continue };
-                let before = at.checked_sub(1).unwrap_or(circle.locks.len() - 1);
-                let lock = |index: usize| {
-                    circle.locks.get(index).map_or_else(String::new, |&l| self.lock(l))
-                };
-                let _ = writeln!(text, "    holds    {}", self.end(&lock(before), &nesting.held));
-                let _ = writeln!(text, "    acquires {}", self.end(&lock(at), &nesting.wanted));
-                let _ = writeln!(text, "             {}", self.who(nesting));
-            }
+            text += &self.circle(circle);
         }
         let is_told = |nesting: &&Nesting| {
             let (held, wanted) = (&nesting.held.locks, &nesting.wanted.locks);
@@ -114,6 +107,31 @@ impl Told<'_> {
         }
         text.push('\n');
         text
+    }
+
+    /// A circle, for people: its nestings line by line.
+    pub fn circle(&self, circle: &Circle) -> String {
+        let mut text = format!("  {}\n", heading(circle.kind));
+        for (at, nesting) in self.nestings(circle).enumerate() {
+            let before = at.checked_sub(1).unwrap_or(circle.locks.len() - 1);
+            let lock =
+                |index: usize| circle.locks.get(index).map_or_else(String::new, |&l| self.lock(l));
+            let _ = writeln!(text, "    holds    {}", self.end(&lock(before), &nesting.held));
+            let _ = writeln!(text, "    acquires {}", self.end(&lock(at), &nesting.wanted));
+            let _ = writeln!(text, "             {}", self.who(nesting));
+        }
+        text
+    }
+
+    fn nestings(&self, circle: &Circle) -> impl Iterator<Item = &Nesting> {
+        circle.nestings.iter().filter_map(|&number| self.order.nestings.get(number as usize))
+    }
+
+    /// Where a circle's locks are acquired.
+    pub fn lines(&self, circle: &Circle) -> BTreeSet<Line> {
+        let ends = self.nestings(circle).flat_map(|nesting| [&nesting.held, &nesting.wanted]);
+        let places = ends.map(|taken| self.place(taken.call));
+        places.map(|place| (place.file.to_owned(), place.line)).collect()
     }
 
     /// As lines of JSON.
@@ -158,7 +176,7 @@ impl Told<'_> {
     }
 
     /// A lock's name, with files relative to the workspace.
-    fn lock(&self, lock: u32) -> String {
+    pub fn lock(&self, lock: u32) -> String {
         let name = self.order.lock(lock);
         self.root
             .to_str()

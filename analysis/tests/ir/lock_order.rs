@@ -245,6 +245,73 @@ fn locks_that_calls_come_back_with_can_be_forgotten_on_demand() {
 }
 
 #[test]
+fn who_catches_panics_calls_what_it_is_told_to_call() {
+    let order = order(
+        r#"
+        declare i32 @rust_eh_personality(...)
+        define internal i32 @__rust_try(ptr %f, ptr %p, ptr %c) personality ptr @rust_eh_personality {
+          invoke void %f(ptr %p) to label %done unwind label %caught
+        done: ret i32 0
+        caught:
+          %x = landingpad { ptr, i32 } catch ptr null
+          ret i32 1 }
+        define internal void @a_last(ptr %p) { call void @both(ptr @b, ptr @a) ret void }
+        define internal void @keeps_b(ptr %p) {
+          %x = alloca ptr
+          call void @lock(ptr %x, ptr @b)
+          ret void }
+        define internal void @first(ptr %p) {
+          %r = call i32 @__rust_try(ptr @a_last, ptr %p, ptr null)
+          ret void }
+        define internal void @second(ptr %p) {
+          %y = alloca ptr
+          %r = call i32 @__rust_try(ptr @keeps_b, ptr %p, ptr null)
+          call void @lock(ptr %y, ptr @c)
+          ret void }"#,
+    );
+    assert_eq!(nestings(&order), ["b a", "b c"]);
+    let threads: Vec<_> = order.nestings.iter().map(|nesting| &nesting.threads).collect();
+    assert!(threads.iter().all(|threads| threads.len() == 1), "{order:?}");
+    assert_ne!(threads[0], threads[1]);
+}
+
+#[test]
+fn a_variable_that_functions_are_only_lent_is_followed() {
+    // Whoever keeps the address of a guard may drop it at any time.
+    let at = |give: &str| {
+        nestings(&threads(
+            &format!(
+                "%x = alloca ptr
+                 %y = alloca ptr
+                 call void @lock(ptr %x, ptr @a)
+                 {give}
+                 call void @drop(ptr %x)
+                 call void @lock(ptr %y, ptr @b)"
+            ),
+            "",
+        ))
+    };
+    assert!(at("").is_empty());
+    assert_eq!(
+        at("store ptr %x, ptr @kept\n %k = load ptr, ptr @kept\n store ptr @c, ptr %k"),
+        ["a b"]
+    );
+}
+
+#[test]
+fn what_a_thread_runs_beside_unseen_others_is_not_said_to_be_alone() {
+    let text = |start: &str| {
+        format!(
+            "define internal void @first(ptr %p) {{ {start}\n ret void }}
+             define internal void @second(ptr %p) {{ ret void }}
+             define internal void @f() {{ {AB}\n {BA}\n ret void }}"
+        )
+    };
+    assert_eq!(kinds(&order(&text(""))), [Kind::OneThread]);
+    assert_eq!(kinds(&order(&text("call void @f()"))), [Kind::Circle]);
+}
+
+#[test]
 fn a_build_that_is_not_asked_knows_nothing() {
     let whole = whole_of("", Program::default());
     assert!(whole.contains("\\22known\\22:false"), "{whole}");
