@@ -302,13 +302,15 @@ fn a_variable_that_functions_are_only_lent_is_followed() {
 fn what_a_thread_runs_beside_unseen_others_is_not_said_to_be_alone() {
     let text = |start: &str| {
         format!(
-            "define internal void @first(ptr %p) {{ {start}\n ret void }}
+            "define internal void @given(ptr %p) {{ call void @f()\n ret void }}
+             define internal void @first(ptr %p) {{ {start}\n ret void }}
              define internal void @second(ptr %p) {{ ret void }}
              define internal void @f() {{ {AB}\n {BA}\n ret void }}"
         )
     };
     assert_eq!(kinds(&order(&text(""))), [Kind::OneThread]);
     assert_eq!(kinds(&order(&text("call void @f()"))), [Kind::Circle]);
+    assert_eq!(kinds(&order(&text("call void @keeps(ptr @given)"))), [Kind::Circle]);
 }
 
 #[test]
