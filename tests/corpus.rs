@@ -77,7 +77,7 @@ fn every_program_gets_its_verdict() {
 }
 
 /// Modules whose programs are checked with their claims in every run of the tests.
-const SLICE: &[&str] = &["handles", "locals", "memory", "mutex", "refcounts"];
+const SLICE: &[&str] = &["handles", "locals", "lock_order", "memory", "mutex", "refcounts"];
 
 /// Programs that fill a whole stack, or write everywhere: keeping what is claimed of each byte takes too long there.
 const TOO_MUCH: &[&str] = &[
