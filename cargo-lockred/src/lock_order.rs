@@ -82,7 +82,7 @@ impl Told<'_> {
     pub fn human(&self) -> String {
         let order = self.order;
         if !order.known {
-            return "the order of locks: not known, as there are too many places that addresses may point to\n\n".into();
+            return "the order of locks: not known, the program is too large for it\n\n".into();
         }
         let mut text = format!(
             "the order of locks: {} locks, {} circles\n",

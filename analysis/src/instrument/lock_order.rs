@@ -32,17 +32,20 @@ impl Input<'_> {
 /// Crates whose functions are nobody's own.
 const LIBRARIES: &[&str] = &["std::", "core::", "alloc::", "test::"];
 
-/// The order of locks in a program that has not been changed yet.
+/// The order of locks in a program that has not been changed yet; nothing of it is known where the program is too large.
 pub fn order(context: Context, input: &Input<'_>, points: &Points, sites: &mut Sites) -> LockOrder {
     let Input { facts, flows, points_to, locksets, .. } = *input;
-    let graph = Graph::of(locksets.nested(), facts, points_to);
+    let Some(nested) = locksets.nested() else { return LockOrder::default() };
+    let graph = Graph::of(nested, facts, points_to);
     let threads = Threads::of(facts, flows, points_to, locksets.calls());
     let names = Names { context, input, points };
     let origins = Origins::of(&graph.locks, flows, points_to, &|id| input.is_users(id));
     let origin = |id: LockId| origins.origin(graph.locks[id as usize]);
     let locks = 0..graph.locks.len() as LockId;
     let channels = locks.filter(|&id| names.is_of_channel(origin(id))).collect();
-    let found = circles(&graph.nestings, &channels, &threads);
+    let Some(found) = circles(&graph.nestings, &channels, &threads) else {
+        return LockOrder::default();
+    };
     let mut place = |point: Point| {
         let at = points.instruction(point);
         sites.of(context, at.function(), at)

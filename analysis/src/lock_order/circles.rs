@@ -29,17 +29,34 @@ pub trait Runs {
     fn one_thread(&self, functions: &[FunctionId]) -> bool;
 }
 
-/// The circles of nestings. O(nestings and pairs of them that meet), but for the shortest circles.
+/// Pairs of nestings that are looked at, and steps of the search for the shortest circles.
+const MOST: usize = 20_000_000;
+
+/// The circles of nestings; `None` where too many of them meet. O(nestings and pairs of them that meet), but for the shortest circles.
 ///
 /// Locks that are said to be others' make none: nobody acquires another lock while one of them is held.
-pub fn circles(nestings: &[Nesting], others: &BTreeSet<LockId>, who: &dyn Runs) -> Vec<Circle> {
+pub fn circles(
+    nestings: &[Nesting],
+    others: &BTreeSet<LockId>,
+    who: &dyn Runs,
+) -> Option<Vec<Circle>> {
+    within(MOST, nestings, others, who)
+}
+
+/// The same, with so much work.
+fn within(
+    mut left: usize,
+    nestings: &[Nesting],
+    others: &BTreeSet<LockId>,
+    who: &dyn Runs,
+) -> Option<Vec<Circle>> {
     let told: Vec<Nesting> = nestings.iter().map(|nesting| without(nesting, others)).collect();
     let nestings = &told[..];
     let mut found = Vec::new();
-    let open = search(nestings, who, false, &mut found);
+    let open = search(nestings, who, false, &mut found, &mut left)?;
     // What is only kept apart by gates: of those that are on no circle without.
     let mut gated = Vec::new();
-    search(nestings, who, true, &mut gated);
+    search(nestings, who, true, &mut gated, &mut left)?;
     found.extend(gated.into_iter().filter(|c| !c.nestings.iter().any(|n| open.contains(n))).map(
         |circle| match circle.kind {
             Kind::Circle => Circle { kind: Kind::Gated, ..circle },
@@ -59,7 +76,7 @@ pub fn circles(nestings: &[Nesting], others: &BTreeSet<LockId>, who: &dyn Runs) 
     }
     found.sort();
     found.dedup();
-    found
+    Some(found)
 }
 
 /// A nesting without what is said of some locks.
@@ -71,25 +88,28 @@ fn without(nesting: &Nesting, others: &BTreeSet<LockId>) -> Nesting {
     Nesting { held: end(&nesting.held), wanted: end(&nesting.wanted), ..nesting.clone() }
 }
 
-/// Looks for circles, with regard to gates or not; gives the nestings that are on some.
+/// Looks for circles, with regard to gates or not; gives the nestings that are on some, or nothing when no work is left.
 fn search(
     nestings: &[Nesting],
     who: &dyn Runs,
     through_gates: bool,
     found: &mut Vec<Circle>,
-) -> BTreeSet<u32> {
+    left: &mut usize,
+) -> Option<BTreeSet<u32>> {
     let mut by_lock: BTreeMap<LockId, Vec<u32>> = BTreeMap::new();
     for (index, nesting) in nestings.iter().enumerate() {
         for &lock in &nesting.held.locks {
             by_lock.entry(lock).or_default().push(index as u32);
         }
     }
-    let next = |from: usize| -> Vec<u32> {
+    let mut next = |from: usize| -> Option<Vec<u32>> {
         let nesting = &nestings[from];
         let mut all: Vec<u32> = Vec::new();
         for lock in &nesting.wanted.locks {
-            let others = by_lock.get(lock).into_iter().flatten();
-            all.extend(others.filter(|&&to| {
+            let others = by_lock.get(lock).map_or(&[][..], |others| others);
+            *left = left.checked_sub(others.len())?;
+            let others = others.iter().copied();
+            all.extend(others.filter(|&to| {
                 let other = &nestings[to as usize];
                 to as usize != from
                     && leads(nesting, other)
@@ -99,9 +119,9 @@ fn search(
         }
         all.sort_unstable();
         all.dedup();
-        all
+        Some(all)
     };
-    let edges: Vec<Vec<u32>> = (0..nestings.len()).map(next).collect();
+    let edges: Vec<Vec<u32>> = (0..nestings.len()).map(&mut next).collect::<Option<_>>()?;
     let mut on_some = BTreeSet::new();
     for mut component in components::components(&edges) {
         if component.len() < 2 {
@@ -109,6 +129,9 @@ fn search(
         }
         component.sort_unstable();
         on_some.extend(component.iter().copied());
+        // Each may go through the whole component.
+        let size: usize = component.iter().map(|&n| edges[n as usize].len()).sum();
+        *left = left.checked_sub(size.saturating_mul(component.len()))?;
         let shortest = component.iter().filter_map(|&from| shortest(&edges, &component, from));
         // The first of the shortest ones; of one thread only if there is no other.
         let functions = |path: &[u32]| -> Vec<FunctionId> {
@@ -127,7 +150,7 @@ fn search(
         };
         found.push(Circle { kind, nestings: path, locks });
     }
-    on_some
+    Some(on_some)
 }
 
 /// The shortest way from a nesting back to it.
@@ -204,7 +227,7 @@ mod tests {
 
     fn found(nestings: &[Nesting]) -> Vec<(Kind, Vec<u32>)> {
         let circles = circles(nestings, &BTreeSet::from([7]), &Alone(BTreeSet::from([0])));
-        circles.into_iter().map(|circle| (circle.kind, circle.nestings)).collect()
+        circles.unwrap().into_iter().map(|circle| (circle.kind, circle.nestings)).collect()
     }
 
     #[test]
@@ -216,6 +239,23 @@ mod tests {
         assert_eq!(found(&three), [(Kind::Circle, vec![0, 1, 2])]);
         assert!(found(&three[..2]).is_empty());
         assert!(found(&[nesting(1, 7, &[]), nesting(7, 1, &[])]).is_empty(), "another's");
+    }
+
+    #[test]
+    fn no_circle_is_told_where_more_meet_than_can_be_looked_at() {
+        // Each of them leads to all the others.
+        let many: Vec<Nesting> = (0..6)
+            .flat_map(|n| (0..6).filter(move |m| *m != n).map(move |m| nesting(n, m, &[])))
+            .collect();
+        let within = |left| {
+            within(left, &many, &BTreeSet::new(), &Alone(BTreeSet::from([0]))).map(|all| all.len())
+        };
+        // 30 · 5 pairs, with regard to gates and without, and 30 searches among these.
+        let all = 2 * (150 + 30 * 150);
+        assert_eq!(
+            [within(0), within(149), within(all - 1), within(all)],
+            [None, None, None, Some(1)]
+        );
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::aliases::Aliases;
 use super::own::{Own, Owner};
 use super::state::Released;
 use super::summary::Summary;
+use super::work::Work;
 use crate::facts::flow::{Call, Value};
 use crate::facts::{Effect, Facts, FunctionId};
 use crate::points_to::PointsTo;
@@ -17,6 +18,8 @@ pub struct Callees<'f> {
     pub owners: Vec<Owner>,
     /// Where std's own locks are.
     pub own: Own,
+    /// What may still be done for locks that may be held.
+    pub work: Work,
     /// Of each function that has a body and was looked at.
     pub summaries: Vec<Option<Rc<Summary>>>,
 }
@@ -24,7 +27,8 @@ pub struct Callees<'f> {
 impl<'f> Callees<'f> {
     pub fn new(facts: &'f Facts, points_to: &PointsTo<'_>, owners: Vec<Owner>) -> Self {
         let own = Own::of(facts, points_to);
-        Self { facts, owners, own, summaries: vec![None; facts.functions.len()] }
+        let summaries = vec![None; facts.functions.len()];
+        Self { facts, owners, own, work: Work::default(), summaries }
     }
 
     /// What a call does.
@@ -42,7 +46,9 @@ impl<'f> Callees<'f> {
                 let released = if harmless { Released::default() } else { Released::Anything };
                 let mut summary = Summary::unknown(count, released);
                 for callee in callees {
-                    if let Some(known) = &self.summaries[callee as usize] {
+                    if let Some(known) = &self.summaries[callee as usize]
+                        && self.work.spend(known.order_size())
+                    {
                         summary.may_hold(&known.may());
                         summary.acquires.extend(known.acquires.iter().cloned());
                         summary.nested.extend(known.nested.iter().cloned());

@@ -113,6 +113,11 @@ impl May {
         }
     }
 
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -26,6 +26,7 @@ mod state;
 mod summary;
 mod symbol;
 mod transfer;
+mod work;
 
 use crate::facts::flow::{Act, Call, Flow, Point, Step, Value};
 use crate::facts::{Facts, FunctionId, GlobalId, Operand};
@@ -69,8 +70,8 @@ pub type Held = BTreeMap<Lock, bool>;
 pub struct Locksets {
     /// By point, and number of the access there.
     accesses: HashMap<(Point, usize), Held>,
-    /// Locks that may be acquired under others.
-    nested: Vec<Nested>,
+    /// Locks that may be acquired under others; `None` where they are too many.
+    nested: Option<Vec<Nested>>,
     /// What each function may call.
     calls: Vec<Vec<FunctionId>>,
     /// Where std's own locks are acquired, which are left out.
@@ -102,12 +103,16 @@ impl Locksets {
         for component in &callers.components {
             analysis.summarise(component, &callers);
         }
-        Self { calls: callers.callees, ..analysis.locksets(&callers.components) }
+        let nested = std::mem::take(&mut analysis.nested);
+        let nested = analysis.callees.work.goes_on().then_some(nested);
+        // From callers to callees, only what is held surely is passed on.
+        analysis.callees.work.end();
+        Self { nested, calls: callers.callees, ..analysis.locksets(&callers.components) }
     }
 
-    /// Locks that may be acquired, by operations that wait, where others may be held.
-    pub fn nested(&self) -> &[Nested] {
-        &self.nested
+    /// Locks that may be acquired, by operations that wait, where others may be held. `None`: the program is too large for that.
+    pub fn nested(&self) -> Option<&[Nested]> {
+        self.nested.as_deref()
     }
 
     /// Where locks are acquired that are no part of that.
@@ -244,7 +249,7 @@ impl Analysis<'_> {
                 known.acquires.extend(found.acquires.iter().map(Taken::nameless));
                 changed |= before != (known.may(), known.acquires.len());
             }
-            if !changed {
+            if !changed || !self.callees.work.goes_on() {
                 break;
             }
         }
@@ -335,7 +340,6 @@ impl Analysis<'_> {
                 self.points_to,
             ));
         }
-        found.nested = self.nested;
         found
     }
 

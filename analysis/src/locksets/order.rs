@@ -28,10 +28,13 @@ impl Order {
 
     /// A step is executed in a state.
     pub fn step(&mut self, transfer: &Transfer<'_>, state: &State, step: &Step) {
+        if !transfer.callees.work.goes_on() {
+            return;
+        }
         match step {
             Step::Synchronise { act: Act::Acquire { shared }, address, point } => {
                 if let Some(wanted) = transfer.taken(state, *address, *shared, *point) {
-                    self.under(&state.may, wanted, &gates(transfer, state));
+                    self.under(transfer, &state.may, wanted, &gates(transfer, state));
                 }
             }
             Step::Call(call) => self.call(transfer, state, call),
@@ -48,7 +51,10 @@ impl Order {
         let outward = |taken: &Taken| transfer.taken_outward(state, call, &arguments, taken);
         let here = gates(transfer, state);
         for taken in &summary.acquires {
-            self.under(&state.may, outward(taken), &here);
+            self.under(transfer, &state.may, outward(taken), &here);
+        }
+        if !transfer.callees.work.spend(summary.nested.len() * (1 + here.len())) {
+            return;
         }
         for nested in &summary.nested {
             let mut nested = nested.map(outward);
@@ -66,7 +72,10 @@ impl Order {
     }
 
     /// A lock is acquired where these may be held.
-    fn under(&mut self, may: &May, wanted: Taken, gates: &Rc<[Taken]>) {
+    fn under(&mut self, transfer: &Transfer<'_>, may: &May, wanted: Taken, gates: &Rc<[Taken]>) {
+        if !transfer.callees.work.spend(1 + may.len() * (1 + gates.len())) {
+            return;
+        }
         for held in may.iter() {
             let apart = apart(held, &wanted);
             // The same one: its holder waits for itself, or this is a further part of acquiring it.
@@ -101,7 +110,9 @@ impl Order {
                 }
                 Step::Call(call) => {
                     let summary = transfer.callees.of(transfer.aliases, call);
-                    summary.may().iter().for_each(|more| may.unite(&more.map(Taken::nameless)));
+                    if transfer.callees.work.spend(summary.order_size()) {
+                        summary.may().iter().for_each(|more| may.unite(&more.map(Taken::nameless)));
+                    }
                 }
                 _ => {}
             }

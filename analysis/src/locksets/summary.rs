@@ -68,6 +68,13 @@ impl Summary {
         })
     }
 
+    /// How much it says of the order of locks.
+    pub fn order_size(&self) -> usize {
+        let exits = self.returns.iter().chain(&self.unwinds);
+        let may: usize = exits.map(|exit| exit.may.len()).sum();
+        may + self.acquires.len() + self.nested.len()
+    }
+
     /// Whether it gives back nothing that its callers hold.
     pub fn releases_nothing(&self) -> bool {
         self.returns.iter().chain(&self.unwinds).all(|exit| exit.released.is_none())
@@ -77,7 +84,7 @@ impl Summary {
 /// Makes exits: numbers what the function has computed.
 #[derive(Debug, Default)]
 pub struct Exits {
-    given: Vec<Root>,
+    given: BTreeMap<Root, u32>,
 }
 
 impl Exits {
@@ -90,9 +97,19 @@ impl Exits {
                 cells.insert((slot, offset), Cell { known, ..cell });
             }
         }
+        let results: Vec<Option<Known>> =
+            results.into_iter().map(|known| self.outside(state.settle(known?))).collect();
+        // Callers give back, or access, only what they come to. Else each call on the way had a name of its own for one lock, more than can be kept.
+        let written = cells.values().filter_map(|cell| cell.known);
+        let handed = results.iter().copied().flatten().chain(written);
+        let handed: BTreeSet<Root> =
+            handed.filter_map(Known::symbol).map(|symbol| symbol.root).collect();
+        let is_theirs = |lock: &Symbol| lock.is_outside() || handed.contains(&lock.root);
         let mut held = BTreeMap::new();
         for (&lock, &hold) in &state.held {
-            if let Some(Known::At(lock)) = self.outside(Known::At(lock)) {
+            if let Some(Known::At(lock)) = self.outside(Known::At(lock))
+                && is_theirs(&lock)
+            {
                 held.insert(lock, hold);
             }
         }
@@ -103,11 +120,11 @@ impl Exits {
                 locks.collect::<Option<_>>().map_or(Released::Anything, Released::Only)
             }
         };
-        let results = results.into_iter().map(|known| self.outside(state.settle(known?))).collect();
         let mut outside = |lock: Symbol| self.outside(Known::At(state.assume(lock)))?.symbol();
-        let may = state
-            .may
-            .map(|taken| Taken { lock: taken.lock.and_then(&mut outside), ..taken.clone() });
+        let may = state.may.map(|taken| {
+            let lock = taken.lock.and_then(&mut outside).filter(is_theirs);
+            Taken { lock, ..taken.clone() }
+        });
         let gave = state.gave.iter().filter_map(|&lock| outside(lock)).collect();
         let (clobbered, stale) = (state.clobbered.clone(), state.stale.clone());
         Exit { results, cells, clobbered, stale, held, released, may, gave }
@@ -121,12 +138,8 @@ impl Exits {
             // It is no more.
             Root::Variable(_) => return None,
             Root::Result(_) | Root::Given(..) => {
-                let number = self.given.iter().position(|given| *given == root);
-                let number = number.unwrap_or_else(|| {
-                    self.given.push(root);
-                    self.given.len() - 1
-                });
-                Root::Given(SELF, number as u32)
+                let next = self.given.len() as u32;
+                Root::Given(SELF, *self.given.entry(root).or_insert(next))
             }
         };
         Some(Known::At(Symbol { root, offset }))

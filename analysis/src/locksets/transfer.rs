@@ -3,6 +3,7 @@
 use super::aliases::Aliases;
 use super::body::Body;
 use super::callees::Callees;
+use super::may::May;
 use super::passing::is_renewed;
 use super::state::{Base, Hold, State};
 use super::summary::Exit;
@@ -39,10 +40,14 @@ impl Transfer<'_> {
         let block = &self.body.flow.blocks[id as usize];
         let again = self.body.goes_round[id as usize];
         let mut behind = Behind { states: vec![state], ..Behind::default() };
+        let work = &self.callees.work;
         let last = block.steps.len().wrapping_sub(1);
         for (number, step) in block.steps.iter().enumerate() {
             let mut next = Vec::with_capacity(behind.states.len());
             for mut state in std::mem::take(&mut behind.states) {
+                if !work.spend(state.may.len()) {
+                    state.may = May::default();
+                }
                 tell(&state, step);
                 match step {
                     Step::Call(call) => {
@@ -61,7 +66,9 @@ impl Transfer<'_> {
                             let hold = Hold { shared: *shared, point: Some(*point) };
                             state.held.insert(lock, hold);
                         }
-                        if let Some(taken) = self.taken(&state, *address, *shared, *point) {
+                        if work.goes_on()
+                            && let Some(taken) = self.taken(&state, *address, *shared, *point)
+                        {
                             state.may.acquire(taken);
                         }
                         next.extend([failed, state]);
@@ -161,6 +168,7 @@ impl Transfer<'_> {
             Step::Synchronise { act, address, point } => {
                 let lock = self.body.known(state, *address).and_then(Known::symbol);
                 if let Act::Acquire { shared } = act
+                    && self.callees.work.goes_on()
                     && let Some(taken) = self.taken(state, *address, *shared, *point)
                 {
                     state.may.acquire(taken);
@@ -378,8 +386,10 @@ impl Transfer<'_> {
             }
         }
         let forgotten = self.flaw == Some(Flaw::CallsKeepNoLock);
-        for taken in exit.may.iter().filter(|_| !forgotten) {
-            state.may.come_back_with(self.taken_outward(before, call, &arguments, taken));
+        if !forgotten && self.callees.work.spend(exit.may.len()) {
+            for taken in exit.may.iter() {
+                state.may.come_back_with(self.taken_outward(before, call, &arguments, taken));
+            }
         }
         state
     }

@@ -314,6 +314,61 @@ fn what_a_thread_runs_beside_unseen_others_is_not_said_to_be_alone() {
 }
 
 #[test]
+fn a_lock_that_calls_come_back_with_is_one_whichever_way_they_come() {
+    let mut calls = String::from(
+        "define internal void @come0() {
+           %m = load ptr, ptr @kept
+           call void @\"parking_lot::raw_mutex::RawMutex::lock\"(ptr %m)
+           ret void }
+         ",
+    );
+    // There are more ways through these than can be told apart.
+    for n in 1..=24 {
+        let inner = n - 1;
+        calls += &format!(
+            "define internal void @come{n}() {{
+               call void @come{inner}()
+               call void @come{inner}()
+               ret void }}
+             "
+        );
+    }
+    let order = order(&format!(
+        "{calls}
+         define internal void @first(ptr %p) {{
+           store ptr @a, ptr @kept
+           call void @come24()
+           %x = alloca ptr
+           call void @lock(ptr %x, ptr @b)
+           ret void }}
+         define internal void @second(ptr %p) {{ ret void }}"
+    ));
+    assert!(order.known);
+    assert!(nestings(&order).contains(&"a b".to_owned()));
+}
+
+#[test]
+fn nothing_is_said_of_the_order_of_more_locks_than_can_be_paired() {
+    let order = |count: usize| {
+        let globals = |n| format!("@many{n} = internal global [16 x i8] zeroinitializer\n");
+        let lock =
+            |n| format!("call void @\"parking_lot::raw_mutex::RawMutex::lock\"(ptr @many{n})\n ");
+        let globals: String = (0..count).map(globals).collect();
+        let locks: String = (0..count).map(lock).collect();
+        order(&format!(
+            "{globals}
+             define internal void @first(ptr %p) {{ {locks}\n ret void }}
+             define internal void @second(ptr %p) {{ {BA}\n ret void }}"
+        ))
+    };
+    let small = order(20);
+    assert!(small.known);
+    // Each under all that come before it, and the other thread's.
+    assert_eq!(small.nestings.len(), 20 * 19 / 2 + 1);
+    assert_eq!(order(400), LockOrder::default());
+}
+
+#[test]
 fn a_build_that_is_not_asked_knows_nothing() {
     let whole = whole_of("", Program::default());
     assert!(whole.contains("\\22known\\22:false"), "{whole}");

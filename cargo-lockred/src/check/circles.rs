@@ -73,6 +73,15 @@ struct CircleLine<'a> {
     tests: Vec<&'a str>,
 }
 
+/// A line of JSON: the program is too large for its order of locks.
+#[derive(Serialize)]
+struct UnknownLine<'a> {
+    reason: &'static str,
+    v: u32,
+    target: &'a str,
+    known: bool,
+}
+
 impl Circles {
     /// Adds what a test came to.
     pub fn add(&mut self, label: String, outcome: &Outcome) {
@@ -111,7 +120,13 @@ impl Circles {
 
     fn of_target(&self, order: &LockOrder, told: &Told<'_>, json: &mut String) -> String {
         if !order.known {
-            return format!("the order of locks in {} is not known\n", told.target);
+            let line =
+                UnknownLine { reason: "lock-order", v: VERSION, target: told.target, known: false };
+            *json += &(serde_json::to_string(&line).expect("names are strings") + "\n");
+            return format!(
+                "the order of locks in {} is not known: the program is too large for it\n",
+                told.target
+            );
         }
         let mut human = String::new();
         for circle in &order.circles {
