@@ -238,6 +238,7 @@ pub fn explore(strategy: Strategy, limits: Limits, keep_going: bool, rooted: boo
         counts: counts(&outcome.counts),
         seconds: watch.seconds(),
         restoring: state.root.as_ref().map_or(0.0, crate::root::Root::restoring),
+        proved: state.proved.proved(),
         threads: state.most_threads,
         findings: watch.findings,
         warnings: std::mem::take(&mut state.warnings),
@@ -416,6 +417,7 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
         parent: thread.parent,
         created: thread.created.clone(),
     });
+    let scaled = state.assumptions.iter().filter(|told| told.kind == AssumptionKind::ScaledLoops);
     Message::Replayed(Replay {
         bug: shown(follower.watch.failures, length).map(Failure::into_bug),
         drift: drift.map(|(step, message)| {
@@ -428,6 +430,7 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
         steps: recorder.steps,
         output: recorder.output,
         warnings: crate::nesting::warnings(true),
+        scaled: scaled.cloned().collect(),
         unsupported: state.unsupported.take(),
     })
 }

@@ -214,7 +214,9 @@ fn executed(operation: &AtomicOperation, arrival: Arrival, rmw: Option<RmwOp>, o
     state.step.signature ^= new.rotate_left(17);
     let changed = wrote && new != old;
     let acted = changed || operation.kind == Atomic::Store;
+    let scales = u64::from(state.scales);
     let thread = state.thread();
+    thread.acts += scales;
     thread.last_site = operation.site;
     thread.rounds.operation(round_hash(operation, old, new), acted);
     let gave_up = if acted {

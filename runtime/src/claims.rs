@@ -6,8 +6,9 @@
 //!
 //! It is a part of the execution, so that it is put back with that; before the root, it grows with what the program has done until then.
 
+use crate::proved::{Sites, Uses};
 use crate::state::{Mode, fatal, installed};
-use lockred_trace::plan::{Claim, Reason};
+use lockred_trace::plan::{Claim, Decision, Reason};
 use lockred_trace::sites::SiteId;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -53,6 +54,8 @@ struct Refuted {
 #[derive(Clone, Debug, Default)]
 pub struct Claims {
     words: HashMap<usize, [Option<Byte>; WORD]>,
+    /// Who accesses what.
+    uses: Uses,
     /// Locks of which it is not told who holds them ([`crate::locked`]).
     pub unclear: HashSet<usize>,
     /// What each lock is, by its word ([`crate::nested`]).
@@ -62,7 +65,14 @@ pub struct Claims {
 impl Claims {
     /// Memory is accessed. O(size).
     fn touch(&mut self, address: usize, size: usize, touch: Touch) -> Result<(), Refuted> {
-        (address..address.saturating_add(size)).try_for_each(|at| {
+        let end = address.saturating_add(size);
+        // An access that needs no hook as there is one right before it says nothing of who shares.
+        if touch.reason != Reason::Repeated && touch.reason != Reason::Operation {
+            let claimed = touch.reason.decision() < Decision::Track;
+            words(address, end)
+                .for_each(|(word, bytes)| self.uses.touch(word, bytes, touch.site, claimed));
+        }
+        (address..end).try_for_each(|at| {
             let word = self.words.entry(at / WORD).or_default();
             match &mut word[at % WORD] {
                 Some(byte) => byte.touch(touch),
@@ -79,15 +89,39 @@ impl Claims {
         let end = address.saturating_add(size);
         let locks: Vec<usize> = self.locks.range(address..end).map(|(&word, _)| word).collect();
         locks.iter().for_each(|word| drop(self.locks.remove(word)));
-        for word in address / WORD..end.div_ceil(WORD) {
+        for (word, inside) in words(address, end) {
             let Some(bytes) = self.words.get_mut(&word) else { continue };
-            let inside = |index: &usize| (address..end).contains(&(word * WORD + index));
+            self.uses.end(word, inside, shared(bytes));
+            let inside = |index: &usize| inside & 1 << index != 0;
             (0..WORD).filter(inside).for_each(|index| bytes[index] = None);
             if bytes.iter().all(Option::is_none) {
                 self.words.remove(&word);
             }
         }
     }
+
+    /// The execution ends: what its accesses have shown of who shares what. O(memory).
+    pub fn end(&mut self) -> &Sites {
+        for word in self.uses.words() {
+            let shared = self.words.get(&word).map_or(0, shared);
+            self.uses.end(word, u8::MAX, shared);
+        }
+        self.uses.sites()
+    }
+}
+
+/// The words of a range of addresses, each with a bit for each byte that is in the range.
+fn words(address: usize, end: usize) -> impl Iterator<Item = (usize, u8)> {
+    (address / WORD..end.div_ceil(WORD)).map(move |word| {
+        let inside = |index: &usize| (address..end).contains(&(word * WORD + index));
+        (word, (0..WORD).filter(inside).fold(0, |bits, index| bits | 1 << index))
+    })
+}
+
+/// The bytes of a word that two threads have touched, one of them writing.
+fn shared(bytes: &[Option<Byte>; WORD]) -> u8 {
+    let is_shared = |byte: &Option<Byte>| byte.is_some_and(|b| b.other.is_some() && b.written);
+    (0..WORD).filter(|&index| is_shared(&bytes[index])).fold(0, |bits, index| bits | 1 << index)
 }
 
 impl Byte {

@@ -81,6 +81,7 @@ fn hash_thread(thread: &Thread, others: u64, hasher: &mut impl Hasher) {
         looked,
         slept,
         random_words,
+        acts,
     } = thread;
     let stack_pointer = frame.is_none().then_some(stack_pointer);
     (stack_pointer, frame, region, parent, children, pending, arguments, site, last_site)
@@ -92,7 +93,8 @@ fn hash_thread(thread: &Thread, others: u64, hasher: &mut impl Hasher) {
     for Destructor { function, argument } in destructors {
         (*function as usize, *argument as usize).hash(hasher);
     }
-    (name, keys, *result as usize, detached, joined, looked, slept, random_words).hash(hasher);
+    (name, keys, *result as usize, detached, joined, looked, slept, random_words, acts)
+        .hash(hasher);
 }
 
 fn hash_execution(execution: &Execution, hasher: &mut impl Hasher) {

@@ -316,6 +316,11 @@ pub fn atomic(operation: &AtomicOperation, access: Access, wrote: bool) {
         && is_lock(state, operation)
     {
         let lock = names::lock(address);
+        let use_word = |gate: &mut Gate<'_>| {
+            touch_all((address, operation.size), Access::Write, |block, access| {
+                gate.uses(block, access, site);
+            });
+        };
         let told = match class {
             Class::TryLock | Class::TryReadLock => {
                 gate.after(&Operation::TryAcquire(lock, mode), Effect::Tried(wrote));
@@ -334,20 +339,21 @@ pub fn atomic(operation: &AtomicOperation, access: Access, wrote: bool) {
                 }
                 held
             }
+            // Who takes the lock next may free it: giving it back is before what that releases.
             Class::Downgrade if gate.held().contains(&(lock, mode)) => {
+                use_word(gate);
                 gate.after(&Operation::Downgrade(lock), Effect::Done);
-                true
+                return;
             }
             Class::Unlock | Class::ReadUnlock if gate.held().contains(&(lock, mode)) => {
+                use_word(gate);
                 gate.after(&Operation::Release(lock, mode), Effect::Done);
-                true
+                return;
             }
             _ => false,
         };
         if told {
-            touch_all((address, operation.size), Access::Write, |block, access| {
-                gate.uses(block, access, site);
-            });
+            use_word(gate);
             return;
         }
         state.names.use_word(address, Use::Refused);

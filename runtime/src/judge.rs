@@ -17,6 +17,9 @@ pub fn finish(failures: &mut Vec<Failure>) {
     failures.append(&mut state().step.failures);
     state().weak_pair |=
         state().detector.as_ref().is_some_and(crate::detect::Detector::saw_unordered_weak_pair);
+    if let Some(claims) = &mut state().execution.claims {
+        state().proved.merge(claims.end());
+    }
     if state().step.flow == Flow::Over {
         return;
     }

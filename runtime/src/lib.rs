@@ -59,6 +59,7 @@ mod plain;
 mod process;
 #[cfg(test)]
 mod programs;
+mod proved;
 mod pthread;
 mod randomness;
 mod reach;
@@ -66,6 +67,7 @@ mod record;
 mod region;
 mod root;
 mod rounds;
+mod scaled;
 mod scrub;
 mod session;
 mod signals;

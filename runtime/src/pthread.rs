@@ -28,6 +28,9 @@ fn number(handle: usize) -> Option<u32> {
     threads.iter().position(|thread| thread.region.base() == handle).map(|index| index as u32)
 }
 
+/// No system has room for a larger stack.
+const ADDRESS_SPACE: usize = 1 << 47;
+
 /// pthread_create.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_pthread_create(
@@ -40,6 +43,11 @@ pub extern "C" fn __lr_libc_pthread_create(
     if std::mem::take(&mut state().refuse_thread) {
         return libc::EAGAIN;
     }
+    // SAFETY: the attributes were initialised by `__lr_libc_pthread_attr_init`, which keeps the stack size in the first word.
+    let stack = if attributes.is_null() { DEFAULT_STACK } else { unsafe { *attributes } };
+    if stack > ADDRESS_SPACE {
+        return libc::EAGAIN;
+    }
     crate::waiting::leave_loop(SiteId(0));
     stop(
         Pending::Spawn,
@@ -47,8 +55,6 @@ pub extern "C" fn __lr_libc_pthread_create(
             .map(|passed| passed as u64),
         SiteId(0),
     );
-    // SAFETY: the attributes were initialised by `__lr_libc_pthread_attr_init`, which keeps the stack size in the first word.
-    let stack = if attributes.is_null() { DEFAULT_STACK } else { unsafe { *attributes } };
     let state = state();
     let parent = state.thread_number();
     let ordinal = state.thread().children;

@@ -38,7 +38,15 @@ struct Seen {
     site: SiteId,
     address: usize,
     size: u32,
-    value: u64,
+    /// None once it has another one, and the thread has been woken for that.
+    value: Option<u64>,
+}
+
+impl Seen {
+    /// Whether the word has another value now.
+    fn changed(&self) -> bool {
+        self.value.is_some_and(|value| load(self.address, self.size) != value)
+    }
 }
 
 /// What a thread has been reading.
@@ -92,7 +100,7 @@ impl Spin {
 
     /// The thread is about to read a word. `own`: the loop is the program's own, not one inside a recognised primitive.
     pub fn before_read(&mut self, site: SiteId, address: usize, size: u32, own: bool) -> Advice {
-        let now = Seen { site, address, size, value: load(address, size) };
+        let now = Seen { site, address, size, value: Some(load(address, size)) };
         let repeat = self.seen[..self.length].contains(&Some(now));
         if !repeat {
             // Judged now: until the read is executed, other threads may change what the loop waited for.
@@ -121,7 +129,7 @@ impl Spin {
     pub fn read(&mut self, site: SiteId, address: usize, size: u32, value: u64) -> bool {
         self.paused = false;
         self.pauses = 0;
-        let now = Some(Seen { site, address, size, value });
+        let now = Some(Seen { site, address, size, value: Some(value) });
         if self.seen[..self.length].contains(&now) {
             return false;
         }
@@ -164,15 +172,14 @@ impl Spin {
 
     /// Whether a remembered word has another value now.
     pub fn changed(&self) -> bool {
-        self.seen[..self.length]
-            .iter()
-            .flatten()
-            .any(|seen| load(seen.address, seen.size) != seen.value)
+        self.seen[..self.length].iter().flatten().any(Seen::changed)
     }
 
     /// The words that the thread waits for: addresses and sizes.
     pub fn words(&self) -> impl Iterator<Item = (usize, u32)> {
-        self.seen[..self.length].iter().flatten().map(|seen| (seen.address, seen.size))
+        let known = |seen: &&Seen| seen.value.is_some();
+        let seen = self.seen[..self.length].iter().flatten().filter(known);
+        seen.map(|seen| (seen.address, seen.size))
     }
 
     /// Whether the thread is in a turn of its own.
@@ -193,12 +200,16 @@ impl Spin {
         (skipped, left, free, turns).hash(hasher);
     }
 
-    /// The waiting thread is run: in a turn of its own if nothing changed, else from a clean slate.
+    /// The waiting thread is run: in a turn of its own if nothing changed, else from a clean slate. What changed may be a word that
+    /// its loop does not read (it did before): for that it is woken once.
     pub fn release(&mut self) {
         self.pauses = 0;
         if self.changed() {
+            let seen = self.seen[..self.length].iter_mut().flatten();
+            seen.filter(|seen| seen.changed()).for_each(|seen| seen.value = None);
             self.paused_repeats = 0;
             self.bare_repeats = 0;
+            self.skipped = false;
             self.free = None;
             self.turns = 0;
         } else {
@@ -234,6 +245,28 @@ mod tests {
         spin.release();
         assert_eq!(spin.before_read(SITE, address, 4, true), Advice::Stop);
         assert!(!spin.read(SITE, address, 4, 2), "it saw a change");
+    }
+
+    #[test]
+    fn a_word_that_the_loop_no_longer_reads_wakes_it_once() {
+        let (mut before, word) = (1_u32, 1_u32);
+        let mut spin = Spin::default();
+        spin.read(SiteId(6), &raw const before as usize, 4, 1);
+        let address = &raw const word as usize;
+        spin.read(SITE, address, 4, 1);
+        crate::operation::store(&raw mut before as usize, 4, 2);
+        assert!(spin.changed());
+        spin.release();
+        assert!(!spin.changed() && !spin.in_turn());
+        assert!(spin.words().eq([(address, 4)]));
+        let rounds = || {
+            spin.pause();
+            spin.before_read(SITE, address, 4, true)
+        };
+        let advice: Vec<Advice> = std::iter::repeat_with(rounds).take(129).collect();
+        assert_eq!((advice[127], advice[128]), (Advice::Skip, Advice::Wait));
+        spin.release();
+        assert!(spin.in_turn(), "nothing has changed since");
     }
 
     #[test]

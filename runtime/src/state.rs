@@ -133,6 +133,8 @@ pub struct State {
     pub lives: Option<Lives>,
     /// When freed memory is handed out again.
     pub reuse: Reuse,
+    /// A loop that may end early has begun.
+    pub scales: bool,
     /// What the outcome rests on so far.
     pub assumptions: Vec<Assumption>,
     /// Findings that fail nothing.
@@ -178,6 +180,8 @@ pub struct State {
     pub harness: Harness,
     /// Some execution had conflicting atomic accesses, unordered and not both `SeqCst`.
     pub weak_pair: bool,
+    /// What was found of accesses and who shares what they touch, in builds that look at that.
+    pub proved: crate::proved::Sites,
 }
 
 impl State {
@@ -218,6 +222,7 @@ impl State {
             reuse: if environment.reuse { Reuse::AtOnce } else { Reuse::Late },
             recorder: (mode == Mode::Replay).then(Recorder::default),
             observed: observes.then(Observed::default),
+            scales: false,
             assumptions: Vec::new(),
             warnings: Vec::new(),
             nesting: Nesting::default(),
@@ -240,6 +245,7 @@ impl State {
             exit_ends: false,
             harness: Harness::default(),
             weak_pair: false,
+            proved: crate::proved::Sites::default(),
         }
     }
 
@@ -310,7 +316,9 @@ pub fn stop(pending: Pending, passed: Passed, site: SiteId) {
         // SAFETY: it is a frame of the running stack.
         unsafe { state.frames.clear(frame) };
     }
+    let scales = u64::from(state.scales);
     let thread = state.thread();
+    thread.acts += scales;
     thread.frame = frame;
     thread.stopped = stopped;
     thread.pending = pending;

@@ -89,6 +89,8 @@ pub struct Thread {
     pub shares: Vec<usize>,
     /// How often it has done something that others may wait for.
     pub progress: u64,
+    /// Operations of which others may know, in programs whose loops end early ([`crate::scaled`]).
+    pub acts: u64,
     /// Where its `errno` is.
     pub errno: *mut i32,
     /// Its thread-local block.
@@ -154,6 +156,7 @@ impl Thread {
             spurious: Spurious::default(),
             shares: Vec::new(),
             progress: 0,
+            acts: 0,
             errno: std::ptr::null_mut(),
             tls: std::ptr::null_mut(),
             start,

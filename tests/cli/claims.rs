@@ -93,6 +93,25 @@ fn the_plan_tells_the_order_of_locks_and_circles_in_it() {
 }
 
 #[test]
+fn what_is_true_of_accesses_is_counted_whether_it_is_known_or_not() {
+    let fixture = shared("claims");
+    let count = |more: &[&str]| {
+        let check =
+            ["check", "--check-static", "its_address_is_stored", "--message-format", "json"];
+        let output = run(&fixture, &[&check[..], more].concat()).expect(0);
+        let test = output.stdout.lines().next().unwrap();
+        let proved = &serde_json::from_str::<serde_json::Value>(test).unwrap()["proved"];
+        ["ran", "unshared", "proved"].map(|count| proved[count].as_u64().unwrap())
+    };
+    let [ran, unshared, proved] = count(&[]);
+    assert!(ran > unshared && unshared > proved && proved > 0, "{ran} {unshared} {proved}");
+    let without = ["own-memory", "own-variables"].map(|rule| ["--without-rule", rule]).concat();
+    let [ran_then, unshared_then, proved_then] = count(&without);
+    assert_eq!((ran_then, unshared_then), (ran, unshared));
+    assert!(proved_then < proved, "{proved_then} of {proved}");
+}
+
+#[test]
 fn the_plan_has_reasons_and_rules_can_be_switched_off() {
     let fixture = shared("claims");
     let plan = |arguments: &[&str]| {

@@ -15,6 +15,7 @@ mod killed;
 mod lock_order;
 mod models;
 mod replay;
+mod scaled;
 mod selection;
 mod storage;
 mod surroundings;

@@ -186,14 +186,18 @@ impl Instrumenter<'_> {
         if at.is_single_thread() {
             return;
         }
+        self.announce_fence(function, at, at.order());
+        at.erase();
+    }
+
+    /// Tells the runtime of a fence, before the instruction that is one.
+    pub(super) fn announce_fence(&mut self, function: Function, at: Instruction, order: Order) {
         let site = self.sites.of(self.context, function, at);
         let location = self.location(function, at);
-        let order: Order = at.order();
         let narrow = self.context.integer(32);
         self.hooks.builder.before(at, location);
         let arguments = [narrow.constant(order as u64), narrow.constant(site.0.into())];
         self.hooks.builder.call(self.hooks.fence, &arguments);
-        at.erase();
     }
 
     /// Lets the runtime end the test before an instruction that cannot be modelled.

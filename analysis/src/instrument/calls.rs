@@ -2,9 +2,10 @@
 
 use super::Instrumenter;
 use super::externals::{Treatment, treatment};
-use crate::assembly::is_harmless;
+use crate::assembly::{Fence, fence, is_harmless};
 use crate::llvm::{Function, Instruction, Value};
-use lockred_trace::hooks::{CHANNEL_ENTER, CHANNEL_LEAVE};
+use lockred_trace::hooks::{CHANNEL_ENTER, CHANNEL_LEAVE, Order, ROUND};
+use lockred_trace::plan::Reason;
 
 /// Intrinsics whose memory accesses the hooks cannot describe.
 const UNDESCRIBED: &[&str] = &[
@@ -37,10 +38,11 @@ impl Instrumenter<'_> {
             self.intrinsic(function, at, &name);
             return;
         }
-        // The marks of channels are older than the sites.
+        // The marks of channels and loops are older than the sites.
         if let Some(operand) = match name.as_str() {
             CHANNEL_ENTER => Some(3),
             CHANNEL_LEAVE => Some(2),
+            ROUND => Some(4),
             _ => None,
         } {
             let site = self.sites.of(self.context, function, at);
@@ -70,9 +72,23 @@ impl Instrumenter<'_> {
         }
     }
 
-    /// Inline assembly is native code, unless it is empty (a barrier for the optimiser) or only asks the processor.
+    /// Inline assembly is native code, unless it is empty (a barrier for the optimiser), only asks the processor, or is a fence.
     fn assembly(&mut self, function: Function, at: Instruction, callee: Value) {
-        if !is_harmless(&callee.inline_asm_text()) {
+        let text = callee.inline_asm_text();
+        let is_fence = match fence(&text) {
+            None => false,
+            Some(Fence::Pure) => true,
+            // Of memory that others can reach it would be an atomic operation.
+            Some(Fence::UpdatesOperand) => {
+                let operands = at.arguments();
+                let local = |&operand: &Value| self.known.privacy.is_local(operand);
+                !operands.is_empty() && operands.iter().all(local)
+            }
+        };
+        if is_fence {
+            self.table.add(self.context, function, at, Reason::Operation);
+            self.announce_fence(function, at, Order::SeqCst);
+        } else if !is_harmless(&text) {
             let number = self.externals.number("inline assembly");
             self.announce(function, at, self.hooks.native_call, number);
         }

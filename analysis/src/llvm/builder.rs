@@ -148,6 +148,20 @@ impl Builder {
         unsafe { LLVMBuildBr(self.0, to.0) };
     }
 
+    /// Room on the stack for so many 64-bit numbers.
+    pub fn room(&self, context: Context, numbers: u64) -> Value {
+        let number = context.integer(64);
+        let count = number.constant(numbers);
+        // SAFETY: valid handles.
+        Value(unsafe { LLVMBuildArrayAlloca(self.0, number.0, count.0, NO_NAME) })
+    }
+
+    /// Writes a value.
+    pub fn store(&self, value: Value, pointer: Value) {
+        // SAFETY: valid handles.
+        unsafe { LLVMBuildStore(self.0, value.0, pointer.0) };
+    }
+
     /// Returns a value, or nothing.
     pub fn ret(&self, value: Option<Value>) {
         // SAFETY: valid handles.

@@ -11,7 +11,7 @@ mod table;
 
 pub use access::{Access, Direction, Length, accesses};
 pub use known::Known;
-pub use rules::Rules;
+pub use rules::{Rules, Scaled};
 pub use table::Table;
 
 use crate::llvm::{Function, Instruction, Module};

@@ -1,7 +1,7 @@
 //! Which rules a build uses, and whether it checks them: as cargo-lockred tells the shim, in environment variables.
 
 use lockred_trace::lock_order::LOCK_ORDER;
-use lockred_trace::plan::{CHECK_STATIC, FLAW, Flaw, Reason, WITHOUT};
+use lockred_trace::plan::{CHECK_STATIC, FLAW, Flaw, Reason, SCALE_LOOPS, WITHOUT};
 
 /// The rules of a build; all of them, unchecked, unless something else is said.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -14,6 +14,17 @@ pub struct Rules {
     pub order: bool,
     /// An error of the analysis that a test asks for.
     pub flaw: Option<Flaw>,
+    /// Which loops end early, if any.
+    pub scaled: Option<Scaled>,
+}
+
+/// Loops that end early.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Scaled {
+    /// How many rounds that synchronise a loop makes.
+    pub rounds: u64,
+    /// Files whose paths begin so have such loops: the package whose program it is.
+    pub package: String,
 }
 
 impl Rules {
@@ -37,7 +48,13 @@ impl Rules {
             return Err(format!("there is no flaw `{flaw}`"));
         }
         let [checked, order] = [CHECK_STATIC, LOCK_ORDER].map(|name| variable(name) == "1");
-        Ok(Self { without: without?, checked, order, flaw: known })
+        let rounds = variable(SCALE_LOOPS);
+        let scaled = match rounds.parse() {
+            Ok(rounds) => Some(Scaled { rounds, package: variable("CARGO_MANIFEST_DIR") }),
+            Err(_) if rounds.is_empty() => None,
+            Err(error) => return Err(format!("{SCALE_LOOPS}: {error}")),
+        };
+        Ok(Self { without: without?, checked, order, flaw: known, scaled })
     }
 
     /// Whether a rule is in use.

@@ -95,6 +95,10 @@ fn link_instrumented(
     let program = merge::merge(context, inputs)?;
     timings.phase("merge the bitcode");
     merge::prune(&program)?;
+    let rules = Rules::from_environment()?;
+    if let Some(scaled) = &rules.scaled {
+        instrument::scale_loops(context, &program, scaled);
+    }
     instrument::prepare_user_code(context, &program, &models)?;
     timings.phase("inline and promote in user code");
     let libtest = program
@@ -118,7 +122,7 @@ fn link_instrumented(
         user_functions,
         panic_abort: inputs.panic_abort,
         native_objects: inputs.native_names.clone(),
-        rules: Rules::from_environment()?,
+        rules,
     };
     constructors::spell_out(context, &program);
     let summary = instrument::instrument(context, &program, facts, models)?;

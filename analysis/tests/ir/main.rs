@@ -3,9 +3,10 @@
 mod lock_order;
 mod locksets;
 mod plan;
+mod scaled;
 mod sharing;
 
-use lockred_analysis::instrument::{Program, instrument, prepare_user_code};
+use lockred_analysis::instrument::{Program, instrument, prepare_user_code, scale_loops};
 use lockred_analysis::llvm::Context;
 use lockred_analysis::promotion::promote;
 use lockred_analysis::recognise::Models;
@@ -47,6 +48,9 @@ fn whole_of(text: &str, program: Program) -> String {
     let context = Context::new();
     let module = context.parse_text(&format!("{HEAD}{text}")).unwrap();
     promote(&module).unwrap();
+    if let Some(scaled) = &program.rules.scaled {
+        scale_loops(context, &module, scaled);
+    }
     prepare_user_code(context, &module, &Models::built_in()).unwrap();
     instrument(context, &module, program, Models::built_in()).unwrap();
     module.verify().unwrap();
@@ -243,6 +247,26 @@ fn memory_intrinsics_are_hooked_as_ranges() {
     );
     assert_eq!((count(&f, "@__lr_read("), count(&f, "@__lr_write(")), (2, 2), "{f}");
     assert_eq!(count(&f, "load i32, ptr @__lr_watch"), 3, "{f}");
+}
+
+#[test]
+fn assembly_that_is_a_fence_is_told_as_one_unless_others_can_reach_what_it_updates() {
+    let fenced = |body: &str| {
+        let f = instrumented(&format!("define void @f(ptr %p) {{\n{body}\nret void }}"));
+        [count(&f, "@__lr_fence(i32 4, i32"), count(&f, "@__lr_native_call("), count(&f, " asm ")]
+    };
+    let not = |operand| {
+        format!(
+            "call void asm sideeffect inteldialect \"lock not qword ptr [${{0:q}}]\", \"r,~{{memory}}\"(ptr {operand})"
+        )
+    };
+    let variable = "%x = alloca i64\nstore i64 0, ptr %x\n";
+    assert_eq!(fenced("call void asm sideeffect \"mfence\", \"~{memory}\"()"), [1, 0, 1]);
+    assert_eq!(fenced(&format!("{variable}{}", not("%x"))), [1, 0, 1]);
+    let kept = format!("{variable}call void @keeps(ptr %x)\n{}", not("%x"));
+    assert_eq!(fenced(&kept)[0], 0);
+    assert_eq!(fenced(&not("%p")), [0, 1, 1]);
+    assert_eq!(fenced(&not("@shared")), [0, 1, 1]);
 }
 
 #[test]

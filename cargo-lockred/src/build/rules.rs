@@ -4,7 +4,7 @@ use crate::cli::selection::Analysis;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use lockred_trace::lock_order::LOCK_ORDER;
-use lockred_trace::plan::{CHECK_STATIC, FLAW, Flaw, Reason, WITHOUT};
+use lockred_trace::plan::{CHECK_STATIC, FLAW, Flaw, Reason, SCALE_LOOPS, WITHOUT};
 use std::process::Command;
 
 /// The choice of a build.
@@ -14,6 +14,7 @@ pub struct Rules {
     checked: bool,
     order: bool,
     flaw: Option<&'static str>,
+    scale_loops: Option<u64>,
 }
 
 impl Rules {
@@ -43,17 +44,20 @@ impl Rules {
         without.sort_unstable();
         without.dedup();
         let flaw = options.static_flaw.as_ref().map(flaw).transpose()?;
-        Ok(Self { without, checked: options.check_static, order: options.finds_order(), flaw })
+        let order = options.finds_order();
+        let Analysis { check_static: checked, scale_loops, .. } = *options;
+        Ok(Self { without, checked, order, flaw, scale_loops })
     }
 
     /// What builds with other rules differ in; nothing where all are used unchecked.
     pub fn hash(&self) -> String {
-        let Self { without, checked, order, flaw } = self;
-        if without.is_empty() && !checked && !order && flaw.is_none() {
+        let Self { without, checked, order, flaw, scale_loops } = self;
+        if without.is_empty() && !checked && !order && flaw.is_none() && scale_loops.is_none() {
             return String::new();
         }
         let hash = Fingerprint::new().add(checked.to_string()).add(flaw.unwrap_or_default());
         let hash = hash.add(order.to_string());
+        let hash = scale_loops.map_or(hash, |rounds| hash.add(rounds.to_string()));
         without.iter().fold(hash, |hash, rule| hash.add(rule)).hex()
     }
 
@@ -61,11 +65,13 @@ impl Rules {
     pub fn tell(&self, command: &mut Command) {
         let [checked, order] = [self.checked, self.order].map(|set| if set { "1" } else { "" });
         let flaw = self.flaw.unwrap_or_default();
+        let rounds = self.scale_loops.map_or(String::new(), |rounds| rounds.to_string());
         for (variable, value) in [
             (WITHOUT, &*self.without.join("\n")),
             (CHECK_STATIC, checked),
             (LOCK_ORDER, order),
             (FLAW, flaw),
+            (SCALE_LOOPS, &*rounds),
         ] {
             if value.is_empty() {
                 command.env_remove(variable);
@@ -91,5 +97,9 @@ mod tests {
         assert_eq!(hash, of(&["heap", "stack", "heap"]).unwrap().hash());
         assert_ne!(hash, of(&["heap"]).unwrap().hash());
         assert!(of(&["shared"]).is_err());
+        let scaled = |rounds| Rules::of(&Analysis { scale_loops: rounds, ..Analysis::default() });
+        let hash = |rounds| scaled(rounds).unwrap().hash();
+        assert_eq!(hash(None), "");
+        assert!(hash(Some(3)) != hash(Some(4)) && !hash(Some(3)).is_empty());
     }
 }

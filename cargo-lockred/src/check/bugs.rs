@@ -92,7 +92,13 @@ pub fn found_bug(
     whole: Schedule,
     size: Option<Size>,
 ) -> Result<FoundBug> {
-    let report = bug::report(replay, found, &examiner.symbols);
+    let mut report = bug::report(replay, found, &examiner.symbols);
+    if replay.steps.is_empty() && examiner.options.selection.analysis.scale_loops.is_some() {
+        // What has taken the process along has left no record.
+        report
+            .notes
+            .push("under --scale-loops: loops may have made fewer rounds than they should".into());
+    }
     let (kind, key) = (found.kind, &found.key);
     let fingerprint = examiner.fingerprint(test, &report, key);
     let (id, schedule) = keep(examiner, test, Some(kind), &report.title, key, &fingerprint, whole)?;
@@ -163,7 +169,7 @@ fn lost(replay: &Replay, finding: &Finding) -> String {
     }
     match &replay.bug {
         Some(other) => format!("{what} ended in something else: {}", other.message),
-        None => format!("{what} did not reproduce it"),
+        None => format!("{what} did not reproduce it [{}]", finding.key),
     }
 }
 

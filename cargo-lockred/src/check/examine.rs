@@ -128,6 +128,7 @@ impl Examiner<'_> {
         outcome.counts = exploration.counts;
         outcome.seconds = exploration.seconds;
         outcome.restoring = self.options.search.time_restores.then_some(exploration.restoring);
+        outcome.proved = exploration.proved;
         outcome.assumptions = self.assumptions(&exploration.assumptions);
         if let Stop::Unsupported(unsupported) = &exploration.stop {
             let report = warning::unsupported(unsupported, &self.symbols);
@@ -235,6 +236,7 @@ impl Examiner<'_> {
             counts: Counts::default(),
             seconds: 0.0,
             restoring: None,
+            proved: None,
             assumptions: Vec::new(),
             bugs: Vec::new(),
             warnings: Vec::new(),

@@ -4,7 +4,7 @@ use crate::discipline::facts::Facts;
 use crate::report::Report;
 use crate::report::strands::Strand;
 use lockred_trace::codes::{AssumptionKind, BugKind, Verdict, WarningKind};
-use lockred_trace::message::{Assumption, Counts, Exploration, Measure, Stop};
+use lockred_trace::message::{Assumption, Counts, Exploration, Measure, Proved, Stop};
 use std::path::PathBuf;
 
 /// The outcome of one test.
@@ -28,6 +28,8 @@ pub struct Outcome {
     pub seconds: f64,
     /// Seconds of these that going back to the root took, if that was asked for.
     pub restoring: Option<f64>,
+    /// How much of what is true of its accesses the plan knows, where that was compared.
+    pub proved: Option<Proved>,
     /// What the verdict rests on.
     pub assumptions: Vec<Told>,
     /// The bugs that were reproduced.
@@ -227,6 +229,7 @@ mod tests {
             counts: Counts::default(),
             seconds: 0.0,
             restoring: 0.0,
+            proved: None,
             threads: 1,
             findings: Vec::new(),
             warnings: Vec::new(),

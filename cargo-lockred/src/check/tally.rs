@@ -5,6 +5,7 @@ use crate::baseline::Entry;
 use crate::cli::check::Require;
 use crate::exit::Exit;
 use lockred_trace::codes::{AssumptionKind, Verdict};
+use lockred_trace::message::Proved;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Counts over all tests that were checked.
@@ -38,6 +39,8 @@ pub struct Tally {
     pub stale: Vec<Entry>,
     /// Assumptions, with how many tests rest on each.
     pub assumptions: BTreeMap<AssumptionKind, usize>,
+    /// What was known of accesses before they were made, where that was compared; of all tests together.
+    pub proved: Proved,
 }
 
 impl Tally {
@@ -53,6 +56,11 @@ impl Tally {
         let warnings = outcome.warnings.iter().filter(|told| !told.known);
         self.codes.extend(warnings.map(|told| told.kind.code()));
         self.codes.extend(outcome.bugs.iter().filter(|bug| !bug.known).map(|bug| bug.kind.code()));
+        if let Some(proved) = outcome.proved {
+            self.proved.ran += proved.ran;
+            self.proved.unshared += proved.unshared;
+            self.proved.proved += proved.proved;
+        }
         self.errors += usize::from(outcome.error.is_some());
         if outcome.verdict == Verdict::Unsupported && outcome.error.is_some() {
             self.ended_by_errors += 1;

@@ -140,6 +140,10 @@ pub struct Analysis {
     #[arg(long)]
     #[serde(default)]
     pub lock_order: bool,
+    /// Let loops over a range of integers whose rounds synchronise make N such rounds (in the package of the test)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[serde(default)]
+    pub scale_loops: Option<u64>,
     /// Compare what the static analysis claims with what happens (a test of lockred itself; slow)
     #[arg(long, hide = true)]
     #[serde(default)]

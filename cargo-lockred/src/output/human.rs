@@ -9,7 +9,8 @@ use crate::check::tally::Tally;
 use crate::cli::check::{CheckOptions, StrategyName};
 use crate::executable::list::Test;
 use crate::session::Progress as Seen;
-use lockred_trace::codes::Verdict;
+use lockred_trace::codes::{AssumptionKind, Verdict};
+use lockred_trace::message::Proved;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -133,13 +134,14 @@ impl<'a> Human<'a> {
         }
     }
 
-    /// Explains each assumption when it is met first.
+    /// Explains each assumption when it is met first, and names each loop that was ended early.
     fn explain(&self, outcome: &Outcome) {
         if self.console.is_quiet() || outcome.verdict != Verdict::Passed {
             return;
         }
         for told in &outcome.assumptions {
-            if self.explained.borrow_mut().insert(told.kind.code()) {
+            let is_first = self.explained.borrow_mut().insert(told.kind.code());
+            if is_first || told.kind == AssumptionKind::ScaledLoops {
                 let text = format!("{:>13}{}: {}", "", told.kind.code(), told.message);
                 self.console.line(&self.console.style.paint(Paint::Dim, &text));
             }
@@ -260,6 +262,12 @@ fn sentences(tally: &Tally, tests: usize, interrupted: bool) -> Vec<String> {
     if tally.warnings > 0 {
         sentences.push(count(tally.warnings as u64, "warning"));
     }
+    let Proved { ran, unshared, proved } = tally.proved;
+    if let Some(percent) = (proved * 100).checked_div(unshared) {
+        sentences.push(format!(
+            "{unshared} of {ran} accesses that were made touch what one thread alone touches, or nobody writes: {proved} ({percent} %) were known to"
+        ));
+    }
     for entry in &tally.stale {
         let (code, test, fingerprint) = (&entry.code, &entry.place.test, &entry.fingerprint);
         sentences.push(format!(
@@ -283,7 +291,6 @@ fn sentences(tally: &Tally, tests: usize, interrupted: bool) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockred_trace::codes::AssumptionKind;
 
     #[test]
     fn the_summary_says_what_was_covered_and_what_was_not() {

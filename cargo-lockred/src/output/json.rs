@@ -4,7 +4,7 @@ use crate::check::outcome::{Ended, FoundBug, FoundWarning, Outcome, Rendered, Si
 use crate::check::tally::Tally;
 use crate::report::Place;
 use lockred_trace::codes::{BugKind, Verdict, WarningKind};
-use lockred_trace::message::{Role, Stronger};
+use lockred_trace::message::{Proved, Role, Stronger};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::path::Path;
@@ -35,6 +35,8 @@ struct TestFinished<'a> {
     seconds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     restoring: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proved: Option<Proved>,
     strategy: &'static str,
     memory_model: &'static str,
     assumptions: Vec<Assumption<'a>>,
@@ -194,6 +196,7 @@ fn line<'a>(outcome: &'a Outcome, strategy: &'static str, root: &Path) -> TestFi
         operations: counts.operations,
         seconds: outcome.seconds,
         restoring: outcome.restoring,
+        proved: outcome.proved,
         strategy,
         memory_model: MEMORY_MODEL,
         assumptions: outcome.assumptions.iter().map(assumption).collect(),
@@ -296,6 +299,7 @@ mod tests {
             counts: Counts { executions: 7, ..Counts::default() },
             seconds: 0.5,
             restoring: None,
+            proved: None,
             assumptions: Vec::new(),
             bugs: Vec::new(),
             warnings: Vec::new(),

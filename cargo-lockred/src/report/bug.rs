@@ -1,7 +1,7 @@
 //! From a replayed execution that ended in a bug to a report: who did what where, and why that is a bug.
 
-use super::panic;
 use super::{Place, Report, Severity};
+use super::{panic, render};
 use crate::executable::symbols::{Frame, Origin, Symbols};
 use lockred_trace::codes::BugKind;
 use lockred_trace::message::{self, Bug, Replay, Role, Stronger};
@@ -51,6 +51,7 @@ pub fn report(replay: &Replay, bug: &Bug, symbols: &Symbols) -> Report {
         }
     }
     notes.extend(order_note(replay, bug, &names));
+    notes.extend(replay.scaled.iter().map(|cut| scaled_note(cut, symbols)));
     Report { severity: Severity::Error, code: Some(bug.kind.code()), title, places, notes }
 }
 
@@ -108,6 +109,17 @@ pub fn signal_name(signal: i32) -> String {
         libc::SIGFPE => "SIGFPE".into(),
         other => format!("signal {other}"),
     }
+}
+
+/// A loop that ended early may itself be what fails.
+fn scaled_note(cut: &message::Assumption, symbols: &Symbols) -> String {
+    let frames = symbols.frames(cut.site, &[]);
+    let frame = frames.iter().find(|frame| frame.line > 0);
+    let place = frame.map_or("a place that is not known".into(), render::location);
+    format!(
+        "under --scale-loops: the loop at {place} made {}. What counts on all of them may fail for that reason",
+        cut.detail
+    )
 }
 
 /// What would make two racing accesses well ordered.

@@ -414,6 +414,7 @@ mod tests {
             ],
             output: vec![Output { thread: 1, descriptor: 1, text: "hello\n".into(), step: 2 }],
             warnings: Vec::new(),
+            scaled: Vec::new(),
             unsupported: None,
         };
         let symbols = Symbols::of_sites(Sidecar::default(), Places::default());

@@ -88,6 +88,7 @@ fn replay(bug: Bug, objects: &[(&str, Option<u64>)], output: Vec<Output>) -> Rep
         steps: Vec::new(),
         output,
         warnings: Vec::new(),
+        scaled: Vec::new(),
         unsupported: None,
     }
 }

@@ -96,6 +96,7 @@ impl Death {
             steps: Vec::new(),
             output: Vec::new(),
             warnings: Vec::new(),
+            scaled: Vec::new(),
             unsupported: None,
         }
     }

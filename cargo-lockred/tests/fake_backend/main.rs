@@ -19,6 +19,7 @@ fn explored(stop: Stop) -> Exploration {
         counts: Counts { executions: 3, transactions: 7, operations: 9, ..Counts::default() },
         seconds: 0.25,
         restoring: 0.0,
+        proved: None,
         threads: 2,
         findings: Vec::new(),
         warnings: Vec::new(),
@@ -63,6 +64,7 @@ fn replayed(key: Option<&str>) -> Replay {
         steps: Vec::new(),
         output: Vec::new(),
         warnings: Vec::new(),
+        scaled: Vec::new(),
         unsupported: None,
     }
 }

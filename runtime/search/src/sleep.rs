@@ -20,14 +20,23 @@ pub(crate) struct Sleeper {
     pub(crate) number: u32,
 }
 
+/// What a thread that was put to sleep did.
+#[derive(Default, Serialize, Deserialize)]
+struct Kept {
+    /// Its accesses, all choices together.
+    accesses: Vec<(ObjectId, Access)>,
+    /// Objects that it touches in any state, and by one operation on their values alone.
+    fixed: Vec<ObjectId>,
+}
+
 /// The sleeping threads of a node and the ghosts of threads that were woken on the way to it.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Sleep {
     pub(crate) asleep: ThreadSet,
     sleepers: Thin<Sleeper>,
     ghosts: Thin<Sleeper>,
-    /// Footprints of threads that were put to sleep at this node: their accesses, all choices together.
-    footprints: Thin<Vec<(ObjectId, Access)>>,
+    /// Footprints of threads that were put to sleep at this node.
+    footprints: Thin<Kept>,
     used: usize,
 }
 
@@ -44,14 +53,22 @@ impl Sleep {
         self.footprints.truncate(self.used);
     }
 
-    /// Puts `thread` to sleep; this is the node at `depth`.
-    pub(crate) fn put(&mut self, thread: ThreadId, depth: usize, accesses: &[(ObjectId, Access)]) {
+    /// Puts `thread` to sleep; this is the node at `depth`. `fixed`: see [`Sleep::carry`].
+    pub(crate) fn put(
+        &mut self,
+        thread: ThreadId,
+        depth: usize,
+        accesses: &[(ObjectId, Access)],
+        fixed: &[ObjectId],
+    ) {
         if self.footprints.len() == self.used {
-            self.footprints.push(Vec::new());
+            self.footprints.push(Kept::default());
         }
         let kept = &mut self.footprints[self.used];
-        kept.clear();
-        kept.extend_from_slice(accesses);
+        kept.accesses.clear();
+        kept.accesses.extend_from_slice(accesses);
+        kept.fixed.clear();
+        kept.fixed.extend_from_slice(fixed);
         let number = self.used as u32;
         self.used += 1;
         self.sleepers.push(Sleeper { thread, depth: depth as u32, number });
@@ -59,7 +76,7 @@ impl Sleep {
     }
 
     pub(crate) fn footprint(&self, number: u32) -> &[(ObjectId, Access)] {
-        &self.footprints[number as usize]
+        &self.footprints[number as usize].accesses
     }
 
     pub(crate) fn sleepers(&self) -> &[Sleeper] {
@@ -86,8 +103,23 @@ impl Sleep {
     }
 
     /// Adds the accesses kept under a number to those that a ghost carries.
-    pub(crate) fn carry(&self, number: u32, ghost: &mut Vec<(ObjectId, Access)>) {
-        for &(object, access) in self.footprint(number) {
+    ///
+    /// `fixed`: objects that the thread's run, now that it is woken, touches by its first operation, one on their values alone. If it
+    /// was so before, too, nothing of them is carried. A ghost makes up for conflicts that are lost because another event decided
+    /// whether there would be an access at all. Here there is one in any case, and whether it reads or writes is decided by events on
+    /// the same object, which conflict with it either way: source sets are right for such runs as they are (a happens-before
+    /// assignment in the sense of Abdulla, Aronis, Jonsson, Sagonas: Optimal dynamic partial order reduction, POPL 2014, section 3).
+    pub(crate) fn carry(
+        &self,
+        number: u32,
+        fixed: &[ObjectId],
+        ghost: &mut Vec<(ObjectId, Access)>,
+    ) {
+        let kept = &self.footprints[number as usize];
+        for &(object, access) in &kept.accesses {
+            if fixed.contains(&object) && kept.fixed.contains(&object) {
+                continue;
+            }
             // The round to which the sleeper would have come may end before it comes.
             let is_arrival = matches!(access, Access::Arrive { .. });
             let carried = (object, if is_arrival { Access::Write } else { access });

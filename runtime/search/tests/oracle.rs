@@ -111,6 +111,7 @@ oracle! {
     programs_of_any_size: 4, generate::any_program();
     programs_over_the_lock_family: 6, generate::locks::program();
     programs_that_meet_at_barriers: 7, generate::parts::meetings();
+    programs_that_exchange_values: 8, generate::exchanges::program();
 }
 
 proptest! {

@@ -65,6 +65,7 @@ closed_list! {
         RandomnessFixed "randomness-fixed" "randomness from the system is one fixed stream",
         RandomnessSampled "randomness-sampled" "each request of randomness from the system was answered in four ways only: zeros, ones, and two random streams",
         VirtualTime "virtual-time" "several threads look at the clock, sleep or time out; time is virtual, and other orders of that are explored only where something else depends on them",
+        ScaledLoops "scaled-loops" "a loop whose rounds synchronise was ended early, as --scale-loops has it; what further rounds do was not checked",
         BoundedSpurious "bounded-spurious" "waits that return, and weak compare-exchanges that fail, for no reason more than twice in a row are not explored",
     }
 }

@@ -29,6 +29,9 @@
 //!                     part of its deadline, NO_DEADLINE if it has none
 //! __lr_channel_leave(result: usize, size: u64, site: u32)   it returns, its result written there (0: nowhere); or unwinds
 //! __lr_spin_hint(site: u32)                             llvm.x86.sse2.pause, llvm.aarch64.hint, …
+//! __lr_round(range: *mut u8, size: u32, state: *mut [u64; 3], rounds: u64, site: u32)   only in builds with scaled loops: a `for` loop over
+//!                     this `Range` of integers of `size` bytes begins a round; it makes `rounds` that synchronise, and ends. `state` is the
+//!                     loop's own; its first word is 0 when it begins
 //! __lr_choose(of: u64) -> u64                           one of 0..of; called by the crate `lockred` itself (runtime/annotations)
 //! __lr_native_call(external: u32, site: u32)            about to call an unknown external function (assumption)
 //! __lr_unsupported_call(external: u32, site: u32)       about to call something that cannot be modelled (ends the test)
@@ -55,6 +58,8 @@ pub const DATA_SECTION: &str = "lockred_data";
 pub const TEXT_SECTION: &str = "lockred_text";
 /// See the module's table.
 pub const NATIVE_CALL: &str = "__lr_native_call";
+/// See the module's table.
+pub const ROUND: &str = "__lr_round";
 /// See the module's table.
 pub const TEST_RETURNED: &str = "__lr_test_returned";
 /// See the module's table.

@@ -94,6 +94,9 @@ pub struct Exploration {
     /// Seconds of these that going back took, to the root or a checkpoint.
     #[serde(default)]
     pub restoring: f64,
+    /// How much of what is true of its accesses the plan knows, where that was compared.
+    #[serde(default)]
+    pub proved: Option<Proved>,
     /// Number of threads that the widest execution had, main included.
     pub threads: u32,
     /// Bugs, in the order they were found; one per root cause (`key`).
@@ -102,6 +105,17 @@ pub struct Exploration {
     pub warnings: Vec<Warning>,
     /// What the outcome rests on.
     pub assumptions: Vec<Assumption>,
+}
+
+/// Accesses of a program, by site, and what is known of them before it runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Proved {
+    /// Those that were executed.
+    pub ran: u64,
+    /// Those of them whose memory one thread alone touched as long as it lived, or nobody wrote, in all executions.
+    pub unshared: u64,
+    /// Those of these of which a rule says so.
+    pub proved: u64,
 }
 
 /// A bug as the search found it; its details come from replaying the schedule.
@@ -189,6 +203,9 @@ pub struct Replay {
     /// What it warns of, in full.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
+    /// Loops that it ended early.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scaled: Vec<Assumption>,
     /// Set when the replay met something that cannot be modelled.
     pub unsupported: Option<Unsupported>,
 }

@@ -12,6 +12,9 @@ pub const CHECK_STATIC: &str = "LOCKRED_CHECK_STATIC";
 /// A [`Flaw`] of the analysis, by name: for tests of the checked mode.
 pub const FLAW: &str = "LOCKRED_STATIC_FLAW";
 
+/// How many rounds loops that synchronise make ([`crate::codes::AssumptionKind::ScaledLoops`]); not set: all.
+pub const SCALE_LOOPS: &str = "LOCKRED_SCALE_LOOPS";
+
 /// What is done at an access.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

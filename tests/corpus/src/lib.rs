@@ -19,9 +19,18 @@
 //! A trailing `//~ bug` marks a line that the report of the bug must name among its sites: both accesses of a race,
 //! each blocked line of a deadlock, the panicking line; in what tests share, `//~ bug of A, B` names the tests. Programs declared `verified`, `passed`, `clean` or `warned` (with options, too) also pass under
 //! plain `cargo test`. The others must not be run that way: they hang, abort, or have undefined behaviour.
+//!
+//! A wrong program has a right twin: beside it, or under its name in `repaired*`. Those of `outcomes` are no mistakes: each shows that
+//! something may come out.
 
 #[cfg(test)]
+mod actors;
+#[cfg(test)]
 mod atomics;
+#[cfg(test)]
+mod block_on;
+#[cfg(test)]
+mod caches;
 #[cfg(test)]
 mod channels;
 #[cfg(test)]
@@ -37,6 +46,12 @@ mod crates;
 #[cfg(test)]
 mod discipline;
 #[cfg(test)]
+mod executors;
+#[cfg(test)]
+mod flag_locks;
+#[cfg(test)]
+mod foreign;
+#[cfg(test)]
 mod handles;
 #[cfg(test)]
 mod locals;
@@ -46,6 +61,8 @@ mod lock_order;
 mod lockfree;
 #[cfg(test)]
 mod manual;
+#[cfg(test)]
+mod meetings;
 #[cfg(test)]
 mod memory;
 #[cfg(test)]
@@ -67,15 +84,31 @@ mod parking;
 #[cfg(test)]
 mod parking_lot;
 #[cfg(test)]
+mod pools;
+#[cfg(test)]
 mod process;
+#[cfg(test)]
+mod queue_locks;
+#[cfg(test)]
+mod queues;
 #[cfg(test)]
 mod races;
 #[cfg(test)]
+mod reclamation;
+#[cfg(test)]
 mod refcounts;
+#[cfg(test)]
+mod repaired;
+#[cfg(test)]
+mod repaired_loops;
+#[cfg(test)]
+mod repaired_messages;
 #[cfg(test)]
 mod robust;
 #[cfg(test)]
 mod rwlock;
+#[cfg(test)]
+mod scaled;
 #[cfg(test)]
 mod shared;
 #[cfg(test)]

@@ -287,3 +287,16 @@ fn a_few_attempts() {
         }
     });
 }
+
+//@ verified
+//@ with --scale-loops=2 passed scaled-loops
+#[test]
+fn a_stress_test() {
+    let count = Mutex::new(0);
+    std::thread::scope(|scope| {
+        scope.spawn(|| *count.lock().unwrap() += 1);
+        for _ in 0..100 {
+            *count.lock().unwrap() += 1;
+        }
+    });
+}

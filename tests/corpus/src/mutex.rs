@@ -330,3 +330,15 @@ fn poison_is_overcome() {
     *count.lock().unwrap_or_else(PoisonError::into_inner) += 1;
     thread.join().unwrap();
 }
+
+//@ verified
+#[test]
+fn who_takes_a_lock_last_frees_it() {
+    let lock: &'static Mutex<bool> = Box::leak(Box::new(Mutex::new(false)));
+    let thread = spawn(|| *lock.lock().unwrap() = true);
+    let is_last = *lock.lock().unwrap();
+    if is_last {
+        drop(unsafe { Box::from_raw(std::ptr::from_ref(lock).cast_mut()) });
+    }
+    thread.join().unwrap();
+}

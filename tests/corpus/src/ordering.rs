@@ -1,6 +1,7 @@
 //! Memory orders: what each order of atomics and fences orders, told by whether plain memory races.
 
 use crate::shared::Shared;
+use std::cell::UnsafeCell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicU32, fence};
@@ -118,6 +119,31 @@ fn fences_around_relaxed_accesses() {
         assert_eq!(unsafe { *mine.data.ptr() }, 7);
     }
     thread.join().unwrap();
+}
+
+//@ passed memory-model-sc
+//@ executions = 2
+#[test]
+fn fences_in_assembly() {
+    let (mine, theirs) = published();
+    let thread = spawn(move || {
+        unsafe { *theirs.data.ptr() = 7 };
+        locked_update();
+        theirs.flag.store(1, Relaxed);
+    });
+    if mine.flag.load(Relaxed) == 1 {
+        unsafe { std::arch::asm!("mfence", options(nostack, preserves_flags)) };
+        assert_eq!(unsafe { *mine.data.ptr() }, 7);
+    }
+    thread.join().unwrap();
+}
+
+/// As event-listener has it: faster than `mfence`.
+fn locked_update() {
+    let word = UnsafeCell::new(0_u64);
+    unsafe {
+        std::arch::asm!("lock not qword ptr [{0}]", in(reg) word.get(), options(nostack, preserves_flags));
+    }
 }
 
 //@ failed data-race

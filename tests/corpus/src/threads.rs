@@ -204,3 +204,11 @@ fn a_panic_caught_inside_the_thread() {
     thread.join().unwrap();
     assert_eq!(*count.lock().unwrap(), 2);
 }
+
+//@ verified
+#[test]
+fn a_stack_that_nothing_has_room_for() {
+    let builder = Builder::new().stack_size(usize::MAX / 4);
+    assert!(builder.spawn(|| ()).is_err());
+    spawn(|| ()).join().unwrap();
+}

@@ -46,6 +46,7 @@ pub fn run() -> command::Outcome {
     }
     let place = Place { tool, programs: root().join("xtask").join("static"), targets };
     let executable = place.shares()?;
+    place.precision()?;
     place.slowdowns(&executable)?;
     place.builds()?;
     place.links()
@@ -70,6 +71,32 @@ impl Place {
         }
         println!();
         Ok(plan["executable"].as_str().ok_or("the plan names no executable")?.into())
+    }
+
+    /// How many of the accesses that the right programs of `xtask/peers` make touch what one thread alone touches, or nobody writes,
+    /// and of how many of these the analysis knows it.
+    fn precision(&self) -> command::Outcome {
+        let mut check = Command::new(&self.tool);
+        check.args(["lockred", "check", "--quiet", "--message-format", "json", "--check-static"]);
+        check.args(["--max-seconds", "2", "::right"]);
+        check
+            .arg("--target-dir")
+            .arg(&self.targets)
+            .current_dir(root().join("xtask").join("peers"));
+        let text = printed(&mut check, &[0])?;
+        let records = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let mut counts = [0; 3];
+        for proved in records.filter_map(|record| record.get("proved").cloned()) {
+            for (sum, field) in counts.iter_mut().zip(["ran", "unshared", "proved"]) {
+                *sum += proved[field].as_u64().unwrap_or(0);
+            }
+        }
+        let [ran, unshared, proved] = counts;
+        let percent = 100.0 * proved as f64 / unshared as f64;
+        println!(
+            "accesses made: {ran}; unshared or never written: {unshared}; known to be: {proved} ({percent:.1}%)\n"
+        );
+        Ok(())
     }
 
     /// What `cargo lockred plan` says at its end of one target.

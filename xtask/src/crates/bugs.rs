@@ -3,10 +3,8 @@
 use super::check::Checked;
 use super::list::{Bug, List};
 use super::record::Record;
-use super::{Findings, Site, source, table};
-use crate::command::root;
+use super::{Findings, Site, driver, source, table};
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 /// The most that a driver gets. Bugs take less; it is for versions without.
@@ -27,10 +25,10 @@ pub fn run(site: &Site, list: &List) -> Result<Findings, String> {
     let wanted = list.bugs.iter().filter(|bug| site.options.selects(&bug.name));
     let rows = wanted.map(|bug| {
         eprintln!("crates: {}", bug.name);
-        let buggy = driver(site, bug, "buggy", &bug.buggy, "driver");
+        let buggy = check(site, bug, "buggy", &bug.buggy, "driver");
         let fixed = match &bug.fixed {
-            Some(fixed) => driver(site, bug, "fixed", fixed, "driver"),
-            None => driver(site, bug, "buggy", &bug.buggy, "repaired"),
+            Some(fixed) => check(site, bug, "fixed", fixed, "driver"),
+            None => check(site, bug, "buggy", &bug.buggy, "repaired"),
         };
         Row { bug, buggy, fixed }
     });
@@ -40,16 +38,10 @@ pub fn run(site: &Site, list: &List) -> Result<Findings, String> {
 }
 
 /// Checks a test of the driver with these dependencies.
-fn driver(site: &Site, bug: &Bug, which: &str, dependencies: &toml::Table, test: &str) -> Outcome {
+fn check(site: &Site, bug: &Bug, which: &str, dependencies: &toml::Table, test: &str) -> Outcome {
     let label = format!("{}-{which}", bug.name);
-    let package = site.scratch.join("bugs").join(&label);
-    let dependencies = exact(dependencies);
-    source::write_package(&package, &source::manifest(&label, &dependencies))?;
-    let driver = root().join("xtask").join("crates").join("bugs").join(format!("{}.rs", bug.name));
-    let text = fs::read_to_string(&driver).map_err(|e| format!("{}: {e}", driver.display()))?;
-    let tests = package.join("tests");
-    fs::create_dir_all(&tests).map_err(|e| format!("{}: {e}", tests.display()))?;
-    source::write(&tests.join("driver.rs"), &text)?;
+    let file = Path::new("bugs").join(format!("{}.rs", bug.name));
+    let package = driver::package(site, "bugs", &label, dependencies, &file)?;
     if which == "buggy" && !bug.yanked.is_empty() {
         lock(site, &package, &bug.yanked)?;
     }
@@ -61,24 +53,6 @@ fn driver(site: &Site, bug: &Bug, which: &str, dependencies: &toml::Table, test:
         (None, Some(record)) => Ok(record),
         (broken, _) => Err(broken.unwrap_or_else(|| "no record".into())),
     }
-}
-
-/// The dependencies with `=` before each version.
-fn exact(dependencies: &toml::Table) -> toml::Table {
-    let exact = |version: &str| toml::Value::from(format!("={version}"));
-    let of = |(name, needs): (&String, &toml::Value)| {
-        let mut needs = needs.clone();
-        match &mut needs {
-            toml::Value::Table(table) => {
-                if let Some(version) = table.get_mut("version") {
-                    *version = exact(version.as_str().unwrap_or_default());
-                }
-            }
-            version => *version = exact(version.as_str().unwrap_or_default()),
-        }
-        (name.clone(), needs)
-    };
-    dependencies.iter().map(of).collect()
 }
 
 /// Writes a lock file with the yanked versions, which cargo completes.
@@ -184,15 +158,6 @@ mod tests {
             told(showing("panic")),
             ["twice, buggy: shows panic, and is not missed any more"]
         );
-    }
-
-    #[test]
-    fn versions_are_exact_and_features_stay() {
-        let table = "a = '1.0.0'\nb = { version = '2.0.0', features = ['x'] }".parse();
-        let exact = exact(&table.expect("that is TOML"));
-        assert_eq!(exact["a"].as_str(), Some("=1.0.0"));
-        assert_eq!(exact["b"]["version"].as_str(), Some("=2.0.0"));
-        assert_eq!(exact["b"]["features"][0].as_str(), Some("x"));
     }
 
     #[test]

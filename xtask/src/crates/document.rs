@@ -17,13 +17,22 @@ pub fn put(path: &Path, heading: &str, text: &str) -> Result<(), String> {
         .map_err(|e| format!("{}: {e}", path.display()))
 }
 
+/// The text of the section with this heading; empty if there is none.
+pub fn section(path: &Path, heading: &str) -> String {
+    let there = std::fs::read_to_string(path).unwrap_or_default();
+    let mut sections = sections(&there).into_iter();
+    sections.find(|section| section.0 == heading).map_or(String::new(), |it| it.1.to_owned())
+}
+
+/// Headings and texts.
+fn sections(document: &str) -> Vec<(&str, &str)> {
+    let sections = document.split("\n## ").skip(1);
+    let sections = sections.filter_map(|section| section.split_once('\n'));
+    sections.map(|(heading, text)| (heading, text.trim())).collect()
+}
+
 fn with_section(document: &str, heading: &str, text: &str) -> String {
-    let mut sections: Vec<(&str, &str)> = document
-        .split("\n## ")
-        .skip(1)
-        .filter_map(|section| section.split_once('\n'))
-        .map(|(heading, text)| (heading, text.trim()))
-        .collect();
+    let mut sections = sections(document);
     match sections.iter_mut().find(|section| section.0 == heading) {
         Some(section) => section.1 = text.trim(),
         None => sections.push((heading, text.trim())),

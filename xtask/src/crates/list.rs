@@ -46,7 +46,7 @@ pub struct List {
     pub bugs: Vec<Bug>,
 }
 
-/// A crate, checked with its own tests.
+/// A crate, checked with its own tests, or with some of ours. It may be there once with each.
 #[derive(Deserialize, Clone)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
@@ -58,11 +58,21 @@ pub struct Published {
     pub options: Vec<String>,
     /// The most that one of its tests gets, where that is not the command line's.
     pub seconds: Option<u32>,
-    /// What a reader of the table should know.
+    /// Dependencies, as a manifest has them, of the small tests in `xtask/crates/drivers/<name>.rs`, which are checked in the place of its own.
+    pub driver: Option<toml::Table>,
+    /// What a reader of the table should know; with a driver, why there is one.
     pub note: Option<String>,
     /// What its tests do that is not `verified` or `passed`.
     #[serde(default)]
     pub expected: Vec<Expected>,
+}
+
+impl Published {
+    /// Name and version, and whose tests.
+    pub fn title(&self) -> String {
+        let ours = if self.driver.is_some() { ", tests of ours" } else { "" };
+        format!("{} {}{ours}", self.name, self.version)
+    }
 }
 
 /// A test that fails or cannot be modelled, for a reason that somebody has looked into.
@@ -144,9 +154,9 @@ impl List {
     fn parse(text: &str) -> Result<List, String> {
         let list: List = toml::from_str(text).map_err(|e| e.to_string())?;
         for set in [Set::First, Set::Second, Set::Bugs] {
-            let mut names = list.names(set);
-            names.sort_unstable();
-            if let Some(twice) = names.windows(2).find(|two| two[0] == two[1]) {
+            let mut labels = list.labels(set);
+            labels.sort_unstable();
+            if let Some(twice) = labels.windows(2).find(|two| two[0] == two[1]) {
                 return Err(format!("`{}` is there twice", twice[0]));
             }
         }
@@ -158,6 +168,14 @@ impl List {
         match set {
             Set::Bugs => self.bugs.iter().map(|bug| bug.name.as_str()).collect(),
             _ => self.of(set).map(|published| published.name.as_str()).collect(),
+        }
+    }
+
+    /// What tells its entries apart.
+    fn labels(&self, set: Set) -> Vec<String> {
+        match set {
+            Set::Bugs => self.bugs.iter().map(|bug| bug.name.clone()).collect(),
+            _ => self.of(set).map(Published::title).collect(),
         }
     }
 
@@ -186,11 +204,33 @@ mod tests {
     }
 
     #[test]
+    fn drivers_of_crates_are_there_and_say_why() {
+        let directory = root().join("xtask").join("crates");
+        let list = List::read(&directory.join("list.toml")).expect("the list is well formed");
+        let driven = list.crates.iter().filter(|it| it.driver.is_some());
+        let driven = driven.map(|it| {
+            assert!(it.note.is_some(), "{}: why are its own tests not checked?", it.name);
+            let uses = &it.driver.as_ref().expect("it has one")[&it.name];
+            let version = uses.as_str().or_else(|| uses.get("version")?.as_str());
+            assert_eq!(version, Some(it.version.as_str()), "{}", it.name);
+            format!("{}.rs", it.name)
+        });
+        let mut driven: Vec<String> = driven.collect();
+        let there = std::fs::read_dir(directory.join("drivers")).expect("there are drivers");
+        let there = there.map(|file| file.expect("the directory can be read").file_name());
+        let mut there: Vec<String> = there.filter_map(|name| name.into_string().ok()).collect();
+        driven.sort_unstable();
+        there.sort_unstable();
+        assert_eq!(driven, there);
+    }
+
+    #[test]
     fn mistakes_in_a_list_are_told() {
         let parsed = |text: &str| List::parse(text).map(|list| list.names(Set::First).len());
         let spin = "[[crate]]\nname = 'spin'\nversion = '0.9.9'\nset = '1'\n";
         assert_eq!(parsed(spin), Ok(1));
-        assert_eq!(parsed(&spin.repeat(2)), Err("`spin` is there twice".into()));
+        assert_eq!(parsed(&spin.repeat(2)), Err("`spin 0.9.9` is there twice".into()));
+        assert_eq!(parsed(&format!("{spin}{spin}driver = {{}}\n")), Ok(2));
         let misspelt = parsed(&format!("{spin}feature = []\n"));
         assert!(misspelt.is_err_and(|told| told.contains("unknown field `feature`")));
     }

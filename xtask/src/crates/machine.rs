@@ -5,7 +5,7 @@ use std::process::Command;
 
 /// A sentence with the date, the machine, the toolchain, and the budget.
 pub fn sentence(options: &Options) -> Result<String, String> {
-    let date = said(Command::new("date").args(["-u", "+%Y-%m-%d"]))?;
+    let date = date()?;
     let rustc = said(Command::new("rustc").arg("--version"))?;
     let processors = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = model(&processors).unwrap_or("unknown processor");
@@ -13,6 +13,11 @@ pub fn sentence(options: &Options) -> Result<String, String> {
     Ok(format!(
         "{date}, {model}, {jobs} tests at a time, {rustc}, at most {seconds} s a test where the list does not say."
     ))
+}
+
+/// The date.
+pub fn date() -> Result<String, String> {
+    said(Command::new("date").args(["-u", "+%Y-%m-%d"]))
 }
 
 fn said(command: &mut Command) -> Result<String, String> {

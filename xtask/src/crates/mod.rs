@@ -4,6 +4,7 @@
 mod bugs;
 mod check;
 mod document;
+mod driver;
 mod expectations;
 mod list;
 mod machine;
@@ -28,6 +29,13 @@ struct Site<'a> {
     scratch: PathBuf,
 }
 
+impl Site<'_> {
+    /// The page that keeps the tables.
+    fn document(&self) -> PathBuf {
+        root().join("docs").join("crates.md")
+    }
+}
+
 /// What came of a set.
 struct Findings {
     /// Markdown.
@@ -49,7 +57,7 @@ pub fn run(options: &Options) -> command::Outcome {
     let section = format!("{}\n\n{}", machine::sentence(options)?, findings.text);
     println!("\n## {}\n\n{section}", options.set.heading());
     if options.write {
-        document::put(&root().join("docs").join("crates.md"), options.set.heading(), &section)?;
+        document::put(&site.document(), options.set.heading(), &section)?;
     }
     match findings.wrong.len() {
         0 => Ok(()),

@@ -1,15 +1,16 @@
-//! The crates of a set, each with its own tests.
+//! The crates of a set, each with its own tests, or with the driver that stands for them.
 
 use super::list::{List, Published};
-use super::{Findings, Site, expectations, source, table};
+use super::{Findings, Site, document, driver, expectations, machine, source, table};
 use crate::crates::check::Checked;
+use std::path::Path;
 
 /// Checks each crate that was asked for.
 pub fn run(site: &Site, list: &List) -> Result<Findings, String> {
     let wanted = list.of(site.options.set).filter(|it| site.options.selects(&it.name));
     let mut rows = Vec::new();
     for published in wanted {
-        eprintln!("crates: {} {}", published.name, published.version);
+        eprintln!("crates: {}", published.title());
         let checked = check(site, published);
         rows.push((published, checked));
     }
@@ -18,16 +19,30 @@ pub fn run(site: &Site, list: &List) -> Result<Findings, String> {
             Ok(checked) => wrong(published, checked),
             Err(reason) => vec![reason.clone()],
         };
-        told.into_iter().map(|told| format!("{} {}: {told}", published.name, published.version))
+        told.into_iter().map(|told| format!("{}: {told}", published.title()))
     });
     let wrong = wrong.collect();
-    Ok(Findings { text: table::of_crates(&rows), wrong })
+    let all: Vec<&Published> = list.of(site.options.set).collect();
+    let before = document::section(&site.document(), site.options.set.heading());
+    let text = table::of_crates(&all, &rows, &machine::date()?, &before);
+    Ok(Findings { text, wrong })
 }
 
 fn check(site: &Site, published: &Published) -> Result<Checked, String> {
-    let package = source::copy(&site.scratch, &published.name, &published.version)?;
-    let seconds = published.seconds.unwrap_or(site.options.seconds);
     let label = format!("{}-{}", published.name, published.version);
+    let (label, package) = match &published.driver {
+        None => {
+            let package = source::copy(&site.scratch, &published.name, &published.version)?;
+            (label, package)
+        }
+        Some(dependencies) => {
+            let file = Path::new("drivers").join(format!("{}.rs", published.name));
+            let label = format!("{label}-ours");
+            let package = driver::package(site, "drivers", &label, dependencies, &file)?;
+            (label, package)
+        }
+    };
+    let seconds = published.seconds.unwrap_or(site.options.seconds);
     site.check(&package, &label, seconds, &published.options)
 }
 
@@ -55,6 +70,7 @@ mod tests {
             set: Set::First,
             options: Vec::new(),
             seconds: None,
+            driver: None,
             note: None,
             expected: Vec::new(),
         };

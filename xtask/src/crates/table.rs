@@ -41,60 +41,76 @@ fn counts(records: &[Record]) -> Counts {
     counts
 }
 
-/// The crates of a set, and what their tests show.
-pub fn of_crates(rows: &[(&Published, Result<Checked, String>)]) -> String {
-    let mut text = "\
-        | crate | tests | verified | passed, assuming | passed, bounded | failed | unsupported | crashed | seconds |\n\
-        |---|--:|--:|--:|--:|--:|--:|--:|--:|\n"
+/// The table of a set's crates: those that were checked now, in the order of the list, and the others as they stand in the section before.
+pub fn of_crates(
+    list: &[&Published],
+    checked: &[(&Published, Result<Checked, String>)],
+    date: &str,
+    before: &str,
+) -> String {
+    let mut rows = "\
+        | crate | tests | verified | passed, assuming | passed, bounded | failed | unsupported | crashed | seconds | assumptions | on |\n\
+        |---|--:|--:|--:|--:|--:|--:|--:|--:|---|---|\n"
         .to_owned();
-    let mut total = 0.0;
-    for (published, checked) in rows {
-        let name = format!("{} {}", published.name, published.version);
-        let line = match checked {
-            Ok(Checked { broken: Some(broken), .. }) | Err(broken) => {
-                format!("| {name} | {} |", broken.lines().next().unwrap_or_default())
-            }
-            Ok(Checked { records, seconds, .. }) => {
-                total += seconds;
-                let c = counts(records);
-                let Counts { verified, assuming, bounded, failed, unsupported, crashed } = c;
-                format!(
-                    "| {name} | {} | {verified} | {assuming} | {bounded} | {failed} | {unsupported} | {crashed} | {seconds:.0} |",
-                    records.len()
-                )
-            }
+    let mut remarks = String::new();
+    for published in list {
+        let now = checked.iter().find(|(it, _)| it.title() == published.title());
+        let (row, notes) = match now {
+            Some((_, checked)) => of_crate(published, checked, date),
+            None => kept(before, &published.title()),
         };
-        let _ = writeln!(text, "{line}");
+        rows += &row;
+        remarks += &notes;
     }
-    let _ = writeln!(
-        text,
-        "\nAll of it took {total:.0} s, with building. *assuming*: every interleaving was covered, under assumptions; *bounded*: not every one. \
-         Assumptions: {}.\n",
-        assumptions(rows)
-    );
-    for (published, checked) in rows {
-        let title = format!("**{} {}**", published.name, published.version);
-        if let Some(note) = &published.note {
-            let _ = writeln!(text, "- {title}: {note}");
+    rows + "\nSeconds are with building. *assuming*: every interleaving was covered, under assumptions, which are counted; \
+            *bounded*: not every one.\n\n"
+        + &remarks
+}
+
+/// A crate's row, and its notes, a line each.
+fn of_crate(
+    published: &Published,
+    checked: &Result<Checked, String>,
+    date: &str,
+) -> (String, String) {
+    let title = published.title();
+    let row = match checked {
+        Ok(Checked { broken: Some(broken), .. }) | Err(broken) => {
+            format!("| {title} | {} |\n", broken.lines().next().unwrap_or_default())
         }
-        for note in checked.iter().flat_map(|checked| notes(published, checked)) {
-            let _ = writeln!(text, "- {title} {note}");
+        Ok(Checked { records, seconds, .. }) => {
+            let c = counts(records);
+            let Counts { verified, assuming, bounded, failed, unsupported, crashed } = c;
+            format!(
+                "| {title} | {} | {verified} | {assuming} | {bounded} | {failed} | {unsupported} | {crashed} | {seconds:.0} | {} | {date} |\n",
+                records.len(),
+                assumptions(records),
+            )
         }
-    }
-    text
+    };
+    let note = published.note.iter().map(|note| format!(": {note}"));
+    let notes = checked.iter().flat_map(|checked| notes(published, checked));
+    let notes = note.chain(notes.map(|note| format!(" {note}")));
+    (row, notes.map(|note| format!("- **{title}**{note}\n")).collect())
+}
+
+/// A crate's row and notes in a section that was written before.
+fn kept(before: &str, title: &str) -> (String, String) {
+    let beginning = |with: &str| -> String {
+        let lines = before.lines().filter(|line| line.starts_with(with));
+        lines.map(|line| format!("{line}\n")).collect()
+    };
+    (beginning(&format!("| {title} |")), beginning(&format!("- **{title}**")))
 }
 
 /// How many tests rest on which assumption.
-fn assumptions(rows: &[(&Published, Result<Checked, String>)]) -> String {
-    let checked = rows.iter().filter_map(|(_, checked)| checked.as_ref().ok());
-    let records = checked.flat_map(|checked| &checked.records);
+fn assumptions(records: &[Record]) -> String {
     let mut tests = BTreeMap::<&str, usize>::new();
-    for assumption in records.flat_map(|record| &record.assumptions) {
+    for assumption in records.iter().flat_map(|record| &record.assumptions) {
         *tests.entry(&assumption.code).or_default() += 1;
     }
     let each = tests.iter().map(|(code, tests)| format!("`{code}` {tests}"));
-    let each: Vec<String> = each.collect();
-    if each.is_empty() { "none".into() } else { each.join(", ") }
+    each.collect::<Vec<String>>().join(", ")
 }
 
 /// A line for each test that did not pass; for those of one entry together.
@@ -199,7 +215,7 @@ fn clean(outcome: &Outcome) -> String {
 mod tests {
     use super::*;
     use crate::crates::list::{Because, Bug, Expected, Set};
-    use crate::crates::record::{Found, Schedule};
+    use crate::crates::record::{Assumption, Found, Schedule};
 
     fn record(name: &str, verdict: &str, ended: &str) -> Record {
         let (name, verdict, ended) = (name.into(), verdict.into(), ended.into());
@@ -237,22 +253,32 @@ mod tests {
             set: Set::First,
             options: Vec::new(),
             seconds: None,
-            note: None,
+            driver: None,
+            note: Some("small tests of ours".into()),
             expected: vec![entry],
         };
         let failed = |name: &str| {
             let bug =
                 Found { kind: "panic".into(), message: "it panics".into(), ..Found::default() };
-            Record { bugs: vec![bug], ..record(name, "failed", "bug") }
+            let assumptions =
+                vec![Assumption { code: "bounded-spin".into() }; usize::from(name != "u")];
+            Record { bugs: vec![bug], assumptions, ..record(name, "failed", "bug") }
         };
         let records =
             vec![failed("t1"), failed("u"), failed("t2"), record("v", "verified", "complete")];
         let checked = Checked { records, seconds: 12.4, broken: None };
-        let text = of_crates(&[(&published, Ok(checked))]);
-        assert!(text.contains("| spin 1.0.0 | 4 | 1 | 0 | 0 | 3 | 0 | 0 | 12 |\n"), "{text}");
-        let lines = "- **spin 1.0.0** `t1`, `t2` failed (real bug): it loses an update\n\
+        let text = of_crates(&[&published], &[(&published, Ok(checked))], "today", "");
+        let row = "| spin 1.0.0 | 4 | 1 | 0 | 0 | 3 | 0 | 0 | 12 | `bounded-spin` 2 | today |\n";
+        assert!(text.contains(row), "{text}");
+        let lines = "- **spin 1.0.0**: small tests of ours\n\
+                     - **spin 1.0.0** `t1`, `t2` failed (real bug): it loses an update\n\
                      - **spin 1.0.0** `u` failed, not accounted for: it panics\n";
         assert!(text.ends_with(lines), "{text}");
+        let again = of_crates(&[&published], &[], "tomorrow", &text);
+        assert_eq!(again, text, "what is not checked again stays");
+        let newer = Published { version: "1.0.1".into(), ..published };
+        let newer = of_crates(&[&newer], &[], "tomorrow", &text);
+        assert!(!newer.contains("spin"), "{newer}");
     }
 
     #[test]

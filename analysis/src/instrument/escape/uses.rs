@@ -1,5 +1,6 @@
 //! Where a pointer goes inside one function: whether it is only used to access memory, and which functions it is passed to.
 
+use crate::assembly::fence;
 use crate::llvm::{Attribute, Function, Instruction, Opcode, Value};
 use lockred_trace::plan::Flaw;
 use std::collections::HashSet;
@@ -58,7 +59,12 @@ impl Uses {
 
     /// Adds the parameters as which a call gets a pointer; `None` if the call may keep a copy of it.
     fn passed(&self, call: Instruction, pointer: Value, passed: &mut Vec<Value>) -> Option<()> {
-        let function = call.callee()?.as_function();
+        let callee = call.callee()?;
+        if callee.is_inline_asm() {
+            // A fence keeps nothing of what it updates.
+            return fence(&callee.inline_asm_text()).map(|_| ());
+        }
+        let function = callee.as_function();
         if let Some(intrinsic) = function.filter(|f| f.intrinsic_id() != 0) {
             return intrinsic.function_type().return_type().is_void().then_some(());
         }

@@ -89,6 +89,9 @@ pub(crate) struct Run {
     pub(crate) changes: Vec<(ObjectId, Mode, bool)>,
     /// It begins with waiting for a value.
     pub(crate) awaits: bool,
+    /// Objects that nothing but its first operation touches, which touches them in any state: reading or writing, as their values
+    /// are. Complete when it was `seal`ed.
+    pub(crate) fixed: Vec<ObjectId>,
     /// What it waits for: the thread stands before an operation that cannot proceed.
     pub(crate) blocked: Option<Wanted>,
     /// Locks that it took.
@@ -122,6 +125,7 @@ impl Run {
         self.choices = 0;
         self.changes.clear();
         self.awaits = false;
+        self.fixed.clear();
         self.blocked = None;
         self.here.clear();
         self.locks.clear();
@@ -250,6 +254,31 @@ impl Run {
             Some(Wanted::Lock(lock, mode)) => self.footprint.touch(lock, lock_access(mode, false)),
             Some(Wanted::Value(object, access)) => self.footprint.touch(object, access),
             Some(Wanted::End(_) | Wanted::Change) | None => {}
+        }
+        self.find_fixed();
+    }
+
+    /// Finds what only the first operation touches. It is an atomic one on a word that the thread's own state names, so that its
+    /// access depends on nothing but that word; where it waits for a value, or the transaction is blocked, that is not sure.
+    fn find_fixed(&mut self) {
+        if self.awaits || self.blocked.is_some() {
+            return;
+        }
+        for (number, deed) in self.deeds.iter().enumerate() {
+            let &Deed::Data { object, access, kind: Kind::Atomic(..), .. } = deed else { return };
+            let of_first = match access {
+                Access::Read | Access::Write => number == 0,
+                Access::ReadPart | Access::WritePart => number > 0,
+                _ => false,
+            };
+            if !of_first {
+                return;
+            }
+            let touches =
+                |deed: &&Deed| matches!(deed, Deed::Data { object: other, .. } if *other == object);
+            if self.deeds.iter().filter(touches).count() == 1 {
+                self.fixed.push(object);
+            }
         }
     }
 }

@@ -301,6 +301,13 @@ impl<M: Transactional> Search<'_, '_, M> {
         let level = &mut self.levels[self.depth];
         sleep::add(&mut level.union, &self.run.footprint.accesses);
         sleep::add(&mut level.union, &self.ghost);
+        level.fixed.clear();
+        // With other values it might touch the same by other operations.
+        if level.picks.is_empty() {
+            let carried = |object: &ObjectId| self.ghost.iter().any(|(other, _)| other == object);
+            let fixed = self.run.fixed.iter().filter(|object| !carried(object));
+            level.fixed.extend(fixed);
+        }
         if is_on(Fault::GhostsEnable) {
             let enabled = self.run.footprint.enables.iter();
             level.union.extend(enabled.map(|&thread| (thread_object(thread), Access::Enqueue)));
@@ -310,7 +317,7 @@ impl<M: Transactional> Search<'_, '_, M> {
 
     /// The transaction of `thread` carries what it has from having been asleep.
     fn haunt(&mut self, thread: ThreadId) {
-        self.collect_ghost(thread);
+        self.collect_ghost(thread, Source::Run);
         if is_on(Fault::GhostsEnable) {
             for thread in (0..self.drive.machine.threads()).map(ThreadId) {
                 if self.ghost.contains(&(thread_object(thread), Access::Enqueue)) {

@@ -20,16 +20,20 @@ pub(super) enum Source {
 
 impl<M: Transactional> Search<'_, '_, M> {
     /// Collects what `thread`'s next transaction carries from having been asleep (ALGORITHM.md 4.4).
-    pub(super) fn collect_ghost(&mut self, thread: ThreadId) {
+    pub(super) fn collect_ghost(&mut self, thread: ThreadId, source: Source) {
         self.ghost.clear();
         if is_on(Fault::NoGhosts) {
             return;
         }
+        let fixed = match source {
+            Source::Run => self.run.fixed.as_slice(),
+            Source::Pending => &[],
+        };
         for ghost in self.levels[self.depth].sleep.ghosts() {
             if ghost.thread != thread {
                 continue;
             }
-            self.levels[ghost.depth as usize].sleep.carry(ghost.number, &mut self.ghost);
+            self.levels[ghost.depth as usize].sleep.carry(ghost.number, fixed, &mut self.ghost);
         }
     }
 
@@ -55,7 +59,7 @@ impl<M: Transactional> Search<'_, '_, M> {
                     *access = lock_access(mode, false);
                     self.run.need.push((*object, mode));
                 }
-                self.collect_ghost(thread);
+                self.collect_ghost(thread, Source::Pending);
                 self.reverse_races(thread, Source::Pending);
             }
         }
@@ -72,7 +76,7 @@ impl<M: Transactional> Search<'_, '_, M> {
         self.pending.joins.clone_from(&rolled.joins);
         self.run.need.clone_from(&rolled.need);
         self.run.awaits = false;
-        self.collect_ghost(thread);
+        self.collect_ghost(thread, Source::Pending);
         self.reverse_races(thread, Source::Pending);
     }
 

@@ -47,6 +47,11 @@ fn atomics(rows: &mut Vec<Row>) {
         let text = same("atomic f;", n, "r = cas f 0 7");
         rows.push(row(format!("cas {n}"), text).published(n.into(), "GenMC synthetic: N"));
     }
+    // A thread that is woken by another one's exchange fell asleep before that one's read: what it carries must ask for nothing.
+    for n in 2..=4 {
+        let text = same("atomic f g;", n, "q = g; r = cas f 0 7");
+        rows.push(row(format!("cas behind a read {n}"), text));
+    }
     for (n, count) in [(2, 2), (3, 5), (4, 14), (5, 43), (6, 144), (7, 523)] {
         let text = same("atomic f;", n, "r = cas f # >");
         rows.push(row(format!("casrot {n}"), text).published(count, "GenMC synthetic"));

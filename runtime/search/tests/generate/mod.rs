@@ -2,6 +2,7 @@
 
 pub mod data;
 pub mod disciplined;
+pub mod exchanges;
 pub mod locks;
 pub mod loops;
 pub mod parts;
