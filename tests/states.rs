@@ -89,7 +89,9 @@ fn the_corpus_is_judged_by_states() {
         .into_iter()
         .filter(|program| deep || SLICE.iter().any(|module| program.name.contains(module)))
         .collect();
-    let options = ["--locked", "--keep-going", "--max-executions", "1000", "--target-dir", target];
+    // Some algorithms of three threads have more executions than a slice gets.
+    let most = if deep { "20000" } else { "1000" };
+    let options = ["--locked", "--keep-going", "--max-executions", most, "--target-dir", target];
     let tests = check(&program::corpus(), &[&options, modules].concat());
     assert_eq!(tests.len(), programs.len());
     let mut complete = 0;
@@ -105,9 +107,7 @@ fn the_corpus_is_judged_by_states() {
     }
     println!("{complete} of {} searches are complete", tests.len());
     assert!(all_wrong.is_empty(), "{}", all_wrong.join("\n"));
-    // Of all, some algorithms of three threads have more executions than these.
-    let of = if deep { 33 } else { 50 };
-    assert!(of * complete >= (of - 1) * tests.len(), "{complete} of {} end", tests.len());
+    assert!(50 * complete >= 49 * tests.len(), "{complete} of {} end", tests.len());
 }
 
 #[test]

@@ -309,7 +309,7 @@ impl<M: Machine> Search<'_, M> {
             if ghost.thread != thread {
                 continue;
             }
-            self.levels[ghost.depth as usize].sleep.carry(ghost.number, &[], &mut self.ghost);
+            self.levels[ghost.depth as usize].sleep.carry(*ghost, None, &mut self.ghost);
         }
     }
 
@@ -389,7 +389,7 @@ impl Level {
         if self.picks.advance() {
             return true;
         }
-        self.sleep.put(thread, depth, &self.union, &[]);
+        self.sleep.put(thread, depth, &self.union, None);
         let next = self.back.iter().find(|&other| !self.sleep.asleep.contains(other));
         match next {
             Some(next) => {

@@ -20,23 +20,16 @@ pub(crate) struct Sleeper {
     pub(crate) number: u32,
 }
 
-/// What a thread that was put to sleep did.
-#[derive(Default, Serialize, Deserialize)]
-struct Kept {
-    /// Its accesses, all choices together.
-    accesses: Vec<(ObjectId, Access)>,
-    /// Objects that it touches in any state, and by one operation on their values alone.
-    fixed: Vec<ObjectId>,
-}
-
 /// The sleeping threads of a node and the ghosts of threads that were woken on the way to it.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Sleep {
     pub(crate) asleep: ThreadSet,
     sleepers: Thin<Sleeper>,
     ghosts: Thin<Sleeper>,
-    /// Footprints of threads that were put to sleep at this node.
-    footprints: Thin<Kept>,
+    /// Footprints of threads that were put to sleep at this node: their accesses, all choices together.
+    footprints: Thin<Vec<(ObjectId, Access)>>,
+    /// Those of these threads whose first access is to an object that they touch in any state ([`Sleep::carry`]).
+    fixed: ThreadSet,
     used: usize,
 }
 
@@ -45,6 +38,7 @@ impl Sleep {
         self.asleep.clear();
         self.sleepers.clear();
         self.ghosts.clear();
+        self.fixed.clear();
         self.used = 0;
     }
 
@@ -59,16 +53,17 @@ impl Sleep {
         thread: ThreadId,
         depth: usize,
         accesses: &[(ObjectId, Access)],
-        fixed: &[ObjectId],
+        fixed: Option<ObjectId>,
     ) {
         if self.footprints.len() == self.used {
-            self.footprints.push(Kept::default());
+            self.footprints.push(Vec::new());
         }
         let kept = &mut self.footprints[self.used];
-        kept.accesses.clear();
-        kept.accesses.extend_from_slice(accesses);
-        kept.fixed.clear();
-        kept.fixed.extend_from_slice(fixed);
+        kept.clear();
+        kept.extend_from_slice(accesses);
+        if fixed.is_some() && accesses.first().map(|access| access.0) == fixed {
+            self.fixed.insert(thread);
+        }
         let number = self.used as u32;
         self.used += 1;
         self.sleepers.push(Sleeper { thread, depth: depth as u32, number });
@@ -76,7 +71,7 @@ impl Sleep {
     }
 
     pub(crate) fn footprint(&self, number: u32) -> &[(ObjectId, Access)] {
-        &self.footprints[number as usize].accesses
+        &self.footprints[number as usize]
     }
 
     pub(crate) fn sleepers(&self) -> &[Sleeper] {
@@ -102,24 +97,23 @@ impl Sleep {
         self.ghosts.push(ghost);
     }
 
-    /// Adds the accesses kept under a number to those that a ghost carries.
+    /// Adds the accesses of a thread that was put to sleep at this node to those that a ghost carries.
     ///
-    /// `fixed`: objects that the thread's run, now that it is woken, touches by its first operation, one on their values alone. If it
-    /// was so before, too, nothing of them is carried. A ghost makes up for conflicts that are lost because another event decided
+    /// `fixed`: an object that the thread's run, now that it is woken, touches by its first operation, one on its value alone. If it
+    /// was so before, too, nothing of it is carried. A ghost makes up for conflicts that are lost because another event decided
     /// whether there would be an access at all. Here there is one in any case, and whether it reads or writes is decided by events on
     /// the same object, which conflict with it either way: source sets are right for such runs as they are (a happens-before
     /// assignment in the sense of Abdulla, Aronis, Jonsson, Sagonas: Optimal dynamic partial order reduction, POPL 2014, section 3).
     pub(crate) fn carry(
         &self,
-        number: u32,
-        fixed: &[ObjectId],
+        sleeper: Sleeper,
+        fixed: Option<ObjectId>,
         ghost: &mut Vec<(ObjectId, Access)>,
     ) {
-        let kept = &self.footprints[number as usize];
-        for &(object, access) in &kept.accesses {
-            if fixed.contains(&object) && kept.fixed.contains(&object) {
-                continue;
-            }
+        let kept = self.footprint(sleeper.number);
+        let first = kept.first().map(|access| access.0);
+        let fixed = first.filter(|_| first == fixed && self.fixed.contains(sleeper.thread));
+        for &(object, access) in kept.iter().filter(|access| Some(access.0) != fixed) {
             // The round to which the sleeper would have come may end before it comes.
             let is_arrival = matches!(access, Access::Arrive { .. });
             let carried = (object, if is_arrival { Access::Write } else { access });

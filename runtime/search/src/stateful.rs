@@ -191,7 +191,7 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
                 return Some(thread);
             }
             if level.ran {
-                level.sleep.put(thread, depth, &level.union, &[]);
+                level.sleep.put(thread, depth, &level.union, None);
             }
         }
         let thread = self.next_thread();

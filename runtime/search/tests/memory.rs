@@ -19,8 +19,8 @@ const EARLY: u64 = 1_000;
 const LATE: u64 = 100_000;
 
 /// What may still be added: nodes near the root get room for sleepers when their first branch is done, which is late. It is
-/// bounded by the longest execution (12 nodes) times threads times footprint, and what of that is touched in any state.
-const ROOM: usize = 6144;
+/// bounded by the longest execution (12 nodes) times threads times footprint.
+const ROOM: usize = 4096;
 
 /// Looks at the live bytes after so many executions, and at the most that were live from then on.
 #[derive(Default)]

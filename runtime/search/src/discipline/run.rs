@@ -89,9 +89,9 @@ pub(crate) struct Run {
     pub(crate) changes: Vec<(ObjectId, Mode, bool)>,
     /// It begins with waiting for a value.
     pub(crate) awaits: bool,
-    /// Objects that nothing but its first operation touches, which touches them in any state: reading or writing, as their values
-    /// are. Complete when it was `seal`ed.
-    pub(crate) fixed: Vec<ObjectId>,
+    /// An object that nothing but its first operation touches, which touches it in any state: reading or writing, as its value is.
+    /// Known when it was `seal`ed.
+    pub(crate) fixed: Option<ObjectId>,
     /// What it waits for: the thread stands before an operation that cannot proceed.
     pub(crate) blocked: Option<Wanted>,
     /// Locks that it took.
@@ -125,7 +125,7 @@ impl Run {
         self.choices = 0;
         self.changes.clear();
         self.awaits = false;
-        self.fixed.clear();
+        self.fixed = None;
         self.blocked = None;
         self.here.clear();
         self.locks.clear();
@@ -255,31 +255,20 @@ impl Run {
             Some(Wanted::Value(object, access)) => self.footprint.touch(object, access),
             Some(Wanted::End(_) | Wanted::Change) | None => {}
         }
-        self.find_fixed();
+        self.fixed = self.find_fixed();
     }
 
-    /// Finds what only the first operation touches. It is an atomic one on a word that the thread's own state names, so that its
-    /// access depends on nothing but that word; where it waits for a value, or the transaction is blocked, that is not sure.
-    fn find_fixed(&mut self) {
-        if self.awaits || self.blocked.is_some() {
-            return;
-        }
-        for (number, deed) in self.deeds.iter().enumerate() {
-            let &Deed::Data { object, access, kind: Kind::Atomic(..), .. } = deed else { return };
-            let of_first = match access {
-                Access::Read | Access::Write => number == 0,
-                Access::ReadPart | Access::WritePart => number > 0,
-                _ => false,
-            };
-            if !of_first {
-                return;
-            }
-            let touches =
-                |deed: &&Deed| matches!(deed, Deed::Data { object: other, .. } if *other == object);
-            if self.deeds.iter().filter(touches).count() == 1 {
-                self.fixed.push(object);
-            }
-        }
+    /// What only the first operation touches. It is an atomic one on a word that the thread's own state names, so that its access depends
+    /// on nothing but that word; where it waits for a value, or the transaction is blocked, that is not sure.
+    fn find_fixed(&self) -> Option<ObjectId> {
+        let (Some(first), false, None) = (self.deeds.first(), self.awaits, self.blocked) else {
+            return None;
+        };
+        let &Deed::Data { object, access, kind: Kind::Atomic(..), .. } = first else { return None };
+        let touches =
+            |deed: &Deed| matches!(deed, Deed::Data { object: other, .. } if *other == object);
+        let alone = !self.deeds[1..].iter().any(touches);
+        (alone && matches!(access, Access::Read | Access::Write)).then_some(object)
     }
 }
 

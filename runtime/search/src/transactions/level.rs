@@ -44,7 +44,7 @@ pub(super) struct Level {
     /// Accesses of the branch's thread with all values explored so far.
     pub(super) union: Vec<(ObjectId, Access)>,
     /// What of it only its first operation touches, in any state.
-    pub(super) fixed: Vec<ObjectId>,
+    pub(super) fixed: Option<ObjectId>,
     /// Length of the schedule that leads here.
     pub(super) schedule: usize,
 }
@@ -103,7 +103,7 @@ impl Level {
         self.ran = false;
         self.picks.clear();
         self.union.clear();
-        self.fixed.clear();
+        self.fixed = None;
     }
 
     /// Goes on to the next branch: other values of the same thread, else the next thread that is wanted. Returns whether there
@@ -114,7 +114,7 @@ impl Level {
             return true;
         }
         if self.ran {
-            self.sleep.put(thread, depth, &self.union, &self.fixed);
+            self.sleep.put(thread, depth, &self.union, self.fixed);
         } else {
             self.disable(thread);
         }

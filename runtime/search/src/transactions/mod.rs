@@ -301,13 +301,10 @@ impl<M: Transactional> Search<'_, '_, M> {
         let level = &mut self.levels[self.depth];
         sleep::add(&mut level.union, &self.run.footprint.accesses);
         sleep::add(&mut level.union, &self.ghost);
-        level.fixed.clear();
         // With other values it might touch the same by other operations.
-        if level.picks.is_empty() {
-            let carried = |object: &ObjectId| self.ghost.iter().any(|(other, _)| other == object);
-            let fixed = self.run.fixed.iter().filter(|object| !carried(object));
-            level.fixed.extend(fixed);
-        }
+        let carried = |fixed: &ObjectId| self.ghost.iter().any(|(object, _)| object == fixed);
+        let single = level.picks.is_empty();
+        level.fixed = self.run.fixed.filter(|fixed| single && !carried(fixed));
         if is_on(Fault::GhostsEnable) {
             let enabled = self.run.footprint.enables.iter();
             level.union.extend(enabled.map(|&thread| (thread_object(thread), Access::Enqueue)));

@@ -26,14 +26,14 @@ impl<M: Transactional> Search<'_, '_, M> {
             return;
         }
         let fixed = match source {
-            Source::Run => self.run.fixed.as_slice(),
-            Source::Pending => &[],
+            Source::Run => self.run.fixed,
+            Source::Pending => None,
         };
         for ghost in self.levels[self.depth].sleep.ghosts() {
             if ghost.thread != thread {
                 continue;
             }
-            self.levels[ghost.depth as usize].sleep.carry(ghost.number, fixed, &mut self.ghost);
+            self.levels[ghost.depth as usize].sleep.carry(*ghost, fixed, &mut self.ghost);
         }
     }
 
