@@ -1,6 +1,6 @@
 //! The order of locks of small programs, before any run: nestings that must be known, and such that must not; and every one that happens is known.
 
-use crate::fixtures::shared;
+use crate::fixtures::{empty, shared};
 use lockred_tests::tool::run;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -25,6 +25,7 @@ const fn program(
 
 const PROGRAMS: &[Program] = &[
     program("orders::opposite", &["A B", "B A"], &[], Some("circle")),
+    program("orders::by_a_flag", &["A B", "B A"], &[], Some("circle")),
     program("orders::same", &["A B"], &["B A", "B B", "A A"], None),
     program("orders::gated", &["A B", "B A", "GATE A", "GATE B"], &["A GATE"], Some("gated")),
     program("orders::alone", &["A B", "B A"], &["A A", "B B"], Some("one-thread")),
@@ -44,6 +45,7 @@ const PROGRAMS: &[Program] = &[
     program("guards::caught", &[], &["A B"], None),
     program("guards::while_it_lasts", &["A B"], &["A A", "A C", "B C", "B A"], None),
     program("locks::readers", &["A B", "B A"], &[], None),
+    program("locks::a_reader_twice", &["A B"], &["B A"], None),
     program("locks::a_writer", &["A B", "B A"], &[], Some("circle")),
     program(
         "locks::waiting",
@@ -55,10 +57,11 @@ const PROGRAMS: &[Program] = &[
     program("locks::parking_lots", &["A B", "B A", "B C"], &["A C"], Some("circle")),
 ];
 
-/// The lines of the plan that are of the order of locks.
-fn lines(fixture: &str) -> Vec<Value> {
-    let arguments = ["plan", "--lock-order", "--message-format", "json"];
-    let output = run(&shared(fixture), &arguments).expect(0);
+/// What `plan` or `check` says of the order of locks, by lines of JSON.
+fn told(command: &str, arguments: &[&str], exit: i32) -> Vec<Value> {
+    let json = [command, "--lock-order", "--message-format", "json"];
+    let arguments = [&json, arguments].concat();
+    let output = run(&shared("lock_order"), &arguments).expect(exit);
     output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -72,7 +75,7 @@ fn name(locks: &Value) -> Option<&str> {
 
 #[test]
 fn nestings_and_circles_are_those_of_the_programs() {
-    let lines = lines("lock_order");
+    let lines = told("plan", &[], 0);
     let of = |reason: &'static str| lines.iter().filter(move |line| line["reason"] == reason);
     for Program { name: program, has, has_not, circle } in PROGRAMS {
         let path = format!("lock_order::{program}::");
@@ -97,7 +100,7 @@ fn nestings_and_circles_are_those_of_the_programs() {
 
 #[test]
 fn nestings_say_which_threads_they_are_of() {
-    let lines = lines("lock_order");
+    let lines = told("plan", &[], 0);
     let threads = |within: &str| -> Vec<&str> {
         let nesting = lines.iter().find(|line| line["within"] == within).unwrap();
         nesting["threads"].as_array().unwrap().iter().map(|t| t.as_str().unwrap()).collect()
@@ -120,9 +123,7 @@ fn whatever_happens_is_known() {
 fn the_search_says_what_came_of_each_circle() {
     let fixture = shared("lock_order");
     let status = |filter: &str, exit: i32, kind: &str| {
-        let arguments = ["check", "--lock-order", "--message-format", "json", filter];
-        let output = run(&fixture, &arguments).expect(exit);
-        let lines = output.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let lines = told("check", &[filter], exit).into_iter();
         let circles: Vec<Value> = lines.filter(|line| line["reason"] == "circle").collect();
         let is_it = |circle: &&Value| {
             let locks = circle["locks"].as_array().unwrap();
@@ -148,4 +149,67 @@ fn the_search_says_what_came_of_each_circle() {
     );
     let human = run(&fixture, &["check", "--lock-order", "orders::opposite"]).expect(1);
     let _ = human.says(&["circle: threads may wait for each other", "confirmed: a schedule ends"]);
+}
+
+/// The statuses of circles that threads may wait in, each with whether it fails the check.
+fn denied(arguments: &[&str], exit: i32) -> BTreeSet<(String, bool)> {
+    let lines = told("check", arguments, exit).into_iter();
+    let circles = lines.filter(|line| line["reason"] == "circle" && line["kind"] == "circle");
+    let told = circles
+        .map(|line| (line["status"].as_str().unwrap().into(), line["denied"].as_bool().unwrap()));
+    told.collect()
+}
+
+#[test]
+fn circles_fail_a_check_only_where_they_are_denied_and_not_excluded() {
+    let one = |status: &str, denied| BTreeSet::from([(status.to_owned(), denied)]);
+    let cut = ["orders::gated", "--max-executions", "1"];
+    let deny = ["--deny", "lock-order"];
+    assert_eq!(denied(&cut, 0), one("not-reached", false));
+    assert_eq!(denied(&[&cut[..], &deny].concat(), 1), one("not-reached", true));
+    assert_eq!(denied(&[&cut[..1], &deny].concat(), 0), one("excluded", false));
+    let nested = ["orders::by_a_flag"];
+    let has = |told: &BTreeSet<_>, denied| told.contains(&("nested".to_owned(), denied));
+    assert!(has(&denied(&nested, 0), false));
+    assert!(has(&denied(&[&nested[..], &deny].concat(), 1), true));
+    let arguments = [&["check", "--lock-order"], &cut[..], &deny].concat();
+    let human = run(&shared("lock_order"), &arguments).expect(1);
+    let _ = human.says(&["it fails the check, as --deny asks for", "denied and not excluded"]);
+}
+
+#[test]
+fn what_the_baseline_has_fails_nothing() {
+    let fixture = shared("lock_order");
+    let file = empty("lock-order-baseline").join("known.toml");
+    let check = ["orders::by_a_flag", "--deny", "lock-order", "--baseline", file.to_str().unwrap()];
+    let write = [&["check"], &check[..], &["--write-baseline"]].concat();
+    let _ = run(&fixture, &write).expect(0);
+    assert!(denied(&check, 0).contains(&("nested".to_owned(), false)));
+}
+
+#[test]
+fn of_a_program_that_is_too_large_only_that_is_told() {
+    let flaw = ["--static-flaw", "order-is-too-much"];
+    let plan = told("plan", &flaw, 0);
+    let of = |lines: &[Value], reason: &str| -> Vec<Value> {
+        lines.iter().filter(|line| line["reason"] == reason).cloned().collect()
+    };
+    let [order] = &of(&plan, "lock-order")[..] else { panic!("{plan:?}") };
+    assert_eq!((&order["known"], &order["nestings"]), (&false.into(), &0.into()));
+    assert!(of(&plan, "nesting").is_empty() && of(&plan, "circle").is_empty(), "{plan:?}");
+    let check = [&["orders::same", "--deny", "lock-order"], &flaw[..]].concat();
+    let lines = told("check", &check, 0);
+    let [order] = &of(&lines, "lock-order")[..] else { panic!("{lines:?}") };
+    assert_eq!(order["known"], false);
+    assert!(of(&lines, "circle").is_empty(), "{lines:?}");
+    for command in ["plan", "check"] {
+        let arguments = [&[command, "--lock-order"], &flaw[..]].concat();
+        let arguments = match command {
+            "check" => [&arguments[..], &["orders::same"]].concat(),
+            _ => arguments,
+        };
+        let human = run(&shared("lock_order"), &arguments).expect(0);
+        let text = human.stdout.clone() + &human.stderr;
+        assert!(text.contains("not known") && text.contains("too large for it"), "{text}");
+    }
 }

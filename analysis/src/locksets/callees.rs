@@ -25,10 +25,10 @@ pub struct Callees<'f> {
 }
 
 impl<'f> Callees<'f> {
-    pub fn new(facts: &'f Facts, points_to: &PointsTo<'_>, owners: Vec<Owner>) -> Self {
+    pub fn new(facts: &'f Facts, points_to: &PointsTo<'_>, owners: Vec<Owner>, work: Work) -> Self {
         let own = Own::of(facts, points_to);
         let summaries = vec![None; facts.functions.len()];
-        Self { facts, owners, own, work: Work::default(), summaries }
+        Self { facts, owners, own, work, summaries }
     }
 
     /// What a call does.

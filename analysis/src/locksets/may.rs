@@ -70,20 +70,21 @@ impl May {
         self.0.insert(taken);
     }
 
-    /// One more, by a call. One that is held with others may be held twice then, and is no more known by its name.
+    /// One more, by a call. One that is held with others may be held twice then: who gives it back once may still hold it.
     pub fn come_back_with(&mut self, taken: Taken) {
-        if taken.shared && self.0.contains(&taken) {
-            self.0.insert(Taken { lock: None, ..taken });
-        } else {
-            self.0.insert(taken);
+        let again = taken.lock.filter(|_| taken.shared);
+        let twice = again.is_some_and(|lock| self.0.iter().any(|held| held.lock == Some(lock)));
+        self.0.insert(taken);
+        if twice {
+            self.forget_names(|lock| Some(lock) == again);
         }
     }
 
-    /// The lock at an address is given back. Whether it was acquired by the function.
+    /// The lock at an address is given back. Whether it may be one that the function has acquired.
     pub fn release(&mut self, lock: Symbol) -> bool {
         let before = self.0.len();
         self.0.retain(|taken| taken.lock != Some(lock));
-        self.0.len() < before
+        self.0.len() < before || self.0.iter().any(|taken| taken.shared && taken.lock.is_none())
     }
 
     /// Whoever holds it holds it with others from now on.
@@ -97,11 +98,13 @@ impl May {
 
     /// What some roots stand for is computed again.
     pub fn renew(&mut self, renewed: impl Fn(Root) -> bool) {
-        if self.0.iter().any(|taken| taken.lock.is_some_and(|lock| renewed(lock.root))) {
-            let change = |taken: Taken| Taken {
-                lock: taken.lock.filter(|lock| !renewed(lock.root)),
-                ..taken
-            };
+        self.forget_names(|lock| renewed(lock.root));
+    }
+
+    fn forget_names(&mut self, forgotten: impl Fn(Symbol) -> bool) {
+        if self.0.iter().any(|taken| taken.lock.is_some_and(&forgotten)) {
+            let change =
+                |taken: Taken| Taken { lock: taken.lock.filter(|lock| !forgotten(*lock)), ..taken };
             self.0 = std::mem::take(&mut self.0).into_iter().map(change).collect();
         }
     }

@@ -46,6 +46,7 @@ use std::rc::Rc;
 use summary::Summary;
 use symbol::{Known, Root, Symbol};
 use transfer::Transfer;
+use work::Work;
 
 /// Blocks of a function that is looked at; nothing is known of larger ones.
 const LARGEST: usize = 3000;
@@ -88,14 +89,18 @@ impl Locksets {
         owners: Vec<Owner>,
         flaw: Option<Flaw>,
     ) -> Self {
-        let in_memory = InMemory::of(facts, points_to);
+        let in_memory = InMemory::of(facts, points_to, &owners);
+        let work = match flaw {
+            Some(Flaw::OrderIsTooMuch) => Work::of(0),
+            _ => Work::default(),
+        };
         let mut analysis = Analysis {
             facts,
             flows,
             points_to,
             in_memory,
             private: Private::of(facts),
-            callees: Callees::new(facts, points_to, owners),
+            callees: Callees::new(facts, points_to, owners, work),
             flaw,
             nested: Vec::new(),
         };

@@ -29,6 +29,7 @@ use crate::subject::Subject;
 use circles::Circles;
 use examine::Examiner;
 use explore::Explored;
+use lockred_trace::codes::WarningKind;
 use lockred_trace::message::Counts;
 use lockred_trace::session::Order;
 use lockred_trace::sites::Sidecar;
@@ -171,7 +172,7 @@ impl Check<'_> {
             targets.iter().map(|target| self.examiner(target)).collect::<Result<_>>()?;
         let jobs = jobs(targets, &examiners, subject, options.resume);
         let (mut tally, mut found) = (Tally::default(), Found::default());
-        let mut circles = Circles::default();
+        let mut circles = Circles::new(options.findings.denies(WarningKind::LockOrder));
         side_by_side::run(
             jobs.len(),
             options.selection.compilation.side_by_side(),
@@ -195,7 +196,7 @@ impl Check<'_> {
                 human.outcome(&outcome);
                 tally.add(&outcome);
                 found.add(&outcome);
-                circles.add(examiners[job.examiner].built.label(), &outcome);
+                circles.add(job.examiner, &outcome);
                 outputs.test(outcome)?;
                 Ok(!interrupt::requested())
             },
@@ -206,9 +207,10 @@ impl Check<'_> {
         }
         tally.stale = found.stale(self.known);
         if options.selection.analysis.lock_order {
-            let (human, json) = circles.told(targets, &subject.project.root)?;
-            human.lines().for_each(|line| console.line(line));
-            outputs.lines(&json)?;
+            let told = circles.told(targets, &subject.project.root)?;
+            told.human.lines().for_each(|line| console.line(line));
+            outputs.lines(&told.json)?;
+            tally.circles = told.failing;
         }
         human.summary(&tally, number, interrupted);
         if options.findings.write_baseline {

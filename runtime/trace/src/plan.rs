@@ -217,17 +217,20 @@ pub enum Flaw {
     LocksStayHeld,
     /// Nobody comes back from a call with a lock.
     CallsKeepNoLock,
+    /// Each program is too large for its order of locks.
+    OrderIsTooMuch,
 }
 
 impl Flaw {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::StoresKeepNothing,
         Self::ParametersKeepNothing,
         Self::NoaliasIsPrivate,
         Self::ThreadsShareNothing,
         Self::LocksStayHeld,
         Self::CallsKeepNoLock,
+        Self::OrderIsTooMuch,
     ];
 
     /// Its name.
@@ -240,6 +243,7 @@ impl Flaw {
             Self::ThreadsShareNothing => "threads-share-nothing",
             Self::LocksStayHeld => "locks-stay-held",
             Self::CallsKeepNoLock => "calls-keep-no-lock",
+            Self::OrderIsTooMuch => "order-is-too-much",
         }
     }
 }
