@@ -163,7 +163,7 @@ fn denied(arguments: &[&str], exit: i32) -> BTreeSet<(String, bool)> {
 #[test]
 fn circles_fail_a_check_only_where_they_are_denied_and_not_excluded() {
     let one = |status: &str, denied| BTreeSet::from([(status.to_owned(), denied)]);
-    let cut = ["orders::gated", "--max-executions", "1"];
+    let cut = ["orders::attempt", "--max-executions", "1"];
     let deny = ["--deny", "lock-order"];
     assert_eq!(denied(&cut, 0), one("not-reached", false));
     assert_eq!(denied(&[&cut[..], &deny].concat(), 1), one("not-reached", true));
