@@ -5,6 +5,7 @@
 
 mod circles;
 mod origins;
+mod program;
 mod threads;
 
 pub use circles::{Circle, circles};

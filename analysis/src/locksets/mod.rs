@@ -12,6 +12,7 @@
 //! it is known that `base + 8` is accessed while `base` is held, whichever of many mutexes that is. What is not known is not held.
 
 mod aliases;
+mod applying;
 mod body;
 mod callees;
 mod callers;
@@ -23,6 +24,7 @@ mod own;
 mod passing;
 mod private;
 mod state;
+mod summaries;
 mod summary;
 mod symbol;
 mod transfer;
@@ -37,12 +39,10 @@ use callees::Callees;
 use callers::Callers;
 use lockred_trace::plan::Flaw;
 pub use may::{Nested, Taken};
-use order::Order;
 pub use own::Owner;
 use private::Private;
-use state::{Base, Hold, Released, State};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::rc::Rc;
+use state::{Base, Hold, State};
+use std::collections::{BTreeMap, HashMap};
 use summary::Summary;
 use symbol::{Known, Root, Symbol};
 use transfer::Transfer;
@@ -50,9 +50,6 @@ use work::Work;
 
 /// Blocks of a function that is looked at; nothing is known of larger ones.
 const LARGEST: usize = 3000;
-
-/// Pairs of nested locks of a function that its callers tell apart.
-const MOST_PASSED: usize = 500;
 
 /// A lock, as seen from an access.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -171,129 +168,8 @@ impl Analysis<'_> {
         !self.flow(function).blocks.is_empty() && self.points_to.is_reached(function)
     }
 
-    fn calls_itself(&self, component: &[FunctionId]) -> bool {
-        let [only] = component else { return true };
-        let is_itself = |call: &Call| match call.callee {
-            Value::Function(function) => function == *only,
-            // It may be: its own component does not tell.
-            _ => false,
-        };
-        self.calls(*only).any(is_itself)
-    }
-
-    /// Summaries of functions that call each other.
-    fn summarise(&mut self, component: &[FunctionId], callers: &Callers) {
-        let members: Vec<FunctionId> =
-            component.iter().copied().filter(|&f| self.is_looked_at(f)).collect();
-        if self.calls_itself(component) {
-            let released = match members.iter().all(|&f| self.is_harmless(f, &members)) {
-                true => Released::default(),
-                false => Released::Anything,
-            };
-            for &member in &members {
-                let parameters = self.facts.functions[member as usize].parameters;
-                let summary = Summary::unknown(parameters, released.clone());
-                self.callees.summaries[member as usize] = Some(Rc::new(summary));
-            }
-            return self.order_of_circle(&members);
-        }
-        for function in members {
-            let mut summary = self.summarise_alone(function);
-            let (passed, rest): (BTreeSet<_>, BTreeSet<_>) =
-                std::mem::take(&mut summary.nested).into_iter().partition(Nested::is_passed);
-            self.nested.extend(rest);
-            if callers.others[function as usize] || passed.len() > MOST_PASSED {
-                self.nested.extend(passed.iter().cloned());
-            }
-            if passed.len() <= MOST_PASSED {
-                summary.nested = passed;
-            }
-            self.callees.summaries[function as usize] = Some(Rc::new(summary));
-        }
-    }
-
-    /// The summary of a function, by those of what it calls.
-    fn summarise_alone(&self, function: FunctionId) -> Summary {
-        let parameters = self.facts.functions[function as usize].parameters;
-        let body = Body::of(self.flow(function), parameters);
-        let aliases = self.aliases(function);
-        let transfer = self.transfer(&body, &aliases);
-        let mut order = Order::of(function);
-        let fits = body.flow.blocks.len() <= LARGEST;
-        let mut summary = match fits.then(|| transfer.solve(State::default())).flatten() {
-            Some(solution) => {
-                transfer.tell(&solution, &mut |state, step| order.step(&transfer, state, step))
-            }
-            None => {
-                let mut summary = Summary::unknown(parameters, Released::Anything);
-                let may = order.at_once(&transfer);
-                summary.may_hold(&[may.clone(), may]);
-                summary
-            }
-        };
-        order.into_summary(&mut summary);
-        summary
-    }
-
-    /// The order of locks in functions that call each other: until nothing is added. No address of theirs has a name that the others know.
-    fn order_of_circle(&mut self, members: &[FunctionId]) {
-        if !members.iter().any(|&f| self.acquires_something(f)) {
-            return;
-        }
-        let mut nested = BTreeSet::new();
-        loop {
-            let mut changed = false;
-            for &member in members {
-                let found = self.summarise_alone(member);
-                let may = found.may().map(|may| may.map(Taken::nameless));
-                nested.extend(found.nested.iter().map(|nested| nested.map(Taken::nameless)));
-                let known = &mut self.callees.summaries[member as usize];
-                let Some(known) = known.as_mut().map(Rc::make_mut) else { continue };
-                let before = (known.may(), known.acquires.len());
-                known.may_hold(&may);
-                known.acquires.extend(found.acquires.iter().map(Taken::nameless));
-                changed |= before != (known.may(), known.acquires.len());
-            }
-            if !changed || !self.callees.work.goes_on() {
-                break;
-            }
-        }
-        self.nested.extend(nested);
-    }
-
-    /// Whether a function acquires a lock, or calls one that does, as far as that is known.
-    fn acquires_something(&self, function: FunctionId) -> bool {
-        let aliases = self.aliases(function);
-        let mut steps = self.flow(function).blocks.iter().flat_map(|block| &block.steps);
-        steps.any(|step| match step {
-            Step::Synchronise { act, .. } => matches!(act, Act::Acquire { .. } | Act::Try { .. }),
-            Step::Call(call) => {
-                let summary = self.callees.of(&aliases, call);
-                !summary.acquires.is_empty() || summary.may().iter().any(|may| !may.is_empty())
-            }
-            _ => false,
-        })
-    }
-
     fn transfer<'a>(&'a self, body: &'a Body<'a>, aliases: &'a Aliases<'a>) -> Transfer<'a> {
         Transfer { body, aliases, callees: &self.callees, flaw: self.flaw }
-    }
-
-    /// Whether nothing in a function gives back a lock, as far as it does not call these others.
-    fn is_harmless(&self, function: FunctionId, others: &[FunctionId]) -> bool {
-        let steps = self.flow(function).blocks.iter().flat_map(|block| &block.steps);
-        let aliases = self.aliases(function);
-        steps.into_iter().all(|step| match step {
-            Step::Synchronise { act, .. } => matches!(act, Act::Other(_)),
-            Step::Call(call) => {
-                let (callees, unknown) = self.callees.candidates(&aliases, call);
-                !unknown
-                    && callees
-                        .iter()
-                        .all(|f| others.contains(f) || self.callees.releases_nothing(*f))
-            }
-            _ => true,
-        })
     }
 
     /// Goes through a function from what is known at its entry; `None` if that takes too long.
