@@ -116,7 +116,7 @@ fn check_claims(module: &str, programs: &[Program]) -> u64 {
         tool::finish(command.arg(temporary("corpus-modules").join("target")))
     };
     let names = programs.iter().map(|program| program.name.as_str());
-    let check = ["check", "--max-executions", "20000", "--max-seconds", "20", "--exact"];
+    let check = ["check", "--max-executions", "20000", "--max-seconds", "60", "--exact"];
     compare(programs, &lockred(&check.into_iter().chain(names).collect::<Vec<_>>()));
     let plan = lockred(&["plan"]).expect(0).stdout;
     let plan: serde_json::Value = serde_json::from_str(plan.lines().last().unwrap()).unwrap();
