@@ -4,6 +4,7 @@ mod assembly;
 mod facts;
 pub mod instrument;
 pub mod llvm;
+mod lock_order;
 mod locksets;
 #[cfg(test)]
 mod oracle;

@@ -35,6 +35,7 @@ mod explain;
 mod fingerprint;
 mod interrupt;
 mod list;
+mod lock_order;
 mod manual;
 mod output;
 mod plan;

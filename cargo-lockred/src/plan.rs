@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::executable::sidecar;
 use crate::exit::Exit;
 use crate::interrupt;
+use crate::lock_order::Told;
 use crate::output::console::Console;
 use crate::subject::Subject;
 use lockred_trace::plan::{Plan, Reason, Row};
@@ -87,9 +88,29 @@ pub fn run(options: &PlanOptions) -> Result<Exit> {
     let mut text = String::new();
     for built in built.iter().filter(|built| built.kind != "proc-macro") {
         let plan = sidecar::plan(&built.executable)?;
+        let (order, sites) = match options.selection.analysis.finds_order() {
+            true => {
+                let order = sidecar::lock_order(&built.executable)?;
+                (Some(order), sidecar::read(&built.executable)?)
+            }
+            false => Default::default(),
+        };
+        let target = built.label();
+        let order = order.as_ref().map(|order| Told {
+            order,
+            sidecar: &sites,
+            root: &subject.project.root,
+            target: &target,
+        });
+        let (plan, order) = match options.message_format {
+            ListFormat::Human => (human(&plan, built, &choice), order.map(|order| order.human())),
+            ListFormat::Json => (json(&plan, built, &choice), order.map(|order| order.json())),
+        };
+        // The last line of JSON is of the whole program.
+        let order = order.unwrap_or_default();
         text += &match options.message_format {
-            ListFormat::Human => human(&plan, built, &choice),
-            ListFormat::Json => json(&plan, built, &choice),
+            ListFormat::Human => plan + &order,
+            ListFormat::Json => order + &plan,
         };
     }
     if text.is_empty() {

@@ -11,7 +11,7 @@ use crate::proved::{Sites, Uses};
 use crate::state::{Mode, fatal, installed};
 use lockred_trace::plan::{Claim, Decision, Reason};
 use lockred_trace::sites::SiteId;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Bytes that are kept together.
 const WORD: usize = 8;
@@ -61,6 +61,8 @@ pub struct Claims {
     uses: Uses,
     /// Locks of which it is not told who holds them ([`crate::locked`]).
     pub unclear: HashSet<usize>,
+    /// What each lock is, by its word ([`crate::nested`]).
+    pub locks: BTreeMap<usize, BTreeSet<u32>>,
 }
 
 impl Claims {
@@ -87,7 +89,10 @@ impl Claims {
 
     /// Other memory begins to live here. O(size).
     fn forget(&mut self, address: usize, size: usize) {
-        for (word, inside) in words(address, address.saturating_add(size)) {
+        let end = address.saturating_add(size);
+        let locks: Vec<usize> = self.locks.range(address..end).map(|(&word, _)| word).collect();
+        locks.iter().for_each(|word| drop(self.locks.remove(word)));
+        for (word, inside) in words(address, end) {
             let Some(bytes) = self.words.get_mut(&word) else { continue };
             self.uses.end(word, inside, shared(bytes));
             let inside = |index: &usize| inside & 1 << index != 0;

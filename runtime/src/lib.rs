@@ -47,6 +47,7 @@ mod misuse;
 #[path = "libc/mod.rs"]
 mod models;
 mod names;
+mod nested;
 mod nesting;
 mod objects;
 mod observed;

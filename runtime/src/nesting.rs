@@ -24,9 +24,9 @@ const LONGEST: usize = 4;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Taken {
     /// Its word.
-    address: usize,
+    pub address: usize,
     /// Where it is acquired.
-    site: SiteId,
+    pub site: SiteId,
     /// With others who do the same.
     shared: bool,
 }
@@ -75,18 +75,22 @@ struct Circle {
 /// `stack`: there, while recording.
 pub fn acquires(address: usize, site: SiteId, shared: bool, waits: bool, stack: &[u64]) {
     let state = state();
-    if !state.below_root {
-        return;
-    }
     let thread = state.thread_number();
-    let Execution { held, events, .. } = &mut state.execution;
+    let Execution { held, events, claims, .. } = &mut state.execution;
     let mine = || held.iter().filter(|held| held.thread == thread);
     if !waits || mine().any(|held| held.address == address) {
         return;
     }
     let acquires = Taken { address, site, shared };
+    let taken = |held: &Held| Taken { address: held.address, site: held.site, shared: held.shared };
+    if let Some(claims) = claims {
+        mine().for_each(|held| crate::nested::compare(claims, thread, taken(held), acquires));
+    }
+    if !state.below_root {
+        return;
+    }
     for held in mine() {
-        let holds = Taken { address: held.address, site: held.site, shared: held.shared };
+        let holds = taken(held);
         // In a loop the same edge comes again and again. It says no more until a thread is created or joined.
         let since = events.iter().rev().map_while(|event| match event {
             Event::Nests(edge) => Some(edge),

@@ -1,5 +1,6 @@
 //! The session's files: the order is read, the status page is mapped, answers are appended.
 
+use lockred_trace::lock_order::LockOrder;
 use lockred_trace::message::Message;
 use lockred_trace::session::{
     self, DEATH_FRAMES, ENV, EXIT_ANSWERED, EXIT_INTERNAL, MESSAGE_FILE, ORDER_FILE, Order, Phase,
@@ -191,6 +192,24 @@ pub fn install_panic_hook() {
 unsafe extern "C" {
     static __start_lockred_sites: u8;
     static __lr_sidecar_len: u64;
+    static __start_lockred_order: u8;
+    static __lr_lock_order_len: u64;
+}
+
+/// The order of locks in the executable.
+#[cfg(not(test))]
+pub fn lock_order() -> Option<LockOrder> {
+    // SAFETY: the linker defines the start, and the shim the length, of a constant section.
+    let bytes = unsafe {
+        std::slice::from_raw_parts(&raw const __start_lockred_order, __lr_lock_order_len as usize)
+    };
+    LockOrder::decode(bytes).ok()
+}
+
+/// The order of locks in the executable.
+#[cfg(test)]
+pub fn lock_order() -> Option<LockOrder> {
+    None
 }
 
 /// The executable's sidecar, decoded when first needed.

@@ -50,6 +50,49 @@ fn that_a_lock_is_given_back_is_missed() {
 }
 
 #[test]
+fn that_calls_come_back_with_locks_is_missed() {
+    let program = "one_lock_is_acquired_under_another";
+    let _ = check(program, None).expect(0);
+    let output = check(program, Some("calls-keep-no-lock")).expect(4);
+    let _ = output.says(&["the analysis is wrong", "no two locks", "Mutex"]);
+}
+
+#[test]
+fn the_plan_tells_the_order_of_locks_and_circles_in_it() {
+    let fixture = shared("claims");
+    let output = run(&fixture, &["plan", "--lock-order", "--message-format", "json"]).expect(0);
+    let lines = output.stdout.lines().map(|line| serde_json::from_str(line).unwrap());
+    let lines: Vec<serde_json::Value> = lines.collect();
+    let of = |reason: &str| -> Vec<&serde_json::Value> {
+        lines.iter().filter(|line| line["reason"] == reason).collect()
+    };
+    let [order] = of("lock-order")[..] else { panic!("{lines:?}") };
+    assert_eq!(order["known"], true);
+    let has = |held: &str, wanted: &str| {
+        let is = |end: &serde_json::Value, name: &str| {
+            let locks = end["locks"].as_array().unwrap();
+            locks.len() == 1 && locks[0].as_str().unwrap().ends_with(name)
+        };
+        of("nesting").iter().any(|n| is(&n["held"], held) && is(&n["wanted"], wanted))
+    };
+    assert!(has("OUTER", "INNER") && !has("INNER", "LEFT"), "{lines:?}");
+    assert!(has("LEFT", "RIGHT") && has("RIGHT", "LEFT"), "{lines:?}");
+    let is_theirs = |circle: &serde_json::Value| {
+        let locks = circle["locks"].as_array().unwrap();
+        let mut names: Vec<_> = locks.iter().map(|lock| lock.as_str().unwrap()).collect();
+        names.sort_unstable();
+        circle["kind"] == "circle" && names[0].ends_with("LEFT") && names[1].ends_with("RIGHT")
+    };
+    assert!(of("circle").into_iter().any(is_theirs), "{:?}", of("circle"));
+    let human = run(&fixture, &["plan", "--lock-order"]).expect(0).stdout;
+    for text in ["the order of locks", "circle: threads may wait for each other", "src/lib.rs:"] {
+        assert!(human.contains(text), "{human}");
+    }
+    let plain = run(&fixture, &["plan"]).expect(0).stdout;
+    assert!(!plain.contains("the order of locks"), "{plain}");
+}
+
+#[test]
 fn what_is_true_of_accesses_is_counted_whether_it_is_known_or_not() {
     let fixture = shared("claims");
     let count = |more: &[&str]| {

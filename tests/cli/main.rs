@@ -12,6 +12,7 @@ mod formats;
 mod interruption;
 mod json;
 mod killed;
+mod lock_order;
 mod models;
 mod replay;
 mod scaled;

@@ -3,13 +3,11 @@
 use super::Instrumenter;
 use super::atomics::kind_of;
 use super::sites::{Sites, atomics};
-use crate::facts::{Facts, Index, flow};
+use crate::facts::flow;
 use crate::llvm::{Context, Global, Instruction, Module};
 use crate::locksets::{Lock, Locksets};
 use crate::plan::Access;
-use crate::points_to::PointsTo;
 use crate::recognise::{Models, Recognised};
-use lockred_trace::plan::Flaw;
 use std::collections::HashMap;
 
 /// Locks of one access that are announced.
@@ -29,18 +27,8 @@ enum Place {
 pub struct LocksHeld(HashMap<(Instruction, usize), Vec<(Place, bool)>>);
 
 impl LocksHeld {
-    /// Analyses a program that has not been changed yet.
-    pub fn of(
-        context: Context,
-        module: &Module,
-        models: &Models,
-        (facts, index): (&Facts, &Index),
-        points_to: &PointsTo,
-        flaw: Option<Flaw>,
-    ) -> Self {
-        let recognised = recognised(context, module, models.clone());
-        let (flows, points) = flow::read(module, index, &recognised);
-        let locksets = Locksets::of(facts, &flows, points_to, flaw);
+    /// Of a program that has not been changed yet.
+    pub fn of(module: &Module, points: &flow::Points, locksets: &Locksets) -> Self {
         let globals = module.globals();
         let place = |(lock, shared): (&Lock, &bool)| {
             let place = match *lock {
@@ -59,7 +47,7 @@ impl LocksHeld {
 }
 
 /// What the sync models say of each atomic instruction.
-fn recognised(
+pub fn recognised(
     context: Context,
     module: &Module,
     mut models: Models,

@@ -12,6 +12,7 @@ mod escape;
 mod externals;
 mod globals;
 mod hooks;
+mod lock_order;
 mod locks;
 mod plain;
 mod region;
@@ -28,6 +29,7 @@ pub use escape::Privacy;
 
 use crate::facts;
 use crate::llvm::{Attribute, Context, Function, Instruction, Module, Opcode};
+use crate::locksets::{Locksets, Owner};
 use crate::plan::{Decide, Decisions, Known, Rules, Table};
 use crate::points_to::Bounds;
 use crate::recognise::{Models, Rule, demangle, path_of};
@@ -36,6 +38,7 @@ use crate::waits::{self, Calls, Wait};
 use externals::Externals;
 use hooks::Hooks;
 use lockred_trace::hooks::TEXT_SECTION;
+use lockred_trace::lock_order::LockOrder;
 use lockred_trace::plan::{Flaw, Reason};
 use locks::LocksHeld;
 pub use scaled::scale_loops;
@@ -105,29 +108,60 @@ pub fn defined_functions(module: &Module) -> HashSet<String> {
     module.functions().into_iter().filter(|f| !f.is_declaration()).map(|f| f.name()).collect()
 }
 
-/// What the analyses of the whole program say. It is compared with what happens, and not believed yet. Nothing, where the analysis of
-/// where addresses point to takes too long.
-fn claimed(
-    context: Context,
-    module: &Module,
-    models: &Models,
-    rules: &Rules,
-) -> (Reaches, LocksHeld) {
-    let flaw = rules.flaw;
-    let (facts, index) = facts::read(module);
-    // What is unknown would hide an error that a test asks for.
-    let bounds = match flaw {
-        Some(_) => Bounds { work: usize::MAX, ..Bounds::default() },
-        None => Bounds::default(),
-    };
-    let sharing = Sharing::of(&facts, bounds, flaw);
-    let Some(sharing) = sharing else { return Default::default() };
-    let reaches = Reaches::of(module, &index, &sharing);
-    let locks = match rules.checked {
-        true => LocksHeld::of(context, module, models, (&facts, &index), &sharing.points_to, flaw),
-        false => LocksHeld::default(),
-    };
-    (reaches, locks)
+/// What the analyses of the whole program say.
+#[derive(Default)]
+struct Claimed {
+    reaches: Reaches,
+    locks: LocksHeld,
+    order: LockOrder,
+}
+
+impl Claimed {
+    /// Asks them: always who reaches what, and of locks if `rules` compare that or show their order. Nothing, where the analysis of where
+    /// addresses point to takes too long.
+    fn of(
+        context: Context,
+        module: &Module,
+        models: &Models,
+        program: &Program,
+        rules: &Rules,
+        sites: &mut Sites,
+    ) -> Self {
+        let flaw = rules.flaw;
+        let (facts, index) = facts::read(module);
+        // What is unknown would hide an error that a test asks for.
+        let bounds = match flaw {
+            Some(_) => Bounds { work: usize::MAX, ..Bounds::default() },
+            None => Bounds::default(),
+        };
+        let sharing = Sharing::of(&facts, bounds, flaw);
+        let Some(sharing) = sharing else { return Self::default() };
+        let reaches = Reaches::of(module, &index, &sharing);
+        if !rules.checked && !rules.order {
+            return Self { reaches, ..Self::default() };
+        }
+        let points_to = &sharing.points_to;
+        let recognised = locks::recognised(context, module, models.clone());
+        let (flows, points) = facts::flow::read(module, &index, &recognised);
+        let owner = |f: &facts::Function| lock_order::owner(program, &f.name);
+        let owners: Vec<Owner> = facts.functions.iter().map(owner).collect();
+        let locksets = Locksets::of(&facts, &flows, points_to, owners.clone(), flaw);
+        let order = lock_order::Input {
+            facts: &facts,
+            flows: &flows,
+            points_to,
+            locksets: &locksets,
+            owners: &owners,
+        };
+        Self {
+            order: lock_order::order(context, &order, &points, sites),
+            reaches,
+            locks: match rules.checked {
+                true => LocksHeld::of(module, &points, &locksets),
+                false => LocksHeld::default(),
+            },
+        }
+    }
 }
 
 /// Instruments a closed program (see [`crate::shim`]) in place.
@@ -145,7 +179,9 @@ pub fn instrument(
     catching::inline(context, module)?;
     let privacy = Rc::new(Privacy::flawed(module, rules.flaw));
     let waits = waiting(context, module, &privacy);
-    let (reaches, locks) = claimed(context, module, &models, &rules);
+    let mut sites = Sites::new();
+    let Claimed { reaches, locks, order } =
+        Claimed::of(context, module, &models, &program, &rules, &mut sites);
     attributes::strip(module);
     externals::rename(context, module);
     unreachable::trap(context, module);
@@ -158,7 +194,7 @@ pub fn instrument(
         context,
         module,
         hooks: Hooks::declare(context, module),
-        sites: Sites::new(),
+        sites,
         externals: Externals::default(),
         models,
         rules,
@@ -194,6 +230,7 @@ pub fn instrument(
     let count = sites.len();
     sidecar::embed(context, module, program, externals, sites, models.believed());
     sidecar::embed_plan(context, module, table);
+    sidecar::embed_order(context, module, &order);
     Ok(Summary { models, sites: count })
 }
 

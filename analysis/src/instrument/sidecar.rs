@@ -6,8 +6,9 @@ use super::externals::Externals;
 use super::sites::Sites;
 use crate::llvm::{Context, Global, Module};
 use crate::plan::Table;
+use lockred_trace::lock_order::LockOrder;
 use lockred_trace::sites::{SECTION, Sidecar};
-use lockred_trace::{FORMAT_VERSION, plan};
+use lockred_trace::{FORMAT_VERSION, lock_order, plan};
 
 /// Emits the sidecar into the module.
 pub fn embed(
@@ -43,6 +44,16 @@ pub fn embed_plan(context: Context, module: &Module, table: Table) {
     let plan = table.into_plan().encode();
     let plan = constant(context, module, "__lr_plan", plan::SECTION, &plan);
     module.keep(context, &[plan.value()]);
+}
+
+/// Emits the order of locks into the module, with its length for the runtime.
+pub fn embed_order(context: Context, module: &Module, order: &LockOrder) {
+    let encoded = order.encode();
+    let order = constant(context, module, "__lr_lock_order", lock_order::SECTION, &encoded);
+    let length = module.add_global("__lr_lock_order_len", context.integer(64));
+    length.set_initialiser(context.integer(64).constant(encoded.len() as u64));
+    length.set_constant(true);
+    module.keep(context, &[order.value()]);
 }
 
 /// Bytes in a section of their own.

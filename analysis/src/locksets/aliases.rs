@@ -1,25 +1,47 @@
 //! What points-to analysis says of the addresses of one function.
 
+use super::own::Owner;
+use super::private::Private;
 use super::state::Base;
 use super::symbol::{Root, Symbol};
 use crate::facts::flow::Value;
-use crate::facts::{FunctionId, Slot};
+use crate::facts::{Act, Facts, FunctionId, Slot};
 use crate::points_to::{Kind, ObjectId, PointsTo};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
 /// Objects whose addresses are in memory, or in hands that are not known: they may be accessed without being passed.
+///
+/// Memory of std's functions that never return does not count: of panics, which are passed what they print. It is no more when they are left.
 #[derive(Clone, Debug)]
 pub struct InMemory(Vec<bool>);
 
 impl InMemory {
     /// Looks at all objects. O(objects and the addresses in them).
-    pub fn of(points_to: &PointsTo<'_>) -> Self {
+    pub fn of(facts: &Facts, points_to: &PointsTo<'_>, owners: &[Owner]) -> Self {
         let mut held = vec![false; points_to.object_count()];
+        let mut passing = vec![false; points_to.object_count()];
+        for (id, function) in facts.functions.iter().enumerate() {
+            let acts = || function.body.iter().flat_map(|body| &body.acts);
+            if owners[id] != Owner::Library
+                || !points_to.is_reached(id as FunctionId)
+                || acts().any(|act| matches!(act, Act::Return(_)))
+            {
+                continue;
+            }
+            for act in acts() {
+                if let Act::Variable { result, .. } = act {
+                    for object in points_to.objects_of(id as FunctionId, *result) {
+                        passing[object as usize] = true;
+                    }
+                }
+            }
+        }
         let given = points_to.foreign().into_iter().chain(points_to.given_to_threads());
-        let in_objects =
-            (0..points_to.object_count() as ObjectId).flat_map(|object| points_to.held_by(object));
+        let in_objects = (0..points_to.object_count() as ObjectId)
+            .filter(|&object| !passing[object as usize])
+            .flat_map(|object| points_to.held_by(object));
         for object in given.chain(in_objects) {
             held[object as usize] = true;
         }
@@ -32,13 +54,24 @@ impl InMemory {
 pub struct Aliases<'a> {
     points_to: &'a PointsTo<'a>,
     in_memory: &'a InMemory,
+    private: &'a Private,
     function: FunctionId,
     objects: RefCell<HashMap<Slot, Rc<[ObjectId]>>>,
 }
 
 impl<'a> Aliases<'a> {
-    pub fn of(points_to: &'a PointsTo<'a>, in_memory: &'a InMemory, function: FunctionId) -> Self {
-        Self { points_to, in_memory, function, objects: RefCell::default() }
+    pub fn of(
+        points_to: &'a PointsTo<'a>,
+        in_memory: &'a InMemory,
+        private: &'a Private,
+        function: FunctionId,
+    ) -> Self {
+        Self { points_to, in_memory, private, function, objects: RefCell::default() }
+    }
+
+    /// The function.
+    pub const fn function(&self) -> FunctionId {
+        self.function
     }
 
     /// The objects that a slot may point into, sorted; none if nothing is known.
@@ -48,8 +81,18 @@ impl<'a> Aliases<'a> {
         objects.entry(slot).or_insert_with(found).clone()
     }
 
+    /// Whether a slot may point to whatever is not known.
+    pub fn is_unknown(&self, slot: Slot) -> bool {
+        self.points_to.is_unknown(self.function, slot)
+    }
+
     /// Whether memory is followed: only those who are passed its address access it.
     pub fn follows(&self, base: Base) -> bool {
+        if let Base::Variable(slot) = base
+            && self.private.has(self.function, slot)
+        {
+            return true;
+        }
         let objects = self.objects(base.slot());
         let own = |&object: &ObjectId| {
             !self.in_memory.0[object as usize]
@@ -61,7 +104,15 @@ impl<'a> Aliases<'a> {
     /// Whether an address may be one in followed memory.
     pub fn may_be_in(&self, address: Value, base: Base) -> bool {
         match address {
-            Value::Slot(slot) => self.meet(&self.objects(slot), &self.objects(base.slot())),
+            Value::Slot(slot) => {
+                let known = match base {
+                    Base::Variable(variable) => {
+                        self.private.may_hold(self.function, slot, variable)
+                    }
+                    Base::Parameter(_) => None,
+                };
+                known.unwrap_or_else(|| self.meet(&self.objects(slot), &self.objects(base.slot())))
+            }
             Value::Unknown => true,
             Value::Number(_) | Value::Global(..) | Value::Function(_) => false,
         }
@@ -81,13 +132,14 @@ impl<'a> Aliases<'a> {
         }
     }
 
-    fn objects_of(&self, root: Root) -> Option<Rc<[ObjectId]>> {
+    /// The objects that what a root stands for may point into, if that is known.
+    pub fn objects_of(&self, root: Root) -> Option<Rc<[ObjectId]>> {
         match root {
             Root::Global(id) => self.points_to.object_of_global(id).map(|object| [object].into()),
             Root::Parameter(slot) | Root::Variable(slot) | Root::Result(slot) => {
                 Some(self.objects(slot))
             }
-            Root::Content(..) | Root::Given(..) => None,
+            Root::Content(..) | Root::Assumed(..) | Root::Given(..) => None,
         }
     }
 

@@ -1,23 +1,34 @@
 //! What calls do: of functions that were looked at before, of functions outside, and of whatever a pointer points to.
 
 use super::aliases::Aliases;
+use super::own::{Own, Owner};
 use super::state::Released;
 use super::summary::Summary;
+use super::work::Work;
 use crate::facts::flow::{Call, Value};
 use crate::facts::{Effect, Facts, FunctionId};
+use crate::points_to::PointsTo;
 use std::rc::Rc;
 
 /// See the module.
 #[derive(Debug)]
 pub struct Callees<'f> {
     facts: &'f Facts,
+    /// Whose functions they are.
+    pub owners: Vec<Owner>,
+    /// Where std's own locks are.
+    pub own: Own,
+    /// What may still be done for locks that may be held.
+    pub work: Work,
     /// Of each function that has a body and was looked at.
     pub summaries: Vec<Option<Rc<Summary>>>,
 }
 
 impl<'f> Callees<'f> {
-    pub fn new(facts: &'f Facts) -> Self {
-        Self { facts, summaries: vec![None; facts.functions.len()] }
+    pub fn new(facts: &'f Facts, points_to: &PointsTo<'_>, owners: Vec<Owner>, work: Work) -> Self {
+        let own = Own::of(facts, points_to);
+        let summaries = vec![None; facts.functions.len()];
+        Self { facts, owners, own, work, summaries }
     }
 
     /// What a call does.
@@ -33,7 +44,17 @@ impl<'f> Callees<'f> {
                 let harmless =
                     !others && callees.iter().all(|&function| self.releases_nothing(function));
                 let released = if harmless { Released::default() } else { Released::Anything };
-                Rc::new(Summary::unknown(count, released))
+                let mut summary = Summary::unknown(count, released);
+                for callee in callees {
+                    if let Some(known) = &self.summaries[callee as usize]
+                        && self.work.spend(known.order_size())
+                    {
+                        summary.may_hold(&known.may());
+                        summary.acquires.extend(known.acquires.iter().cloned());
+                        summary.nested.extend(known.nested.iter().cloned());
+                    }
+                }
+                Rc::new(summary)
             }
         }
     }

@@ -91,6 +91,7 @@ impl Transfer<'_> {
         Summary {
             returns: returns.iter().map(|(s, results)| exits.exit(s, results.clone())).collect(),
             unwinds: thrown.iter().map(|state| exits.exit(state, Vec::new())).collect(),
+            ..Summary::default()
         }
     }
 }

@@ -12,14 +12,23 @@
 //! it is known that `base + 8` is accessed while `base` is held, whichever of many mutexes that is. What is not known is not held.
 
 mod aliases;
+mod applying;
 mod body;
 mod callees;
-mod components;
+mod callers;
+pub mod components;
 mod fixpoint;
+mod may;
+mod order;
+mod own;
+mod passing;
+mod private;
 mod state;
+mod summaries;
 mod summary;
 mod symbol;
 mod transfer;
+mod work;
 
 use crate::facts::flow::{Act, Call, Flow, Point, Step, Value};
 use crate::facts::{Facts, FunctionId, GlobalId, Operand};
@@ -27,13 +36,17 @@ use crate::points_to::PointsTo;
 use aliases::{Aliases, InMemory};
 use body::Body;
 use callees::Callees;
+use callers::Callers;
 use lockred_trace::plan::Flaw;
-use state::{Base, Hold, Released, State};
+pub use may::{Nested, Taken};
+pub use own::Owner;
+use private::Private;
+use state::{Base, Hold, State};
 use std::collections::{BTreeMap, HashMap};
-use std::rc::Rc;
 use summary::Summary;
 use symbol::{Known, Root, Symbol};
 use transfer::Transfer;
+use work::Work;
 
 /// Blocks of a function that is looked at; nothing is known of larger ones.
 const LARGEST: usize = 3000;
@@ -55,20 +68,63 @@ pub type Held = BTreeMap<Lock, bool>;
 pub struct Locksets {
     /// By point, and number of the access there.
     accesses: HashMap<(Point, usize), Held>,
+    /// Locks that may be acquired under others; `None` where they are too many.
+    nested: Option<Vec<Nested>>,
+    /// What each function may call.
+    calls: Vec<Vec<FunctionId>>,
+    /// Where std's own locks are acquired, which are left out.
+    left_out: Vec<Point>,
 }
 
 impl Locksets {
-    /// Analyses a program, with an error that a test asks for. O(steps), but for functions with many locks.
+    /// Analyses a program, with an error that a test asks for. `owners`: whose the functions are. O(steps), but for functions with many locks.
     #[must_use]
-    pub fn of(facts: &Facts, flows: &[Flow], points_to: &PointsTo<'_>, flaw: Option<Flaw>) -> Self {
-        let in_memory = InMemory::of(points_to);
-        let mut analysis =
-            Analysis { facts, flows, points_to, in_memory, callees: Callees::new(facts), flaw };
-        let components = analysis.components();
-        for component in &components {
-            analysis.summarise(component);
+    pub fn of(
+        facts: &Facts,
+        flows: &[Flow],
+        points_to: &PointsTo<'_>,
+        owners: Vec<Owner>,
+        flaw: Option<Flaw>,
+    ) -> Self {
+        let in_memory = InMemory::of(facts, points_to, &owners);
+        let work = match flaw {
+            Some(Flaw::OrderIsTooMuch) => Work::of(0),
+            _ => Work::default(),
+        };
+        let mut analysis = Analysis {
+            facts,
+            flows,
+            points_to,
+            in_memory,
+            private: Private::of(facts),
+            callees: Callees::new(facts, points_to, owners, work),
+            flaw,
+            nested: Vec::new(),
+        };
+        let callers = Callers::of(&analysis);
+        for component in &callers.components {
+            analysis.summarise(component, &callers);
         }
-        analysis.locksets(&components)
+        let nested = std::mem::take(&mut analysis.nested);
+        let nested = analysis.callees.work.goes_on().then_some(nested);
+        // From callers to callees, only what is held surely is passed on.
+        analysis.callees.work.end();
+        Self { nested, calls: callers.callees, ..analysis.locksets(&callers.components) }
+    }
+
+    /// Locks that may be acquired, by operations that wait, where others may be held. `None`: the program is too large for that.
+    pub fn nested(&self) -> Option<&[Nested]> {
+        self.nested.as_deref()
+    }
+
+    /// Where locks are acquired that are no part of that.
+    pub fn left_out(&self) -> &[Point] {
+        &self.left_out
+    }
+
+    /// What each function may call.
+    pub fn calls(&self) -> &[Vec<FunctionId>] {
+        &self.calls
     }
 
     /// All accesses of functions that acquire locks, or are called under some: the point of each, its number among those of the instruction, and the locks.
@@ -82,13 +138,16 @@ struct Analysis<'a> {
     flows: &'a [Flow],
     points_to: &'a PointsTo<'a>,
     in_memory: InMemory,
+    private: Private,
     callees: Callees<'a>,
     flaw: Option<Flaw>,
+    /// What callers have nothing to add to.
+    nested: Vec<Nested>,
 }
 
 impl Analysis<'_> {
     fn aliases(&self, function: FunctionId) -> Aliases<'_> {
-        Aliases::of(self.points_to, &self.in_memory, function)
+        Aliases::of(self.points_to, &self.in_memory, &self.private, function)
     }
 
     fn flow(&self, function: FunctionId) -> &Flow {
@@ -109,73 +168,8 @@ impl Analysis<'_> {
         !self.flow(function).blocks.is_empty() && self.points_to.is_reached(function)
     }
 
-    fn components(&self) -> Vec<Vec<FunctionId>> {
-        let callees = |function: FunctionId| {
-            let mut all = Vec::new();
-            if self.is_looked_at(function) {
-                let aliases = self.aliases(function);
-                for call in self.calls(function) {
-                    all.extend(self.callees.candidates(&aliases, call).0);
-                }
-                all.sort_unstable();
-                all.dedup();
-            }
-            all
-        };
-        let all: Vec<_> = (0..self.flows.len() as FunctionId).map(callees).collect();
-        components::components(&all)
-    }
-
-    fn calls_itself(&self, component: &[FunctionId]) -> bool {
-        let [only] = component else { return true };
-        let is_itself = |call: &Call| match call.callee {
-            Value::Function(function) => function == *only,
-            // It may be: its own component does not tell.
-            _ => false,
-        };
-        self.calls(*only).any(is_itself)
-    }
-
-    /// Summaries of functions that call each other.
-    fn summarise(&mut self, component: &[FunctionId]) {
-        let members: Vec<FunctionId> =
-            component.iter().copied().filter(|&f| self.is_looked_at(f)).collect();
-        if self.calls_itself(component) {
-            let released = match members.iter().all(|&f| self.is_harmless(f, &members)) {
-                true => Released::default(),
-                false => Released::Anything,
-            };
-            for member in members {
-                let parameters = self.facts.functions[member as usize].parameters;
-                let summary = Summary::unknown(parameters, released.clone());
-                self.callees.summaries[member as usize] = Some(Rc::new(summary));
-            }
-            return;
-        }
-        for function in members {
-            let parameters = self.facts.functions[function as usize].parameters;
-            let summary = self.summary(function, State::default(), &mut |_, _| {});
-            let summary =
-                summary.unwrap_or_else(|| Summary::unknown(parameters, Released::Anything));
-            self.callees.summaries[function as usize] = Some(Rc::new(summary));
-        }
-    }
-
-    /// Whether nothing in a function gives back a lock, as far as it does not call these others.
-    fn is_harmless(&self, function: FunctionId, others: &[FunctionId]) -> bool {
-        let steps = self.flow(function).blocks.iter().flat_map(|block| &block.steps);
-        let aliases = self.aliases(function);
-        steps.into_iter().all(|step| match step {
-            Step::Synchronise { act, .. } => matches!(act, Act::Other(_)),
-            Step::Call(call) => {
-                let (callees, unknown) = self.callees.candidates(&aliases, call);
-                !unknown
-                    && callees
-                        .iter()
-                        .all(|f| others.contains(f) || self.callees.releases_nothing(*f))
-            }
-            _ => true,
-        })
+    fn transfer<'a>(&'a self, body: &'a Body<'a>, aliases: &'a Aliases<'a>) -> Transfer<'a> {
+        Transfer { body, aliases, callees: &self.callees, flaw: self.flaw }
     }
 
     /// Goes through a function from what is known at its entry; `None` if that takes too long.
@@ -191,14 +185,13 @@ impl Analysis<'_> {
         }
         let body = Body::of(flow, self.facts.functions[function as usize].parameters);
         let aliases = self.aliases(function);
-        let transfer =
-            Transfer { body: &body, aliases: &aliases, callees: &self.callees, flaw: self.flaw };
+        let transfer = self.transfer(&body, &aliases);
         let solution = transfer.solve(initial)?;
         Some(transfer.tell(&solution, tell))
     }
 
     /// From callers to callees.
-    fn locksets(&self, components: &[Vec<FunctionId>]) -> Locksets {
+    fn locksets(self, components: &[Vec<FunctionId>]) -> Locksets {
         let mut found = Locksets::default();
         let mut entries: Vec<Option<BTreeMap<Symbol, Hold>>> = vec![None; self.flows.len()];
         for (function, called) in self.called_by_others().into_iter().enumerate() {
@@ -217,6 +210,16 @@ impl Analysis<'_> {
                 };
                 self.visit(function, entry, &mut found, &mut entries);
             }
+        }
+        for function in (0..self.flows.len() as FunctionId).filter(|&f| self.is_looked_at(f)) {
+            let aliases = self.aliases(function);
+            let own = &self.callees.own;
+            found.left_out.extend(own.points(
+                self.flow(function),
+                &aliases,
+                self.callees.owners[function as usize],
+                self.points_to,
+            ));
         }
         found
     }

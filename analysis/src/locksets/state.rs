@@ -1,5 +1,6 @@
 //! What is known at a point of a function: of values, of memory that is its own, and which locks are held.
 
+use super::may::May;
 use super::symbol::{Known, Root, Symbol};
 use crate::facts::Slot;
 use crate::facts::flow::Point;
@@ -91,10 +92,18 @@ pub struct State {
     pub cells: BTreeMap<(Base, i64), Cell>,
     /// Parameters behind which nothing is known but what is in `cells`.
     pub clobbered: BTreeSet<Slot>,
+    /// Those behind which addresses may have been written: what is smaller leaves them as they are.
+    pub stale: BTreeSet<Slot>,
     /// Locks that are held, each acquired for itself.
     pub held: BTreeMap<Symbol, Hold>,
     /// See [`Released`].
     pub released: Released,
+    /// Locks that the function or those that it called have acquired, and may hold.
+    pub may: May,
+    /// What results are, as far as only those who are passed a parameter's memory access it ([`Root::Assumed`]).
+    pub assumed: BTreeMap<Slot, Symbol>,
+    /// Locks that were surely given back, and acquired by the function's callers.
+    pub gave: BTreeSet<Symbol>,
 }
 
 impl State {
@@ -142,8 +151,26 @@ impl State {
         }
     }
 
-    /// Nothing is known of followed memory any more.
-    pub fn clobber(&mut self, base: Base) {
+    /// What is in a word of memory that callers may follow.
+    pub fn assume_read(&self, base: Base, offset: i64) -> Option<Known> {
+        match base {
+            Base::Parameter(slot)
+                if !self.stale.contains(&slot)
+                    && self.overlapping(base, offset, 8).next().is_none() =>
+            {
+                Some(Known::At(Symbol::of(Root::Content(slot, offset))))
+            }
+            _ => self.read(base, offset, 8),
+        }
+    }
+
+    /// So many bytes are written somewhere: nothing is known of followed memory any more.
+    pub fn clobber(&mut self, base: Base, size: Option<u64>) {
+        if let Base::Parameter(slot) = base
+            && (size.is_none_or(|size| size >= 8) || self.cells.keys().any(|(of, _)| *of == base))
+        {
+            self.stale.insert(slot);
+        }
         self.cells.retain(|(of, _), _| *of != base);
         if let Base::Parameter(slot) = base {
             self.clobbered.insert(slot);
@@ -166,6 +193,9 @@ impl State {
             cell.known = cell.known.filter(|known| !old(known));
         }
         self.held.retain(|symbol, _| !renewed(symbol.root));
+        self.may.renew(&renewed);
+        self.gave.retain(|symbol| !renewed(symbol.root));
+        self.assumed.retain(|slot, symbol| !renewed(Root::Result(*slot)) && !renewed(symbol.root));
         let Released::Only(released) = &self.released else { return };
         if released.iter().any(|symbol| renewed(symbol.root)) {
             self.released = Released::Anything;
@@ -186,6 +216,31 @@ impl State {
             if !released.insert(lock) || released.len() > LIMIT {
                 self.released = Released::Anything;
             }
+        }
+    }
+
+    /// An address, by what is assumed of where it comes from.
+    pub fn assume(&self, symbol: Symbol) -> Symbol {
+        match symbol.root {
+            Root::Result(slot) => {
+                self.assumed.get(&slot).map_or(symbol, |assumed| assumed.plus(symbol.offset))
+            }
+            _ => symbol,
+        }
+    }
+
+    /// The same, if callers can tell whether what is assumed is so.
+    pub fn settle(&self, known: Known) -> Known {
+        match known.symbol().map(|symbol| self.assume(symbol)) {
+            Some(symbol @ Symbol { root: Root::Assumed(..), .. }) => Known::At(symbol),
+            _ => known,
+        }
+    }
+
+    /// A lock is surely given back: it may not be held any more.
+    pub fn give_back(&mut self, lock: Symbol) {
+        if !self.may.release(lock) && lock.is_outside() {
+            self.gave.insert(lock);
         }
     }
 
@@ -235,6 +290,7 @@ impl State {
             }
         }
         self.clobbered.extend(&other.clobbered);
+        self.stale.extend(&other.stale);
         self.held.retain(|lock, hold| {
             other.held.get(lock).is_some_and(|theirs| {
                 hold.shared |= theirs.shared;
@@ -243,6 +299,9 @@ impl State {
             })
         });
         self.released.unite(&other.released);
+        self.may.unite(&other.may);
+        self.assumed.retain(|slot, symbol| other.assumed.get(slot) == Some(symbol));
+        self.gave.retain(|lock| other.gave.contains(lock));
         *self != before
     }
 }

@@ -1,5 +1,6 @@
 //! What a call of a function does, in terms of what it is passed.
 
+use super::may::{May, Nested, Taken};
 use super::state::{Base, Cell, Hold, Released, State};
 use super::symbol::{Known, Root, Symbol};
 use crate::facts::Slot;
@@ -18,10 +19,16 @@ pub struct Exit {
     pub cells: BTreeMap<(Slot, i64), Cell>,
     /// Parameters behind which nothing else is as it was.
     pub clobbered: BTreeSet<Slot>,
+    /// Those behind which addresses may have been written.
+    pub stale: BTreeSet<Slot>,
     /// Locks that it has acquired and holds.
     pub held: BTreeMap<Symbol, Hold>,
     /// Locks that it has given back.
     pub released: Released,
+    /// Locks that it has acquired, and may hold.
+    pub may: May,
+    /// Locks of its callers that it has surely given back.
+    pub gave: BTreeSet<Symbol>,
 }
 
 /// See the module.
@@ -31,13 +38,41 @@ pub struct Summary {
     pub returns: Vec<Exit>,
     /// The ways in which an exception leaves it.
     pub unwinds: Vec<Exit>,
+    /// Locks that it, or what it calls, may acquire by operations that wait.
+    pub acquires: BTreeSet<Taken>,
+    /// Locks that may be acquired under others, of which its callers know more.
+    pub nested: BTreeSet<Nested>,
 }
 
 impl Summary {
     /// Of a function that may do anything to what it is passed.
     pub fn unknown(parameters: u32, released: Released) -> Self {
-        let exit = Exit { clobbered: (0..parameters).collect(), released, ..Exit::default() };
-        Self { returns: vec![exit.clone()], unwinds: vec![exit] }
+        let clobbered: BTreeSet<Slot> = (0..parameters).collect();
+        let exit = Exit { stale: clobbered.clone(), clobbered, released, ..Exit::default() };
+        Self { returns: vec![exit.clone()], unwinds: vec![exit], ..Self::default() }
+    }
+
+    /// It may come back with these, or unwind with those.
+    pub fn may_hold(&mut self, may: &[May; 2]) {
+        for (exits, may) in [&mut self.returns, &mut self.unwinds].into_iter().zip(may) {
+            exits.iter_mut().for_each(|exit| exit.may.unite(may));
+        }
+    }
+
+    /// What it may hold when it returns, and when it unwinds.
+    pub fn may(&self) -> [May; 2] {
+        [&self.returns, &self.unwinds].map(|exits| {
+            let mut all = May::default();
+            exits.iter().for_each(|exit| all.unite(&exit.may));
+            all
+        })
+    }
+
+    /// How much it says of the order of locks.
+    pub fn order_size(&self) -> usize {
+        let exits = self.returns.iter().chain(&self.unwinds);
+        let may: usize = exits.map(|exit| exit.may.len()).sum();
+        may + self.acquires.len() + self.nested.len()
     }
 
     /// Whether it gives back nothing that its callers hold.
@@ -49,7 +84,7 @@ impl Summary {
 /// Makes exits: numbers what the function has computed.
 #[derive(Debug, Default)]
 pub struct Exits {
-    given: Vec<Root>,
+    given: BTreeMap<Root, u32>,
 }
 
 impl Exits {
@@ -58,13 +93,23 @@ impl Exits {
         let mut cells = BTreeMap::new();
         for (&(base, offset), &cell) in &state.cells {
             if let Base::Parameter(slot) = base {
-                let known = cell.known.and_then(|known| self.outside(known));
+                let known = cell.known.and_then(|known| self.outside(state.settle(known)));
                 cells.insert((slot, offset), Cell { known, ..cell });
             }
         }
+        let results: Vec<Option<Known>> =
+            results.into_iter().map(|known| self.outside(state.settle(known?))).collect();
+        // Callers give back, or access, only what they come to. Else each call on the way had a name of its own for one lock, more than can be kept.
+        let written = cells.values().filter_map(|cell| cell.known);
+        let handed = results.iter().copied().flatten().chain(written);
+        let handed: BTreeSet<Root> =
+            handed.filter_map(Known::symbol).map(|symbol| symbol.root).collect();
+        let is_theirs = |lock: &Symbol| lock.is_outside() || handed.contains(&lock.root);
         let mut held = BTreeMap::new();
         for (&lock, &hold) in &state.held {
-            if let Some(Known::At(lock)) = self.outside(Known::At(lock)) {
+            if let Some(Known::At(lock)) = self.outside(Known::At(lock))
+                && is_theirs(&lock)
+            {
                 held.insert(lock, hold);
             }
         }
@@ -75,24 +120,26 @@ impl Exits {
                 locks.collect::<Option<_>>().map_or(Released::Anything, Released::Only)
             }
         };
-        let results = results.into_iter().map(|known| self.outside(known?)).collect();
-        Exit { results, cells, clobbered: state.clobbered.clone(), held, released }
+        let mut outside = |lock: Symbol| self.outside(Known::At(state.assume(lock)))?.symbol();
+        let may = state.may.map(|taken| {
+            let lock = taken.lock.and_then(&mut outside).filter(is_theirs);
+            Taken { lock, ..taken.clone() }
+        });
+        let gave = state.gave.iter().filter_map(|&lock| outside(lock)).collect();
+        let (clobbered, stale) = (state.clobbered.clone(), state.stale.clone());
+        Exit { results, cells, clobbered, stale, held, released, may, gave }
     }
 
     /// The same in terms that callers know.
     fn outside(&mut self, known: Known) -> Option<Known> {
         let Known::At(Symbol { root, offset }) = known else { return Some(known) };
         let root = match root {
-            Root::Global(_) | Root::Parameter(_) | Root::Content(..) => root,
+            Root::Global(_) | Root::Parameter(_) | Root::Content(..) | Root::Assumed(..) => root,
             // It is no more.
             Root::Variable(_) => return None,
             Root::Result(_) | Root::Given(..) => {
-                let number = self.given.iter().position(|given| *given == root);
-                let number = number.unwrap_or_else(|| {
-                    self.given.push(root);
-                    self.given.len() - 1
-                });
-                Root::Given(SELF, number as u32)
+                let next = self.given.len() as u32;
+                Root::Given(SELF, *self.given.entry(root).or_insert(next))
             }
         };
         Some(Known::At(Symbol { root, offset }))

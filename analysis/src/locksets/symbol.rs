@@ -14,6 +14,8 @@ pub enum Root {
     Variable(Slot),
     /// What was in memory when the function was called, so many bytes behind what was passed.
     Content(Slot, i64),
+    /// The same, if only those who are passed its address access that memory: callers know. It counts for what may be held alone.
+    Assumed(Slot, i64),
     /// What an instruction computed.
     Result(Slot),
     /// What a call computed, by a number of its own.
@@ -34,6 +36,13 @@ impl Symbol {
     #[must_use]
     pub const fn of(root: Root) -> Self {
         Self { root, offset: 0 }
+    }
+
+    /// Whether a function's callers know what it stands for.
+    #[must_use]
+    pub const fn is_outside(self) -> bool {
+        use Root::*;
+        matches!(self.root, Global(_) | Parameter(_) | Content(..) | Assumed(..))
     }
 
     /// The address so many bytes further.

@@ -3,11 +3,11 @@
 use super::aliases::Aliases;
 use super::body::Body;
 use super::callees::Callees;
+use super::may::May;
 use super::state::{Base, Hold, State};
-use super::summary::{Exit, SELF};
 use super::symbol::{Known, Root, Symbol};
 use crate::facts::Slot;
-use crate::facts::flow::{Act, BlockId, Call, End, Part, Step, Value};
+use crate::facts::flow::{Act, BlockId, End, Part, Step, Value};
 use lockred_trace::plan::Flaw;
 
 /// Bytes of memory that are copied word by word.
@@ -38,10 +38,14 @@ impl Transfer<'_> {
         let block = &self.body.flow.blocks[id as usize];
         let again = self.body.goes_round[id as usize];
         let mut behind = Behind { states: vec![state], ..Behind::default() };
+        let work = &self.callees.work;
         let last = block.steps.len().wrapping_sub(1);
         for (number, step) in block.steps.iter().enumerate() {
             let mut next = Vec::with_capacity(behind.states.len());
             for mut state in std::mem::take(&mut behind.states) {
+                if !work.spend(state.may.len()) {
+                    state.may = May::default();
+                }
                 tell(&state, step);
                 match step {
                     Step::Call(call) => {
@@ -59,6 +63,11 @@ impl Transfer<'_> {
                         if let Some(Known::At(lock)) = self.body.known(&state, *address) {
                             let hold = Hold { shared: *shared, point: Some(*point) };
                             state.held.insert(lock, hold);
+                        }
+                        if work.goes_on()
+                            && let Some(taken) = self.taken(&state, *address, *shared, *point)
+                        {
+                            state.may.acquire(taken);
                         }
                         next.extend([failed, state]);
                     }
@@ -87,7 +96,7 @@ impl Transfer<'_> {
             Step::Variable(slot) => {
                 if again {
                     state.renew(|root| root == Root::Variable(*slot));
-                    state.clobber(Base::Variable(*slot));
+                    state.clobber(Base::Variable(*slot), None);
                 }
             }
             Step::Choose { result, condition, values: [one, other] } => {
@@ -110,7 +119,14 @@ impl Transfer<'_> {
                     let known = from
                         .filter(|_| size > 0)
                         .and_then(|(base, at)| state.read(base, at + i64::from(offset), size));
+                    let assumed = match from {
+                        None if size == 8 => self.assumed(state, *address, offset.into()),
+                        _ => None,
+                    };
                     self.define(state, slot, known);
+                    if let Some(symbol) = assumed {
+                        state.assumed.insert(slot, symbol);
+                    }
                 }
             }
             Step::Store { address, parts, size, .. } => {
@@ -149,19 +165,33 @@ impl Transfer<'_> {
             }
             Step::Synchronise { act, address, point } => {
                 let lock = self.body.known(state, *address).and_then(Known::symbol);
+                if let Act::Acquire { shared } = act
+                    && self.callees.work.goes_on()
+                    && let Some(taken) = self.taken(state, *address, *shared, *point)
+                {
+                    state.may.acquire(taken);
+                }
                 match (act, lock) {
                     (Act::Acquire { shared }, Some(lock)) => {
                         let hold = Hold { shared: *shared, point: Some(*point) };
                         state.held.insert(lock, hold);
                     }
                     (Act::Release, _) if self.flaw == Some(Flaw::LocksStayHeld) => {}
-                    (Act::Release, Some(lock)) => self.release(state, lock),
+                    (Act::Release, Some(lock)) => {
+                        let assumed = state.assume(lock);
+                        self.release(state, lock);
+                        state.give_back(assumed);
+                    }
                     (Act::Downgrade, Some(lock)) if state.held.contains_key(&lock) => {
                         if let Some(hold) = state.held.get_mut(&lock) {
                             hold.shared = true;
                         }
+                        state.may.downgrade(lock);
                     }
-                    (Act::Downgrade, Some(lock)) => self.release(state, lock),
+                    (Act::Downgrade, Some(lock)) => {
+                        self.release(state, lock);
+                        state.may.downgrade(lock);
+                    }
                     (Act::Release | Act::Downgrade, None) => state.release_anything(),
                     _ => {}
                 }
@@ -170,7 +200,7 @@ impl Transfer<'_> {
         }
     }
 
-    fn release(&self, state: &mut State, lock: Symbol) {
+    pub fn release(&self, state: &mut State, lock: Symbol) {
         state.release(lock, |one, other| self.aliases.differ(one, other));
     }
 
@@ -184,6 +214,28 @@ impl Transfer<'_> {
         }
     }
 
+    /// What is in memory behind a parameter that is not followed, if nobody else accesses it.
+    fn assumed(&self, state: &State, address: Value, offset: i64) -> Option<Symbol> {
+        let (base, at) = self.tracked(state, address)?;
+        match state.assume_read(base, at + offset)?.symbol()? {
+            Symbol { root: Root::Content(slot, at), offset } => {
+                Some(Symbol { root: Root::Assumed(slot, at), offset })
+            }
+            symbol => Some(symbol),
+        }
+    }
+
+    /// The place in memory that an address is one of: followed, or behind a parameter, which the callers may follow.
+    fn tracked(&self, state: &State, address: Value) -> Option<(Base, i64)> {
+        let symbol = self.body.known(state, address)?.symbol()?;
+        let base = Base::of(symbol.root)?;
+        self.tracks(base).then_some((base, symbol.offset))
+    }
+
+    pub fn tracks(&self, base: Base) -> bool {
+        matches!(base, Base::Parameter(_)) || self.aliases.follows(base)
+    }
+
     /// The place in followed memory that an address is one of.
     fn followed(&self, state: &State, address: Value) -> Option<(Base, i64)> {
         let symbol = self.body.known(state, address)?.symbol()?;
@@ -192,20 +244,20 @@ impl Transfer<'_> {
     }
 
     /// Memory is written: what was known of it is no more. The place, if it is known and followed.
-    fn overwrite(
+    pub fn overwrite(
         &self,
         state: &mut State,
         address: Value,
         size: Option<u64>,
     ) -> Option<(Base, i64)> {
-        let place = self.followed(state, address);
+        let place = self.tracked(state, address);
         let exact = place.filter(|_| size.is_some());
         for base in self.bases(state) {
             match exact {
                 Some((of, at)) if of == base => state.forget(of, at, size.unwrap_or(u64::MAX)),
                 // A variable is where no parameter points to.
                 Some((Base::Variable(_), _)) => {}
-                _ if self.aliases.may_be_in(address, base) => state.clobber(base),
+                _ if self.aliases.may_be_in(address, base) => state.clobber(base, size),
                 _ => {}
             }
         }
@@ -213,7 +265,7 @@ impl Transfer<'_> {
     }
 
     /// All memory of which something may be known, or must be told to callers.
-    fn bases(&self, state: &State) -> Vec<Base> {
+    pub fn bases(&self, state: &State) -> Vec<Base> {
         let mut bases: Vec<Base> = (0..self.body.parameters).map(Base::Parameter).collect();
         let mut last = None;
         for &(base, _) in state.cells.keys() {
@@ -228,105 +280,6 @@ impl Transfer<'_> {
             Base::Variable(_) => true,
         });
         bases
-    }
-
-    /// A call: what comes behind it, and where it unwinds.
-    fn call(&self, state: &State, call: &Call) -> (Vec<State>, Vec<State>) {
-        let summary = self.callees.of(self.aliases, call);
-        let mut returns: Vec<State> =
-            summary.returns.iter().map(|exit| self.apply(state, call, exit)).collect();
-        let mut unwinds: Vec<State> =
-            summary.unwinds.iter().map(|exit| self.apply(state, call, exit)).collect();
-        limit(&mut returns);
-        limit(&mut unwinds);
-        (returns, unwinds)
-    }
-
-    /// What is known where a call ends so.
-    fn apply(&self, before: &State, call: &Call, exit: &Exit) -> State {
-        let arguments: Vec<Option<Known>> =
-            call.arguments.iter().map(|&argument| self.body.known(before, argument)).collect();
-        let argument = |slot: Slot| arguments.get(slot as usize).copied().flatten();
-        let results = call.result.0..call.result.0 + call.result.1;
-        let renewed = |root| match root {
-            Root::Given(point, _) => point == call.point,
-            Root::Result(slot) => results.contains(&slot),
-            _ => false,
-        };
-        // What the call computes again is another value than what it was passed by that name.
-        let fresh = |known: Known| !known.symbol().is_some_and(|symbol| renewed(symbol.root));
-        let inside = |known: Known| -> Option<Known> {
-            let Known::At(Symbol { root, offset }) = known else { return Some(known) };
-            let outer = match root {
-                Root::Global(_) => Some(known),
-                Root::Parameter(slot) => argument(slot)?.plus(offset),
-                Root::Content(slot, at) => {
-                    let symbol = argument(slot)?.symbol()?;
-                    let base = Base::of(symbol.root).filter(|&base| self.aliases.follows(base))?;
-                    before.read(base, symbol.offset + at, 8)?.plus(offset)
-                }
-                Root::Given(SELF, number) => {
-                    Some(Known::At(Symbol { root: Root::Given(call.point, number), offset }))
-                }
-                Root::Variable(_) | Root::Result(_) | Root::Given(..) => None,
-            };
-            outer.filter(|&outer| matches!(root, Root::Given(..)) || fresh(outer))
-        };
-        let mut state = before.clone();
-        state.renew(renewed);
-        match &exit.released {
-            super::state::Released::Anything => state.release_anything(),
-            super::state::Released::Only(locks) => {
-                for &lock in locks {
-                    match inside(Known::At(lock)).and_then(Known::symbol) {
-                        Some(lock) => self.release(&mut state, lock),
-                        None => state.release_anything(),
-                    }
-                }
-            }
-        }
-        for &slot in &exit.clobbered {
-            let Some(&argument) = call.arguments.get(slot as usize) else { continue };
-            self.overwrite(&mut state, argument, None);
-        }
-        for (&(slot, offset), cell) in &exit.cells {
-            let Some(&address) = call.arguments.get(slot as usize) else { continue };
-            let size = u64::from(cell.size);
-            let place = argument(slot)
-                .and_then(Known::symbol)
-                .and_then(|symbol| Some((Base::of(symbol.root)?, symbol.offset + offset)))
-                .filter(|(base, _)| self.aliases.follows(*base));
-            match place {
-                Some((base, at)) => {
-                    for other in self.bases(&state) {
-                        match other {
-                            _ if other == base => state.forget(base, at, size),
-                            Base::Parameter(_) if self.aliases.may_be_in(address, other) => {
-                                state.clobber(other);
-                            }
-                            _ => {}
-                        }
-                    }
-                    state.write(base, at, cell.size, cell.known.and_then(inside));
-                }
-                None => {
-                    self.overwrite(&mut state, address, None);
-                }
-            }
-        }
-        for (number, slot) in results.clone().enumerate() {
-            state.values.remove(&slot);
-            let known = exit.results.get(number).copied().flatten().and_then(inside);
-            if let Some(known) = known {
-                state.values.insert(slot, known);
-            }
-        }
-        for (&lock, hold) in &exit.held {
-            if let Some(Known::At(lock)) = inside(Known::At(lock)) {
-                state.held.insert(lock, Hold { point: Some(call.point), ..*hold });
-            }
-        }
-        state
     }
 
     /// What is known where one block comes behind another one.

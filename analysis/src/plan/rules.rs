@@ -1,5 +1,6 @@
 //! Which rules a build uses, and whether it checks them: as cargo-lockred tells the shim, in environment variables.
 
+use lockred_trace::lock_order::LOCK_ORDER;
 use lockred_trace::plan::{CHECK_STATIC, FLAW, Flaw, Reason, SCALE_LOOPS, WITHOUT};
 
 /// The rules of a build; all of them, unchecked, unless something else is said.
@@ -9,6 +10,8 @@ pub struct Rules {
     pub without: Vec<Reason>,
     /// All accesses have hooks, and announce what the rules claim of them.
     pub checked: bool,
+    /// The order of locks is found.
+    pub order: bool,
     /// An error of the analysis that a test asks for.
     pub flaw: Option<Flaw>,
     /// Which loops end early, if any.
@@ -44,14 +47,14 @@ impl Rules {
         if known.is_none() && !flaw.is_empty() {
             return Err(format!("there is no flaw `{flaw}`"));
         }
+        let [checked, order] = [CHECK_STATIC, LOCK_ORDER].map(|name| variable(name) == "1");
         let rounds = variable(SCALE_LOOPS);
         let scaled = match rounds.parse() {
             Ok(rounds) => Some(Scaled { rounds, package: variable("CARGO_MANIFEST_DIR") }),
             Err(_) if rounds.is_empty() => None,
             Err(error) => return Err(format!("{SCALE_LOOPS}: {error}")),
         };
-        let checked = variable(CHECK_STATIC) == "1";
-        Ok(Self { without: without?, checked, flaw: known, scaled })
+        Ok(Self { without: without?, checked, order, flaw: known, scaled })
     }
 
     /// Whether a rule is in use.

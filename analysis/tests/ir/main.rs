@@ -1,5 +1,6 @@
 //! Small programs in LLVM's textual IR, instrumented: which hooks appear, and which do not.
 
+mod lock_order;
 mod locksets;
 mod plan;
 mod scaled;

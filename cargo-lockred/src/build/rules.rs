@@ -3,6 +3,7 @@
 use crate::cli::selection::Analysis;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
+use lockred_trace::lock_order::LOCK_ORDER;
 use lockred_trace::plan::{CHECK_STATIC, FLAW, Flaw, Reason, SCALE_LOOPS, WITHOUT};
 use std::process::Command;
 
@@ -11,6 +12,7 @@ use std::process::Command;
 pub struct Rules {
     without: Vec<&'static str>,
     checked: bool,
+    order: bool,
     flaw: Option<&'static str>,
     scale_loops: Option<u64>,
 }
@@ -42,29 +44,32 @@ impl Rules {
         without.sort_unstable();
         without.dedup();
         let flaw = options.static_flaw.as_ref().map(flaw).transpose()?;
+        let order = options.finds_order();
         let Analysis { check_static: checked, scale_loops, .. } = *options;
-        Ok(Self { without, checked, flaw, scale_loops })
+        Ok(Self { without, checked, order, flaw, scale_loops })
     }
 
     /// What builds with other rules differ in; nothing where all are used unchecked.
     pub fn hash(&self) -> String {
-        let Self { without, checked, flaw, scale_loops } = self;
-        if without.is_empty() && !checked && flaw.is_none() && scale_loops.is_none() {
+        let Self { without, checked, order, flaw, scale_loops } = self;
+        if without.is_empty() && !checked && !order && flaw.is_none() && scale_loops.is_none() {
             return String::new();
         }
         let hash = Fingerprint::new().add(checked.to_string()).add(flaw.unwrap_or_default());
+        let hash = hash.add(order.to_string());
         let hash = scale_loops.map_or(hash, |rounds| hash.add(rounds.to_string()));
         without.iter().fold(hash, |hash, rule| hash.add(rule)).hex()
     }
 
     /// Sets, or removes, the variables that the shim reads, on a command that calls it in the end.
     pub fn tell(&self, command: &mut Command) {
-        let checked = if self.checked { "1" } else { "" };
+        let [checked, order] = [self.checked, self.order].map(|set| if set { "1" } else { "" });
         let flaw = self.flaw.unwrap_or_default();
         let rounds = self.scale_loops.map_or(String::new(), |rounds| rounds.to_string());
         for (variable, value) in [
             (WITHOUT, &*self.without.join("\n")),
             (CHECK_STATIC, checked),
+            (LOCK_ORDER, order),
             (FLAW, flaw),
             (SCALE_LOOPS, &*rounds),
         ] {

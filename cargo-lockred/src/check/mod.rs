@@ -1,6 +1,7 @@
 //! `cargo lockred check`: builds, lists, explores every test, prints verdicts.
 
 pub mod bugs;
+mod circles;
 mod examine;
 mod explore;
 mod minimal;
@@ -25,8 +26,10 @@ use crate::output::human::Human;
 use crate::output::outputs::Outputs;
 use crate::session::Launch;
 use crate::subject::Subject;
+use circles::Circles;
 use examine::Examiner;
 use explore::Explored;
+use lockred_trace::codes::WarningKind;
 use lockred_trace::message::Counts;
 use lockred_trace::session::Order;
 use lockred_trace::sites::Sidecar;
@@ -169,6 +172,7 @@ impl Check<'_> {
             targets.iter().map(|target| self.examiner(target)).collect::<Result<_>>()?;
         let jobs = jobs(targets, &examiners, subject, options.resume);
         let (mut tally, mut found) = (Tally::default(), Found::default());
+        let mut circles = Circles::new(options.findings.denies(WarningKind::LockOrder));
         side_by_side::run(
             jobs.len(),
             options.selection.compilation.side_by_side(),
@@ -192,6 +196,7 @@ impl Check<'_> {
                 human.outcome(&outcome);
                 tally.add(&outcome);
                 found.add(&outcome);
+                circles.add(job.examiner, &outcome);
                 outputs.test(outcome)?;
                 Ok(!interrupt::requested())
             },
@@ -201,6 +206,12 @@ impl Check<'_> {
             jobs.iter().for_each(|job| job.unfinished.clear());
         }
         tally.stale = found.stale(self.known);
+        if options.selection.analysis.lock_order {
+            let told = circles.told(targets, &subject.project.root)?;
+            told.human.lines().for_each(|line| console.line(line));
+            outputs.lines(&told.json)?;
+            tally.circles = told.failing;
+        }
         human.summary(&tally, number, interrupted);
         if options.findings.write_baseline {
             self.write_baseline(&found, &mut tally, interrupted)?;

@@ -136,6 +136,10 @@ pub struct Analysis {
     /// Watch also the accesses that this rule lets go (`cargo lockred plan` lists the rules)
     #[arg(long, value_name = "RULE")]
     pub without_rule: Vec<String>,
+    /// Find in which order locks may be acquired: `plan` tells it, and `check` what came of the circles in it
+    #[arg(long)]
+    #[serde(default)]
+    pub lock_order: bool,
     /// Let loops over a range of integers whose rounds synchronise make N such rounds (in the package of the test)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     #[serde(default)]
@@ -148,6 +152,13 @@ pub struct Analysis {
     #[arg(long, hide = true, value_name = "FLAW")]
     #[serde(default)]
     pub static_flaw: Option<String>,
+}
+
+impl Analysis {
+    /// Whether the order of locks is found.
+    pub const fn finds_order(&self) -> bool {
+        self.lock_order || self.check_static
+    }
 }
 
 /// Where the manifest is, and how dependencies are resolved.

@@ -1,6 +1,7 @@
-//! Reading the sidecar and the plan out of an executable.
+//! Reading the sidecar, the plan and the order of locks out of an executable.
 
 use crate::error::{Error, Result};
+use lockred_trace::lock_order::{self, LockOrder};
 use lockred_trace::plan::{self, Plan};
 use lockred_trace::sites::{SECTION, Sidecar};
 use object::{Object, ObjectSection};
@@ -20,6 +21,14 @@ pub fn read(executable: &Path) -> Result<Sidecar> {
 /// As for [`read`].
 pub fn plan(executable: &Path) -> Result<Plan> {
     section(executable, plan::SECTION, Plan::decode)
+}
+
+/// The order of locks of an executable.
+///
+/// # Errors
+/// As for [`read`].
+pub fn lock_order(executable: &Path) -> Result<LockOrder> {
+    section(executable, lock_order::SECTION, LockOrder::decode)
 }
 
 fn section<T>(

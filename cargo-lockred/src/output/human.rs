@@ -160,7 +160,7 @@ impl<'a> Human<'a> {
     }
 
     const fn summary_paint(&self, tally: &Tally, interrupted: bool) -> Paint {
-        if tally.failed - tally.known + tally.unsupported > 0 {
+        if tally.failed - tally.known + tally.unsupported + tally.circles > 0 {
             Paint::Red
         } else if tally.passed + tally.known > 0 || interrupted {
             Paint::Yellow
@@ -261,6 +261,10 @@ fn sentences(tally: &Tally, tests: usize, interrupted: bool) -> Vec<String> {
     }
     if tally.warnings > 0 {
         sentences.push(count(tally.warnings as u64, "warning"));
+    }
+    if tally.circles > 0 {
+        let circles = count(tally.circles as u64, "circle");
+        sentences.push(format!("{circles} in the order of locks, denied and not excluded"));
     }
     let Proved { ran, unshared, proved } = tally.proved;
     if let Some(percent) = (proved * 100).checked_div(unshared) {

@@ -100,6 +100,17 @@ impl Outputs {
         if self.written.elapsed() >= PAUSE { self.write_files() } else { Ok(()) }
     }
 
+    /// Further lines of JSON.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn lines(&mut self, text: &str) -> Result<()> {
+        for (_, place) in self.lines.iter_mut().filter(|(name, _)| *name == FormatName::Json) {
+            write(place, text)?;
+        }
+        Ok(())
+    }
+
     /// All tests were checked, or the user has interrupted it.
     ///
     /// # Errors

@@ -42,6 +42,7 @@
 //! __lr_tls_base: *mut u8               runtime variable: thread-local block of the running thread
 //! __lr_tls_image: [u8]  __lr_tls_size: u64  __lr_tls_align: u64   emitted by the shim: initial thread-local block
 //! __lr_sidecar_len: u64                emitted by the shim
+//! __lr_lock_order_len: u64             emitted by the shim
 //! section lockred_data                 all writable globals of the program (__start_lockred_data, __stop_lockred_data)
 //! section lockred_text                 all code of the program (__start_lockred_text, __stop_lockred_text)
 //! section lockred_frames               how frames are laid out ([`crate::frames`])

@@ -10,6 +10,7 @@
 //! | [`message`] | runtime (outcome of an exploration or a replay) | cargo-lockred |
 //! | [`sealed`] | runtime (checkpoints), cargo-lockred (finished tests) | both |
 //! | [`plan`] | analysis (the shim), into the executable | cargo-lockred |
+//! | [`lock_order`] | analysis (the shim), into the executable | cargo-lockred; runtime, to compare it |
 //! | [`models`] | cargo-lockred (variables of the environment) | the shim |
 //! | [`codes`] | everyone | everyone |
 
@@ -17,6 +18,7 @@ pub mod codes;
 pub mod frames;
 pub mod hooks;
 pub mod libc_functions;
+pub mod lock_order;
 pub mod message;
 pub mod models;
 pub mod plan;

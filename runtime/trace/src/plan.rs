@@ -215,16 +215,22 @@ pub enum Flaw {
     ThreadsShareNothing,
     /// Giving back a lock has no effect.
     LocksStayHeld,
+    /// Nobody comes back from a call with a lock.
+    CallsKeepNoLock,
+    /// Each program is too large for its order of locks.
+    OrderIsTooMuch,
 }
 
 impl Flaw {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 7] = [
         Self::StoresKeepNothing,
         Self::ParametersKeepNothing,
         Self::NoaliasIsPrivate,
         Self::ThreadsShareNothing,
         Self::LocksStayHeld,
+        Self::CallsKeepNoLock,
+        Self::OrderIsTooMuch,
     ];
 
     /// Its name.
@@ -236,6 +242,8 @@ impl Flaw {
             Self::NoaliasIsPrivate => "noalias-is-private",
             Self::ThreadsShareNothing => "threads-share-nothing",
             Self::LocksStayHeld => "locks-stay-held",
+            Self::CallsKeepNoLock => "calls-keep-no-lock",
+            Self::OrderIsTooMuch => "order-is-too-much",
         }
     }
 }

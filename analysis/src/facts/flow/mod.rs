@@ -6,7 +6,7 @@
 
 mod read;
 
-pub use read::read;
+pub use read::{Points, read};
 
 use super::{FunctionId, GlobalId, Signature, Slot};
 use lockred_trace::hooks::Class;

@@ -1,0 +1,179 @@
+//! The order of locks, with sites and names, as the executable holds it.
+
+use super::Program;
+use super::sites::Sites;
+use crate::facts::flow::{Flow, Point, Points};
+use crate::facts::{Facts, FunctionId};
+use crate::llvm::{Context, Instruction};
+use crate::lock_order::{End, Graph, Lock, LockId, Origin, Origins, Threads, circles};
+use crate::locksets::{Locksets, Owner};
+use crate::points_to::PointsTo;
+use crate::recognise::{demangle, path_of};
+use lockred_trace::lock_order::{Circle, LockOrder, Nesting, Taken};
+use lockred_trace::sites::SiteId;
+use std::collections::{BTreeSet, VecDeque};
+
+/// What is known of a program.
+pub struct Input<'a> {
+    pub facts: &'a Facts,
+    pub flows: &'a [Flow],
+    pub points_to: &'a PointsTo<'a>,
+    pub locksets: &'a Locksets,
+    /// By function: whose it is.
+    pub owners: &'a [Owner],
+}
+
+impl Input<'_> {
+    fn is_users(&self, function: FunctionId) -> bool {
+        self.owners[function as usize] == Owner::User
+    }
+}
+
+/// Crates whose functions are nobody's own.
+const LIBRARIES: &[&str] = &["std::", "core::", "alloc::", "test::"];
+
+/// The order of locks in a program that has not been changed yet; nothing of it is known where the program is too large.
+pub fn order(context: Context, input: &Input<'_>, points: &Points, sites: &mut Sites) -> LockOrder {
+    let Input { facts, flows, points_to, locksets, .. } = *input;
+    let Some(nested) = locksets.nested() else { return LockOrder::default() };
+    let graph = Graph::of(nested, facts, points_to);
+    let threads = Threads::of(facts, flows, points_to, locksets.calls());
+    let names = Names { context, input, points };
+    let origins = Origins::of(&graph.locks, flows, points_to, &|id| input.is_users(id));
+    let origin = |id: LockId| origins.origin(graph.locks[id as usize]);
+    let locks = 0..graph.locks.len() as LockId;
+    let channels = locks.filter(|&id| names.is_of_channel(origin(id))).collect();
+    let Some(found) = circles(&graph.nestings, &channels, &threads) else {
+        return LockOrder::default();
+    };
+    let mut place = |point: Point| {
+        let at = points.instruction(point);
+        sites.of(context, at.function(), at)
+    };
+    let mut left_out: Vec<SiteId> = locksets.left_out().iter().map(|&p| place(p)).collect();
+    left_out.sort_unstable_by_key(|site| site.0);
+    left_out.dedup();
+    let mut taken = |end: &End| Taken {
+        locks: end.locks.clone(),
+        site: place(end.point),
+        call: place(end.call),
+        shared: end.shared,
+    };
+    let nesting = |nesting: &crate::lock_order::Nesting| Nesting {
+        held: taken(&nesting.held),
+        wanted: taken(&nesting.wanted),
+        apart: nesting.apart,
+        within: names.function(nesting.within),
+        gates: nesting.gates.iter().copied().collect(),
+        threads: threads.of_function(nesting.within).iter().copied().collect(),
+    };
+    let circle = |circle: crate::lock_order::Circle| Circle {
+        kind: circle.kind,
+        nestings: circle.nestings,
+        locks: circle.locks,
+    };
+    LockOrder {
+        known: true,
+        nestings: graph.nestings.iter().map(nesting).collect(),
+        left_out,
+        locks: graph.locks.iter().map(|&lock| names.lock(lock, origins.origin(lock))).collect(),
+        threads: threads.entries().iter().map(|&f| names.thread(f)).collect(),
+        circles: found.into_iter().map(circle).collect(),
+    }
+}
+
+/// Whose a function is.
+pub fn owner(program: &Program, symbol: &str) -> Owner {
+    if !program.user_functions.contains(symbol) {
+        return Owner::Library;
+    }
+    let path = path_of(&demangle(symbol));
+    match LIBRARIES.iter().any(|library| path.starts_with(library)) || path.starts_with("__") {
+        true => Owner::Generic,
+        false => Owner::User,
+    }
+}
+
+/// What people call things.
+struct Names<'a> {
+    context: Context,
+    input: &'a Input<'a>,
+    points: &'a Points,
+}
+
+impl Names<'_> {
+    fn function(&self, id: FunctionId) -> String {
+        demangle(&self.input.facts.functions[id as usize].name)
+    }
+
+    fn lock(&self, lock: Lock, origin: Origin) -> String {
+        let place = match lock.offset {
+            None | Some(0) => String::new(),
+            Some(offset) => format!(" + {offset}"),
+        };
+        match origin {
+            Origin::Global(id) => {
+                format!("{}{place}", demangle(&self.input.facts.globals[id as usize].name))
+            }
+            Origin::Variable(function) => {
+                format!("a variable of {}{place}", self.function(function))
+            }
+            Origin::Call(point) => {
+                let at = self.points.instruction(point);
+                format!("what {} allocates at {}{place}", self.callee(point), self.place(at))
+            }
+            Origin::Heap => format!("a block of the heap{place}"),
+        }
+    }
+
+    /// What a call calls.
+    fn callee(&self, point: Point) -> String {
+        let callee = self.points.instruction(point).callee();
+        let function = callee.and_then(|callee| callee.as_function());
+        function.map_or_else(|| "a call".into(), |f| path_of(&demangle(&f.name())))
+    }
+
+    /// Whether a lock is a channel's, which nobody else acquires.
+    fn is_of_channel(&self, origin: Origin) -> bool {
+        match origin {
+            Origin::Call(point) => is_of_channels(&self.callee(point)),
+            Origin::Variable(function) => is_of_channels(&self.function(function)),
+            Origin::Global(_) | Origin::Heap => false,
+        }
+    }
+
+    /// The outermost line of source that an instruction was inlined at, and its function.
+    fn place(&self, at: Instruction) -> String {
+        let mut location = at.location();
+        while let Some(outer) = location.and_then(|location| location.inlined_at()) {
+            location = Some(outer);
+        }
+        let Some(location) = location else { return demangle(&at.function().name()) };
+        let symbol = location.subprogram(self.context).map(|s| s.symbol(self.context));
+        let function = demangle(&symbol.unwrap_or_else(|| at.function().name()));
+        format!("{}:{} in {function}", location.file(), location.line())
+    }
+
+    /// A thread by the first function of the user's own that it calls; a test by its own name, without what the harness wraps it in.
+    fn thread(&self, entry: FunctionId) -> String {
+        let calls = self.input.locksets.calls();
+        let mut seen = BTreeSet::from([entry]);
+        let mut open = VecDeque::from([entry]);
+        while let Some(id) = open.pop_front() {
+            if self.input.is_users(id) {
+                let name = self.function(id);
+                let wrapped = name.strip_suffix("::{{closure}}");
+                let mut inner = calls[id as usize].iter().map(|&callee| self.function(callee));
+                return inner.find(|inner| Some(&**inner) == wrapped).unwrap_or(name);
+            }
+            open.extend(calls[id as usize].iter().copied().filter(|&callee| seen.insert(callee)));
+        }
+        self.function(entry)
+    }
+}
+
+/// Whether a function is of std's channels.
+fn is_of_channels(name: &str) -> bool {
+    let path = path_of(name);
+    path.starts_with("std::sync::mpsc::") || path.starts_with("std::sync::mpmc::")
+}

@@ -1,0 +1,122 @@
+//! What a call does to what is known: a summary of the callee, in the caller's terms.
+
+use super::passing::is_renewed;
+use super::state::{Base, Hold, Released, State};
+use super::summary::Exit;
+use super::symbol::Known;
+use super::transfer::{Transfer, limit};
+use crate::facts::Slot;
+use crate::facts::flow::{Call, Value};
+use lockred_trace::plan::Flaw;
+
+impl Transfer<'_> {
+    /// A call: what comes behind it, and where it unwinds.
+    pub fn call(&self, state: &State, call: &Call) -> (Vec<State>, Vec<State>) {
+        let summary = self.callees.of(self.aliases, call);
+        let mut returns: Vec<State> =
+            summary.returns.iter().map(|exit| self.apply(state, call, exit)).collect();
+        let mut unwinds: Vec<State> =
+            summary.unwinds.iter().map(|exit| self.apply(state, call, exit)).collect();
+        limit(&mut returns);
+        limit(&mut unwinds);
+        (returns, unwinds)
+    }
+
+    /// What is known where a call ends so.
+    fn apply(&self, before: &State, call: &Call, exit: &Exit) -> State {
+        let arguments = self.arguments(before, call);
+        let argument = |slot: Slot| arguments.get(slot as usize).copied().flatten();
+        let results = call.result.0..call.result.0 + call.result.1;
+        let inside = |known: Known| self.outward(before, call, &arguments, known);
+        let mut state = before.clone();
+        state.renew(|root| is_renewed(root, call));
+        match &exit.released {
+            Released::Anything => state.release_anything(),
+            Released::Only(locks) => {
+                for &lock in locks {
+                    match inside(Known::At(lock)).and_then(Known::symbol) {
+                        Some(lock) => self.release(&mut state, lock),
+                        None => state.release_anything(),
+                    }
+                }
+            }
+        }
+        for &slot in &exit.clobbered {
+            let Some(&argument) = call.arguments.get(slot as usize) else { continue };
+            self.overwrite_by_call(&mut state, argument, exit.stale.contains(&slot));
+        }
+        for (&(slot, offset), cell) in &exit.cells {
+            let Some(&address) = call.arguments.get(slot as usize) else { continue };
+            let size = u64::from(cell.size);
+            let place = argument(slot)
+                .and_then(Known::symbol)
+                .and_then(|symbol| Some((Base::of(symbol.root)?, symbol.offset + offset)))
+                .filter(|(base, _)| self.tracks(*base));
+            match place {
+                Some((base, at)) => {
+                    for other in self.bases(&state) {
+                        match other {
+                            _ if other == base => state.forget(base, at, size),
+                            Base::Parameter(_) if self.aliases.may_be_in(address, other) => {
+                                state.clobber(other, Some(size));
+                            }
+                            _ => {}
+                        }
+                    }
+                    let known = cell.known.filter(|&known| self.is_settled(before, call, known));
+                    state.write(base, at, cell.size, known.and_then(inside));
+                }
+                None => {
+                    self.overwrite(&mut state, address, None);
+                }
+            }
+        }
+        for (number, slot) in results.clone().enumerate() {
+            state.values.remove(&slot);
+            let known = exit.results.get(number).copied().flatten();
+            let settled = known.is_none_or(|known| self.is_settled(before, call, known));
+            match known.and_then(inside) {
+                Some(Known::At(symbol)) if !settled => {
+                    state.assumed.insert(slot, symbol);
+                }
+                Some(known) => {
+                    state.values.insert(slot, known);
+                }
+                None => {}
+            }
+        }
+        for (&lock, hold) in &exit.held {
+            if let Some(Known::At(lock)) = inside(Known::At(lock)) {
+                state.held.insert(lock, Hold { point: Some(call.point), ..*hold });
+            }
+        }
+        for &lock in &exit.gave {
+            if let Some(Known::At(lock)) = inside(Known::At(lock)) {
+                let lock = before.assume(lock);
+                state.give_back(lock);
+            }
+        }
+        let forgotten = self.flaw == Some(Flaw::CallsKeepNoLock);
+        if !forgotten && self.callees.work.spend(exit.may.len()) {
+            for taken in exit.may.iter() {
+                state.may.come_back_with(self.taken_outward(before, call, &arguments, taken));
+            }
+        }
+        state
+    }
+
+    /// A call writes somewhere behind an address: perhaps addresses, or only what is smaller.
+    fn overwrite_by_call(&self, state: &mut State, address: Value, addresses: bool) {
+        let stale = state.stale.clone();
+        let written = |state: &State, base: Base| state.cells.keys().any(|(of, _)| *of == base);
+        let kept: Vec<Slot> = (0..self.body.parameters)
+            .filter(|&slot| !addresses && !written(state, Base::Parameter(slot)))
+            .collect();
+        self.overwrite(state, address, None);
+        for slot in kept {
+            if !stale.contains(&slot) {
+                state.stale.remove(&slot);
+            }
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! What the search came to of the circles in the order of locks that were found before it: `check --lock-order`.
+//!
+//! A circle is confirmed where a test ends in a deadlock at its places, and seen nested where a test is warned of it there (`LR0101`). Otherwise, no schedule
+//! has led there: none can, in the tests that were checked, if all their interleavings were covered. A circle fails a check only where `lock-order`
+//! is denied: what a test shows that the baseline does not have, and what nothing but luck keeps threads from waiting in.
+
+use super::Target;
+use super::outcome::{Ended, Outcome};
+use crate::error::Result;
+use crate::executable::sidecar;
+use crate::lock_order::{self, Line};
+use lockred_trace::codes::{BugKind, WarningKind};
+use lockred_trace::lock_order::{Circle, Kind};
+use lockred_trace::message::Role;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Version of the JSON lines.
+const VERSION: u32 = 1;
+
+/// What the search came to of a circle.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// No schedule led there, and there may be more of them.
+    NotReached,
+    /// No schedule of the tests leads there.
+    Excluded,
+    /// Threads acquire the locks so, in no schedule at once.
+    Nested,
+    /// A schedule ends in it.
+    Confirmed,
+}
+
+impl Status {
+    const fn text(self) -> &'static str {
+        match self {
+            Self::NotReached => "not reached: no schedule that was run leads there",
+            Self::Excluded => {
+                "not reached: every interleaving of the tests that were checked was covered, and none leads there"
+            }
+            Self::Nested => "seen nested: threads acquire the locks so, but no schedule ends there",
+            Self::Confirmed => "confirmed: a schedule ends in this deadlock",
+        }
+    }
+}
+
+/// A finding of locks: of a test of one executable, where they are acquired.
+struct Finding {
+    target: usize,
+    test: String,
+    is_deadlock: bool,
+    /// The baseline has it.
+    is_known: bool,
+    lines: BTreeSet<Line>,
+}
+
+/// What the tests found.
+#[derive(Default)]
+pub struct Circles {
+    /// Whether circles that are not excluded fail the check.
+    denied: bool,
+    findings: Vec<Finding>,
+    /// By number of the target: its tests that were covered.
+    covered: BTreeMap<usize, usize>,
+}
+
+/// What came of all circles.
+#[derive(Default)]
+pub struct Told {
+    pub human: String,
+    /// As lines.
+    pub json: String,
+    /// How many fail the check.
+    pub failing: usize,
+}
+
+/// What came of one circle.
+struct Came<'a> {
+    status: Status,
+    /// The baseline has all that was found of it.
+    is_known: bool,
+    /// The tests that show it.
+    tests: Vec<&'a str>,
+}
+
+/// A line of JSON.
+#[derive(Serialize)]
+struct CircleLine<'a> {
+    reason: &'static str,
+    v: u32,
+    target: &'a str,
+    kind: &'static str,
+    locks: Vec<String>,
+    status: Status,
+    denied: bool,
+    tests: Vec<&'a str>,
+}
+
+/// A line of JSON: the program is too large for its order of locks.
+#[derive(Serialize)]
+struct UnknownLine<'a> {
+    reason: &'static str,
+    v: u32,
+    target: &'a str,
+    known: bool,
+}
+
+impl Circles {
+    /// None so far. `denied`: those that are not excluded fail the check.
+    pub fn new(denied: bool) -> Self {
+        Self { denied, ..Self::default() }
+    }
+
+    /// Adds what a test came to, by the number of its target.
+    pub fn add(&mut self, target: usize, outcome: &Outcome) {
+        let bugs = outcome.bugs.iter().filter(|bug| bug.kind == BugKind::Deadlock);
+        let bugs = bugs.map(|bug| (true, bug.known, &bug.rendered.report));
+        let warnings = outcome.warnings.iter().filter(|w| w.kind == WarningKind::LockOrder);
+        let warnings = warnings.map(|told| (false, told.known, &told.rendered.report));
+        for (is_deadlock, is_known, report) in bugs.chain(warnings) {
+            let places = report.places.iter().filter(|place| {
+                matches!(place.role, Some(Role::Waits | Role::Holds | Role::Nests))
+            });
+            let frames = places.flat_map(|place| &place.frames);
+            let lines = frames.map(|frame| (frame.file.clone(), frame.line)).collect();
+            let test = outcome.name.clone();
+            self.findings.push(Finding { target, test, is_deadlock, is_known, lines });
+        }
+        if outcome.ended == Ended::Complete {
+            *self.covered.entry(target).or_insert(0) += 1;
+        }
+    }
+
+    /// What came of the circles of all executables.
+    ///
+    /// # Errors
+    /// When an executable cannot be read.
+    pub fn told(&self, targets: &[Target], root: &Path) -> Result<Told> {
+        let mut told = Told::default();
+        for (number, target) in targets.iter().enumerate() {
+            let order = sidecar::lock_order(&target.built.executable)?;
+            let label = target.built.label();
+            let sidecar = &target.sidecar;
+            let names = lock_order::Told { order: &order, sidecar, root, target: &label };
+            // Tests that an interrupted check has not come to are not covered.
+            let covered = self.covered.get(&number) == Some(&target.tests.len());
+            self.of_target(number, covered, &names, &mut told);
+        }
+        Ok(told)
+    }
+
+    fn of_target(
+        &self,
+        number: usize,
+        covered: bool,
+        names: &lock_order::Told<'_>,
+        told: &mut Told,
+    ) {
+        let (order, target) = (names.order, names.target);
+        if !order.known {
+            let line = UnknownLine { reason: "lock-order", v: VERSION, target, known: false };
+            told.json += &json(&line);
+            told.human += &format!(
+                "the order of locks in {target} is not known: the program is too large for it\n"
+            );
+            return;
+        }
+        for circle in &order.circles {
+            let Came { status, is_known, tests } = self.of_circle(number, covered, names, circle);
+            let fails = match status {
+                Status::NotReached => circle.kind == Kind::Circle,
+                Status::Excluded => false,
+                Status::Nested | Status::Confirmed => !is_known,
+            };
+            let denied = self.denied && fails;
+            told.failing += usize::from(denied);
+            told.human += &format!("{}    {}", names.circle(circle), status.text());
+            if !tests.is_empty() {
+                told.human += &format!(" ({})", tests.join(", "));
+            }
+            told.human += if denied { "; it fails the check, as --deny asks for\n" } else { "\n" };
+            told.json += &json(&CircleLine {
+                reason: "circle",
+                v: VERSION,
+                target,
+                kind: circle.kind.text(),
+                locks: circle.locks.iter().map(|&lock| names.lock(lock)).collect(),
+                status,
+                denied,
+                tests,
+            });
+        }
+    }
+
+    /// What came of a circle of a target.
+    fn of_circle(
+        &self,
+        target: usize,
+        covered: bool,
+        names: &lock_order::Told<'_>,
+        circle: &Circle,
+    ) -> Came<'_> {
+        let lines = names.lines(circle);
+        let of_target = self.findings.iter().filter(|finding| finding.target == target);
+        let there = of_target.filter(|finding| lines.is_subset(&finding.lines));
+        let there: Vec<&Finding> = there.collect();
+        let is_known = there.iter().all(|finding| finding.is_known);
+        let status = match there.iter().any(|finding| finding.is_deadlock) {
+            _ if there.is_empty() && covered => Status::Excluded,
+            _ if there.is_empty() => Status::NotReached,
+            false => Status::Nested,
+            true => Status::Confirmed,
+        };
+        let best = there.iter().filter(|f| f.is_deadlock == (status == Status::Confirmed));
+        let tests: BTreeSet<&str> = best.map(|finding| &*finding.test).collect();
+        Came { status, is_known, tests: tests.into_iter().collect() }
+    }
+}
+
+fn json(line: &impl Serialize) -> String {
+    serde_json::to_string(line).expect("names are strings") + "\n"
+}

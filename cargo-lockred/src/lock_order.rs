@@ -1,0 +1,253 @@
+//! In which order a program may acquire its locks: the part of `cargo lockred plan` that tells it, and circles for `check`.
+
+use lockred_trace::lock_order::{Circle, Kind, LockOrder, Nesting, Taken};
+use lockred_trace::sites::{Sidecar, SiteId};
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// Version of the JSON lines.
+const VERSION: u32 = 1;
+
+/// The order of locks of one executable, and what names its places.
+pub struct Told<'a> {
+    pub order: &'a LockOrder,
+    pub sidecar: &'a Sidecar,
+    /// The workspace's root: its files are told relative to it.
+    pub root: &'a Path,
+    pub target: &'a str,
+}
+
+/// A file, relative to the workspace's root if it is inside, and a line of it.
+pub type Line = (String, u32);
+
+/// A place in the source.
+#[derive(Serialize, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Place<'a> {
+    function: &'a str,
+    file: &'a str,
+    line: u32,
+}
+
+/// A lock that is held or wanted.
+#[derive(Serialize)]
+struct End<'a> {
+    locks: Vec<String>,
+    shared: bool,
+    #[serde(flatten)]
+    place: Place<'a>,
+}
+
+/// A line of JSON: a lock may be acquired while another one is held.
+#[derive(Serialize)]
+struct NestingLine<'a> {
+    reason: &'static str,
+    v: u32,
+    target: &'a str,
+    number: usize,
+    held: End<'a>,
+    wanted: End<'a>,
+    within: &'a str,
+    apart: Option<i64>,
+    gates: Vec<String>,
+    threads: Vec<&'a str>,
+}
+
+/// A line of JSON: nestings that come back to where they began.
+#[derive(Serialize)]
+struct CircleLine<'a> {
+    reason: &'static str,
+    v: u32,
+    target: &'a str,
+    kind: Kind,
+    nestings: &'a [u32],
+    locks: Vec<String>,
+}
+
+/// The line of JSON behind those.
+#[derive(Serialize)]
+struct OrderLine<'a> {
+    reason: &'static str,
+    v: u32,
+    target: &'a str,
+    known: bool,
+    locks: usize,
+    nestings: usize,
+    circles: usize,
+}
+
+impl Told<'_> {
+    /// For people.
+    pub fn human(&self) -> String {
+        let order = self.order;
+        if !order.known {
+            return "the order of locks: not known, the program is too large for it\n\n".into();
+        }
+        let mut text = format!(
+            "the order of locks: {} locks, {} circles\n",
+            order.locks.len(),
+            order.circles.len()
+        );
+        for circle in &order.circles {
+            text += &self.circle(circle);
+        }
+        let is_told = |nesting: &&Nesting| {
+            let (held, wanted) = (&nesting.held.locks, &nesting.wanted.locks);
+            held.len() == 1 && wanted.len() == 1 && held != wanted
+        };
+        let told = order.nestings.iter().filter(is_told).map(|nesting| self.line(nesting));
+        let lines: BTreeSet<String> = told.collect();
+        for line in lines {
+            let _ = writeln!(text, "  {line}");
+        }
+        let others = order.nestings.iter().filter(|nesting| !is_told(nesting)).count();
+        if others > 0 {
+            let _ = writeln!(text, "  and {others} nestings of locks that are not told apart");
+        }
+        text.push('\n');
+        text
+    }
+
+    /// A circle, for people: its nestings line by line.
+    pub fn circle(&self, circle: &Circle) -> String {
+        let mut text = format!("  {}\n", heading(circle.kind));
+        for (at, nesting) in self.nestings(circle).enumerate() {
+            let before = at.checked_sub(1).unwrap_or(circle.locks.len() - 1);
+            let lock =
+                |index: usize| circle.locks.get(index).map_or_else(String::new, |&l| self.lock(l));
+            let _ = writeln!(text, "    holds    {}", self.end(&lock(before), &nesting.held));
+            let _ = writeln!(text, "    acquires {}", self.end(&lock(at), &nesting.wanted));
+            let _ = writeln!(text, "             {}", self.who(nesting));
+        }
+        text
+    }
+
+    fn nestings(&self, circle: &Circle) -> impl Iterator<Item = &Nesting> {
+        circle.nestings.iter().filter_map(|&number| self.order.nestings.get(number as usize))
+    }
+
+    /// Where a circle's locks are acquired.
+    pub fn lines(&self, circle: &Circle) -> BTreeSet<Line> {
+        let ends = self.nestings(circle).flat_map(|nesting| [&nesting.held, &nesting.wanted]);
+        let places = ends.map(|taken| self.place(taken.call));
+        places.map(|place| (place.file.to_owned(), place.line)).collect()
+    }
+
+    /// As lines of JSON.
+    pub fn json(&self) -> String {
+        let Self { order, target, .. } = *self;
+        let names = |locks: &[u32]| locks.iter().map(|&lock| self.lock(lock)).collect();
+        let mut text = String::new();
+        for (number, nesting) in order.nestings.iter().enumerate() {
+            let end = |taken: &Taken| End {
+                locks: taken.locks.iter().map(|&lock| self.lock(lock)).collect(),
+                shared: taken.shared,
+                place: self.place(taken.call),
+            };
+            text += &json(&NestingLine {
+                reason: "nesting",
+                v: VERSION,
+                target,
+                number,
+                held: end(&nesting.held),
+                wanted: end(&nesting.wanted),
+                within: &nesting.within,
+                apart: nesting.apart,
+                gates: names(&nesting.gates),
+                threads: self.threads(nesting),
+            });
+        }
+        for Circle { kind, nestings, locks } in &order.circles {
+            let (kind, locks) = (*kind, names(locks));
+            text +=
+                &json(&CircleLine { reason: "circle", v: VERSION, target, kind, nestings, locks });
+        }
+        text += &json(&OrderLine {
+            reason: "lock-order",
+            v: VERSION,
+            target,
+            known: order.known,
+            locks: order.locks.len(),
+            nestings: order.nestings.len(),
+            circles: order.circles.len(),
+        });
+        text
+    }
+
+    /// A lock's name, with files relative to the workspace.
+    pub fn lock(&self, lock: u32) -> String {
+        let name = self.order.lock(lock);
+        self.root
+            .to_str()
+            .map_or_else(|| name.to_owned(), |root| name.replace(&format!("{root}/"), ""))
+    }
+
+    /// The outermost line of source of a site.
+    fn place(&self, site: SiteId) -> Place<'_> {
+        let Some(site) = self.sidecar.chain(site).last() else {
+            return Place { function: "", file: "", line: 0 };
+        };
+        let file = self.sidecar.string(site.file);
+        let inside = Path::new(file).strip_prefix(self.root).ok().and_then(Path::to_str);
+        let function = self.sidecar.string(site.function);
+        Place { function, file: inside.unwrap_or(file), line: site.line }
+    }
+
+    fn end(&self, lock: &str, taken: &Taken) -> String {
+        let Place { function, file, line } = self.place(taken.call);
+        let shared = if taken.shared { ", to read" } else { "" };
+        format!("{lock}{shared}: {function} ({file}:{line})")
+    }
+
+    fn threads<'b>(&'b self, nesting: &Nesting) -> Vec<&'b str> {
+        let names = nesting.threads.iter().filter_map(|&t| self.order.threads.get(t as usize));
+        let mut names: Vec<&str> = names.map(String::as_str).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    fn who(&self, nesting: &Nesting) -> String {
+        let mut text = format!("in {}", nesting.within);
+        if let Some(first) = nesting.gates.first() {
+            let _ = write!(text, ", behind {}", self.lock(*first));
+        }
+        match self.threads(nesting)[..] {
+            [] => {}
+            [one] => {
+                let _ = write!(text, ", by {one}");
+            }
+            [first, ..] => {
+                let _ = write!(text, ", by {first} and {} more", self.threads(nesting).len() - 1);
+            }
+        }
+        text
+    }
+
+    /// A nesting of two locks that are known, in one line.
+    fn line(&self, nesting: &Nesting) -> String {
+        let side = |taken: &Taken| {
+            let lock = taken.locks.first().map_or_else(String::new, |&lock| self.lock(lock));
+            let Place { file, line, .. } = self.place(taken.call);
+            format!("{lock} ({file}:{line})")
+        };
+        format!("{} -> {}", side(&nesting.held), side(&nesting.wanted))
+    }
+}
+
+/// What a circle comes to, in words.
+const fn heading(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Circle => "circle: threads may wait for each other",
+        Kind::Gated => "circle behind a lock, which keeps threads apart if it is the same one",
+        Kind::OneThread => "circle of one thread: nobody waits unless another thread does the same",
+        Kind::SameKind => {
+            "two locks of one kind: the same, or in either order, for all that is known"
+        }
+    }
+}
+
+fn json(line: &impl Serialize) -> String {
+    serde_json::to_string(line).expect("names are strings") + "\n"
+}

@@ -1,0 +1,158 @@
+//! In which order a program may acquire its locks: found by the shim, kept in the executable, and told by `cargo lockred plan`.
+
+use crate::sites::SiteId;
+use serde::{Deserialize, Serialize};
+
+/// ELF section that holds the encoded [`LockOrder`].
+pub const SECTION: &str = "lockred_order";
+
+/// Set to 1: the shim finds the order of locks.
+pub const LOCK_ORDER: &str = "LOCKRED_LOCK_ORDER";
+
+/// A lock that may be held, or wanted, at one place of the program.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct Taken {
+    /// Indices into [`LockOrder::locks`]: it is one of these. None: nothing is known of it.
+    pub locks: Vec<u32>,
+    /// The operation that acquires it.
+    pub site: SiteId,
+    /// Where the user's code asks for that.
+    pub call: SiteId,
+    /// With others, who only read.
+    pub shared: bool,
+}
+
+/// A lock may be acquired, by an operation that waits, while another one is held.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct Nesting {
+    /// What is held.
+    pub held: Taken,
+    /// What is acquired.
+    pub wanted: Taken,
+    /// How far the second is from the first, if they are surely parts of one block.
+    pub apart: Option<i64>,
+    /// The function that passes the locks to those that acquire them, or does so itself.
+    pub within: String,
+    /// Indices into [`LockOrder::locks`]: locks that are held exclusively then, as far as each is one lock.
+    pub gates: Vec<u32>,
+    /// Indices into [`LockOrder::threads`]: who may run it.
+    pub threads: Vec<u32>,
+}
+
+/// What a circle comes to.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Threads may wait for each other.
+    Circle,
+    /// A lock is held at all of it, which keeps threads apart.
+    Gated,
+    /// One thread runs all of it, so that nobody waits.
+    OneThread,
+    /// The two locks of one nesting are of one kind: they may be the same, or be taken in the other order by another thread.
+    SameKind,
+}
+
+impl Kind {
+    /// As it is printed.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Circle => "circle",
+            Self::Gated => "gated",
+            Self::OneThread => "one-thread",
+            Self::SameKind => "same-kind",
+        }
+    }
+}
+
+/// Nestings that come back to where they began.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct Circle {
+    /// What it comes to.
+    pub kind: Kind,
+    /// Indices into [`LockOrder::nestings`]: what each wants, the next one holds.
+    pub nestings: Vec<u32>,
+    /// What the next one holds: for each, an index into [`LockOrder::locks`].
+    pub locks: Vec<u32>,
+}
+
+/// The order in which locks may be acquired.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct LockOrder {
+    /// Whether the program was analysed: otherwise, nothing is known.
+    pub known: bool,
+    /// Locks, as people call them.
+    pub locks: Vec<String>,
+    /// Where threads begin, as people call it.
+    pub threads: Vec<String>,
+    /// All nestings, in their order.
+    pub nestings: Vec<Nesting>,
+    /// Where locks of std's own are acquired, which are left out.
+    pub left_out: Vec<SiteId>,
+    /// One for each set of nestings that lead to each other.
+    pub circles: Vec<Circle>,
+}
+
+impl LockOrder {
+    /// The bytes to put into [`SECTION`].
+    ///
+    /// # Panics
+    /// Never: strings and numbers can be written.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        serde_json::to_vec(&(crate::FORMAT_VERSION, self))
+            .expect("strings and numbers can be written")
+    }
+
+    /// Reads what [`LockOrder::encode`] wrote; trailing zero bytes are ignored.
+    ///
+    /// # Errors
+    /// When the bytes are no order of locks, or one of another version.
+    pub fn decode(bytes: &[u8]) -> Result<Self, String> {
+        let end = bytes.iter().rposition(|&b| b != 0).map_or(0, |i| i + 1);
+        let (version, order): (u32, Self) =
+            serde_json::from_slice(&bytes[..end]).map_err(|e| e.to_string())?;
+        match version {
+            crate::FORMAT_VERSION => Ok(order),
+            other => Err(format!("its order of locks is of format version {other}")),
+        }
+    }
+
+    /// A lock's name; empty when out of range.
+    #[must_use]
+    pub fn lock(&self, index: u32) -> &str {
+        self.locks.get(index as usize).map_or("", String::as_str)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_is_read_as_it_was_written_and_nothing_else_is() {
+        let taken = Taken { locks: vec![0], site: SiteId(3), call: SiteId(2), shared: false };
+        let nesting = Nesting {
+            held: taken.clone(),
+            wanted: taken,
+            apart: Some(-8),
+            within: "f".into(),
+            gates: vec![0],
+            threads: vec![0],
+        };
+        let circle = Circle { kind: Kind::SameKind, nestings: vec![0], locks: vec![0] };
+        let order = LockOrder {
+            known: true,
+            locks: vec!["A".into()],
+            threads: vec!["main".into()],
+            nestings: vec![nesting],
+            left_out: vec![SiteId(4)],
+            circles: vec![circle],
+        };
+        let mut bytes = order.encode();
+        bytes.extend([0; 3]);
+        assert_eq!(LockOrder::decode(&bytes), Ok(order));
+        assert!(LockOrder::decode(b"[99,{}]").is_err());
+    }
+}
