@@ -39,7 +39,7 @@ use externals::Externals;
 use hooks::Hooks;
 use lockred_trace::hooks::TEXT_SECTION;
 use lockred_trace::lock_order::LockOrder;
-use lockred_trace::plan::{Flaw, Reason};
+use lockred_trace::plan::Reason;
 use locks::LocksHeld;
 pub use scaled::scale_loops;
 use sites::Sites;
@@ -127,6 +127,10 @@ impl Claimed {
         rules: &Rules,
         sites: &mut Sites,
     ) -> Self {
+        let is_asked = [Reason::OwnVariables, Reason::OwnMemory].into_iter().any(|r| rules.has(r));
+        if !is_asked && !rules.checked && !rules.order {
+            return Self::default();
+        }
         let flaw = rules.flaw;
         let (facts, index) = facts::read(module);
         // What is unknown would hide an error that a test asks for.

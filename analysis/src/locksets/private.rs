@@ -81,6 +81,9 @@ impl Uses {
             | Act::Offset { result, from: Operand::Slot(from), .. } => {
                 self.computed.entry(*from).or_default().push(*result);
             }
+            Act::OfSide { result, from, .. } => {
+                self.computed.entry(*from).or_default().push(*result);
+            }
             Act::Store { parts, .. } => parts.iter().for_each(|part| self.keep(part.operand)),
             Act::Return(values) => values.iter().for_each(|value| self.keep(*value)),
             Act::Throw(value) | Act::Escape(value) => self.keep(*value),

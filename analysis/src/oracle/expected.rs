@@ -34,10 +34,8 @@ impl<'f> Expected<'f> {
         let facts = self.facts;
         spots.iter().any(|spot| {
             let is_it = match (spot.kind, origin) {
-                (Kind::Variable(_, slot), Origin::Variable(of, place))
-                | (Kind::Heap(_, slot), Origin::Heap(of, place)) => {
-                    spot.owner == Some(of) && slot == place
-                }
+                (Kind::Variable(..), Origin::Variable(of, place))
+                | (Kind::Heap(..), Origin::Heap(of, place)) => spot.made_by.contains(&(of, place)),
                 (Kind::Global(id), Origin::Global(other)) => id == other,
                 (Kind::Function(id), Origin::Function(other)) => id == other,
                 (Kind::Data, Origin::Global(id)) => leads_nowhere(facts, id),

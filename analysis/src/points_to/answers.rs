@@ -9,12 +9,12 @@ use crate::facts::{FunctionId, GlobalId, Slot};
 
 /// A place that a slot may point to, as the oracle compares it with what happens.
 #[cfg(test)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Spot {
     /// What it is in.
     pub kind: Kind,
-    /// The function whose variable or call of an allocator that is.
-    pub owner: Option<FunctionId>,
+    /// The functions that make it, and in which slot they have its address.
+    pub made_by: Vec<(FunctionId, Slot)>,
     /// Bytes from its beginning; `None`: anywhere.
     pub offset: Option<i64>,
     /// It is there and every so many bytes further, if this is not 0.
@@ -149,15 +149,15 @@ impl PointsTo<'_> {
         let spot = |place| {
             let place = self.objects.places[place as usize];
             let object = &self.objects.objects[place.object as usize];
-            let owner = match object.kind {
-                Kind::Variable(context, _) | Kind::Heap(context, _) => {
-                    Some(self.contexts[context as usize].function)
+            let made_by = match object.kind {
+                Kind::Variable(context, slot) => {
+                    vec![(self.contexts[context as usize].function, slot)]
                 }
-                _ => None,
+                _ => object.allocators.clone(),
             };
             let offset = (place.offset != ANYWHERE).then_some(i64::from(place.offset));
             let is_number = place.offset == NUMBER;
-            Spot { kind: object.kind, owner, offset, stride: object.stride, is_number }
+            Spot { kind: object.kind, made_by, offset, stride: object.stride, is_number }
         };
         places.map(spot).collect()
     }

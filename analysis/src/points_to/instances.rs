@@ -57,19 +57,22 @@ impl PointsTo<'_> {
 
     /// The memory that a call of an allocator gives. What one call gives to who made it is one object, however many ways there are to get it.
     pub(super) fn heap_object(&mut self, context: ContextId, result: Slot) -> ObjectId {
-        let (mut context, mut result) = (context, result);
+        let (mut of, mut at) = (context, result);
         while let Context { function, caller: Some(caller), results, .. } =
-            self.contexts[context as usize]
+            self.contexts[of as usize]
             && self.cloned.returns_memory(function)
         {
-            (context, result) = (caller, results);
+            (of, at) = (caller, results);
         }
-        if let Some(&object) = self.heap.get(&(context, result)) {
-            return object;
+        let objects = &mut self.objects;
+        let object =
+            self.heap.entry((of, at)).or_insert_with(|| objects.add(Kind::Heap(of, at), None));
+        #[cfg(test)]
+        {
+            let allocator = (self.contexts[context as usize].function, result);
+            objects.objects[*object as usize].allocators.push(allocator);
         }
-        let object = self.objects.add(Kind::Heap(context, result), None);
-        self.heap.insert((context, result), object);
-        object
+        *object
     }
 
     /// Whether a function is being called in this chain of contexts.

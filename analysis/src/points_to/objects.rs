@@ -63,6 +63,9 @@ pub(super) struct Object {
     pub size: Option<u64>,
     /// When it is used, if another one is at the same address.
     pub side: Option<Side>,
+    /// The calls of allocators that give it.
+    #[cfg(test)]
+    pub allocators: Vec<(FunctionId, Slot)>,
     /// Its places by offset, sorted.
     pub places: Vec<(u32, PlaceId)>,
     /// The numbers that are computed of its address.
@@ -101,6 +104,8 @@ impl Objects {
             kind,
             size,
             side: None,
+            #[cfg(test)]
+            allocators: Vec::new(),
             places: Vec::new(),
             number: None,
             restored: false,

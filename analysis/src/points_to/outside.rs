@@ -1,7 +1,7 @@
 //! What functions outside of the program do ([`Effect`]), as edges and rules.
 
 use super::PointsTo;
-use super::objects::{ContextId, Kind};
+use super::objects::ContextId;
 use super::solver::Rule;
 use crate::facts::{Distance, Effect, FunctionId, Operand, Slot};
 

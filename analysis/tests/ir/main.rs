@@ -8,8 +8,10 @@ mod sharing;
 
 use lockred_analysis::instrument::{Program, instrument, prepare_user_code, scale_loops};
 use lockred_analysis::llvm::Context;
+use lockred_analysis::plan::Rules;
 use lockred_analysis::promotion::promote;
 use lockred_analysis::recognise::Models;
+use lockred_trace::plan::Reason;
 
 /// Declarations that every sample has.
 const HEAD: &str = r#"
@@ -39,9 +41,11 @@ fn function_f(whole: &str) -> String {
     whole[start..end].to_owned()
 }
 
-/// The whole module as text, instrumented.
+/// The whole module as text, instrumented by what does not follow addresses through memory.
 fn whole(text: &str) -> String {
-    whole_of(text, Program::default())
+    let without = vec![Reason::OwnVariables, Reason::OwnMemory];
+    let rules = Rules { without, ..Rules::default() };
+    whole_of(text, Program { rules, ..Program::default() })
 }
 
 fn whole_of(text: &str, program: Program) -> String {

@@ -131,3 +131,74 @@ fn methods_are_called_on_the_objects_that_have_them() {
     );
     assert_eq!(reason_of(None, &both), Reason::Shared);
 }
+
+#[test]
+fn trait_objects_that_are_passed_on_whole_have_the_methods_that_they_had() {
+    let passed = |parameters: &str, [own, shared]: [&str; 2]| {
+        let text = body(&format!("call void @pass({own})\n call void @pass({shared})"));
+        let pass = "define internal void @pass(PARAMETERS) {
+                      %pair = alloca [2 x i64]
+                      store ptr %data, ptr %pair
+                      %second = getelementptr i8, ptr %pair, i64 8
+                      store ptr %table, ptr %second
+                      %d = load ptr, ptr %pair
+                      %t = load ptr, ptr %second
+                      call void @call(ptr %d, ptr %t)
+                      ret void }";
+        reason_of(None, &(pass.replace("PARAMETERS", parameters) + &text))
+    };
+    let beside = ["ptr %b, ptr @vtable.0", "ptr @shared, ptr @vtable.1"];
+    assert_eq!(passed("ptr %data, ptr %table", beside), Reason::OwnMemory);
+    // What was not together may be put together in any way.
+    let apart = ["ptr %b, i64 0, ptr @vtable.0", "ptr @shared, i64 0, ptr @vtable.1"];
+    assert_eq!(passed("ptr %data, i64 %n, ptr %table", apart), Reason::Shared);
+}
+
+#[test]
+fn what_a_closure_has_captured_is_no_payload_of_its_panic() {
+    let caught = |symbol: &str, run: &str| {
+        let text = body(
+            "%data = alloca [2 x i64]
+             store ptr %b, ptr %data
+             %r = call i32 @__rust_try(ptr @DO_CALL, ptr %data, ptr @DO_CATCH)
+             %result = load ptr, ptr %data
+             store ptr %result, ptr @shared",
+        );
+        let functions = "define internal void @DO_CALL(ptr %data) {
+               %captured = load ptr, ptr %data
+               store i64 77, ptr %captured
+               RUN
+               ret void }
+             define internal void @DO_CATCH(ptr %data, ptr %exception) {
+               store ptr %exception, ptr %data
+               ret void }
+             define internal i32 @__rust_try(ptr %run, ptr %data, ptr %catch) {
+               call void %run(ptr %data)
+               call void %catch(ptr %data, ptr @shared)
+               ret i32 0 }";
+        let text = (text + functions).replace("RUN", run);
+        let named =
+            |name: &str| format!("_ZN3std9panicking12catch_unwind{name}17h0123456789abcdefE");
+        let catch = named(&format!("8{symbol}"));
+        reason_of(None, &text.replace("DO_CALL", &named("7do_call")).replace("DO_CATCH", &catch))
+    };
+    assert_eq!(caught("do_catch", ""), Reason::OwnMemory);
+    // It is, if the closure returns it.
+    assert_eq!(caught("do_catch", "store ptr %captured, ptr %data"), Reason::Shared);
+    assert_eq!(caught("do_other", ""), Reason::Shared);
+}
+
+#[test]
+fn ordinary_builds_believe_it() {
+    // Whether the store of 77 asks whether its memory is there, and whether it tells all.
+    let hooks = |without: Vec<Reason>| {
+        let rules = Rules { without, ..Rules::default() };
+        let whole = whole_of(&body(STORE), Program { rules, ..Program::default() });
+        let f = &whole[whole.find("void @f(").unwrap()..];
+        let f = &f[..f.find("\n}").unwrap()];
+        ["@__lr_check(", "@__lr_write("].map(|hook| f.contains(hook))
+    };
+    assert_eq!(hooks(vec![]), [true, false]);
+    // By the other rules, three variables' addresses get away.
+    assert_eq!(hooks(vec![Reason::OwnVariables, Reason::OwnMemory]), [false, true]);
+}
