@@ -76,6 +76,8 @@ pub struct Locksets {
     calls: Vec<Vec<FunctionId>>,
     /// Where std's own locks are acquired, which are left out.
     left_out: Vec<Point>,
+    /// Calls under locks that the caller surely holds, and has acquired itself: where it has asked for each.
+    under_locks: BTreeMap<Point, BTreeSet<Point>>,
 }
 
 impl Locksets {
@@ -98,6 +100,7 @@ impl Locksets {
             callees: Callees::new(facts, points_to, owners),
             flaw,
             nested: Vec::new(),
+            under_locks: BTreeMap::new(),
         };
         let callers = Callers::of(&analysis);
         for component in &callers.components {
@@ -107,7 +110,9 @@ impl Locksets {
         let nested = analysis.callees.work.goes_on().then_some(nested);
         // From callers to callees, only what is held surely is passed on.
         analysis.callees.work.end();
-        Self { nested, calls: callers.callees, ..analysis.locksets(&callers.components) }
+        let under_locks = std::mem::take(&mut analysis.under_locks);
+        let found = analysis.locksets(&callers.components);
+        Self { nested, calls: callers.callees, under_locks, ..found }
     }
 
     /// Locks that may be acquired, by operations that wait, where others may be held. `None`: the program is too large for that.
@@ -118,6 +123,11 @@ impl Locksets {
     /// Where locks are acquired that are no part of that.
     pub fn left_out(&self) -> &[Point] {
         &self.left_out
+    }
+
+    /// Calls under locks that the caller surely holds, and has acquired itself: where it has asked for each.
+    pub fn under_locks(&self, call: Point) -> impl Iterator<Item = Point> {
+        self.under_locks.get(&call).into_iter().flatten().copied()
     }
 
     /// What each function may call.
@@ -141,6 +151,8 @@ struct Analysis<'a> {
     flaw: Option<Flaw>,
     /// What callers have nothing to add to.
     nested: Vec<Nested>,
+    /// See [`Locksets::under_locks`].
+    under_locks: BTreeMap<Point, BTreeSet<Point>>,
 }
 
 impl Analysis<'_> {
@@ -208,7 +220,14 @@ impl Analysis<'_> {
     }
 
     /// The summary of a function, by those of what it calls.
-    fn summarise_alone(&self, function: FunctionId) -> Summary {
+    fn summarise_alone(&mut self, function: FunctionId) -> Summary {
+        let (summary, calls) = self.summarised(function);
+        self.under_locks.extend(calls);
+        summary
+    }
+
+    /// The same, with the calls under locks.
+    fn summarised(&self, function: FunctionId) -> (Summary, BTreeMap<Point, BTreeSet<Point>>) {
         let parameters = self.facts.functions[function as usize].parameters;
         let body = Body::of(self.flow(function), parameters);
         let aliases = self.aliases(function);
@@ -226,8 +245,9 @@ impl Analysis<'_> {
                 summary
             }
         };
+        let calls = std::mem::take(&mut order.calls);
         order.into_summary(&mut summary);
-        summary
+        (summary, calls)
     }
 
     /// The order of locks in functions that call each other: until nothing is added. No address of theirs has a name that the others know.

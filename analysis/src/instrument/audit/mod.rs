@@ -1,0 +1,270 @@
+//! What a package does with memory that threads share, for `cargo lockred audit`: plain accesses, atomic operations, locks, and calls under locks.
+//!
+//! Told is what is compiled of the package's files; code of std that is inlined into them counts as theirs. Nothing of it decides about
+//! instrumentation.
+
+mod names;
+mod order;
+mod package;
+
+pub use package::Package;
+
+use super::sites::Sites;
+use crate::facts::Index;
+use crate::facts::flow::{Point, Points};
+use crate::llvm::{Context, Function, Instruction, Module, Opcode};
+use crate::locksets::{Lock, Locksets, Taken};
+use crate::plan::{Direction, accesses};
+use crate::recognise::{demangle, path_of};
+use crate::sharing::{Reach, Sharing};
+use lockred_trace::audit::{Access, Acquire, Atomic, Audit, Call, Held, Kind, Order};
+use lockred_trace::audit::{Function as Compiled, Way};
+use lockred_trace::hooks;
+use names::Names;
+use order::Synchronises;
+use std::collections::{BTreeSet, HashMap};
+
+/// What the analyses of the whole program know.
+pub struct Input<'a> {
+    pub index: &'a Index,
+    pub sharing: &'a Sharing<'a>,
+    pub points: &'a Points,
+    pub locksets: &'a Locksets,
+}
+
+/// Calls of functions whose path begins so are told only where it is the harness of a lock: they call nobody back, and do not wait.
+const QUIET: &[&str] = &["core::", "alloc::", "hashbrown::", "llvm."];
+
+/// Of a program that has not been changed yet; without `input`, if that takes too long to analyse.
+pub fn audit(
+    context: Context,
+    module: &Module,
+    package: &Package,
+    input: Option<&Input<'_>>,
+    sites: &mut Sites,
+) -> Audit {
+    let points = input.map(|input| input.points.iter().map(|(point, at)| (at, point)).collect());
+    let functions: Vec<Function> =
+        module.functions().into_iter().filter(|f| !f.is_declaration()).collect();
+    let own: Vec<Function> = functions.iter().copied().filter(|f| package.has(*f)).collect();
+    let numbers = own.iter().enumerate().map(|(number, &f)| (f, number as u32)).collect();
+    let mut auditor = Auditor {
+        context,
+        module,
+        package,
+        input,
+        sites,
+        points: points.unwrap_or_default(),
+        numbers,
+        synchronises: Synchronises::of(module),
+        locks: HashMap::new(),
+        audit: Audit { known: input.is_some(), ..Audit::default() },
+    };
+    if let Some(input) = input {
+        for (point, number, held) in input.locksets.accesses() {
+            let at = input.points.instruction(point);
+            auditor.locks.insert((at, number), held.keys().copied().collect());
+        }
+    }
+    for &function in &own {
+        let (file, line) = function.place().unwrap_or_default();
+        let name = demangle(&function.name());
+        auditor.audit.functions.push(Compiled { name, file, line });
+    }
+    for function in functions {
+        auditor.function(function);
+    }
+    auditor.acquires();
+    let mut audit = auditor.audit;
+    for at in 0..audit.accesses.len() {
+        audit.accesses[at].locks.dedup();
+    }
+    audit.accesses.sort_unstable();
+    audit.accesses.dedup();
+    audit.atomics.sort_unstable();
+    audit.atomics.dedup();
+    audit.acquires.sort_unstable();
+    audit.acquires.dedup();
+    audit.calls.sort_unstable();
+    audit.calls.dedup();
+    audit
+}
+
+struct Auditor<'a> {
+    context: Context,
+    module: &'a Module,
+    package: &'a Package,
+    input: Option<&'a Input<'a>>,
+    sites: &'a mut Sites,
+    points: HashMap<Instruction, Point>,
+    /// Functions of the package, by their number.
+    numbers: HashMap<Function, u32>,
+    synchronises: Synchronises,
+    /// Locks that are surely held at accesses.
+    locks: HashMap<(Instruction, usize), Vec<Lock>>,
+    audit: Audit,
+}
+
+impl Auditor<'_> {
+    fn function(&mut self, function: Function) {
+        let all: Vec<Instruction> =
+            function.blocks().iter().flat_map(|block| block.instructions()).collect();
+        let all: Vec<Instruction> =
+            all.into_iter().filter(|&at| self.package.has_instruction(at)).collect();
+        if all.is_empty() {
+            return;
+        }
+        let (context, module, package) = (self.context, self.module, self.package);
+        let mut names = Names::of(context, module, package, function);
+        let around = self.synchronises.around(function);
+        for at in all {
+            let around = around.get(&at).copied().unwrap_or_default();
+            self.accesses(&mut names, function, at, around);
+            match at.opcode() {
+                Opcode::Load | Opcode::Store if at.is_atomic() => {
+                    self.atomic(&mut names, function, at);
+                }
+                Opcode::AtomicRmw | Opcode::CompareExchange | Opcode::Fence => {
+                    self.atomic(&mut names, function, at);
+                }
+                Opcode::Call => self.call(function, at),
+                _ => {}
+            }
+        }
+    }
+
+    fn accesses(
+        &mut self,
+        names: &mut Names<'_>,
+        function: Function,
+        at: Instruction,
+        around: order::Does,
+    ) {
+        for (number, access) in accesses(self.module, at).into_iter().enumerate() {
+            let reach = self
+                .input
+                .map(|input| input.sharing.reach_of_value(self.module, input.index, access.start));
+            if reach.is_some_and(|reach| reach != Reach::Shared) {
+                continue;
+            }
+            let (object, way) = names.name(access.start);
+            if object.is_empty() && way == Way::Exclusive {
+                continue;
+            }
+            let held = self.locks.get(&(at, number)).cloned().unwrap_or_default();
+            let mut locks: Vec<String> =
+                held.into_iter().map(|lock| self.held(names, lock, access.start)).collect();
+            locks.sort_unstable();
+            self.audit.accesses.push(Access {
+                site: self.sites.of(self.context, function, at),
+                object,
+                write: access.direction == Direction::Write,
+                way,
+                locks,
+                acquired: around.acquires,
+                released: around.releases,
+            });
+        }
+    }
+
+    fn held(&self, names: &mut Names<'_>, lock: Lock, address: crate::llvm::Value) -> String {
+        let name = match lock {
+            Lock::Near(bytes) => names.near(address, bytes),
+            Lock::Global(id, _) => {
+                let globals = self.module.globals();
+                globals.get(id as usize).map(|g| path_of(&demangle(&g.name()))).unwrap_or_default()
+            }
+        };
+        if name.is_empty() { "a lock".into() } else { name }
+    }
+
+    fn atomic(&mut self, names: &mut Names<'_>, function: Function, at: Instruction) {
+        if at.is_single_thread() {
+            return;
+        }
+        let kind = match at.opcode() {
+            Opcode::Load => Kind::Load,
+            Opcode::Store => Kind::Store,
+            Opcode::AtomicRmw => Kind::Update,
+            Opcode::CompareExchange => Kind::Exchange,
+            _ => Kind::Fence,
+        };
+        let (order, failure) = match kind {
+            Kind::Exchange => {
+                let (success, failure) = at.compare_exchange_orders();
+                (success, Some(told(failure)))
+            }
+            _ => (at.order(), None),
+        };
+        let object = match kind {
+            Kind::Fence => String::new(),
+            _ => names.name(at.address()).0,
+        };
+        let site = self.sites.of(self.context, function, at);
+        self.audit.atomics.push(Atomic { site, object, kind, order: told(order), failure });
+    }
+
+    fn call(&mut self, function: Function, at: Instruction) {
+        let Some(&from) = self.numbers.get(&function) else { return };
+        let callee = at.callee().and_then(|callee| callee.as_function());
+        if callee.is_none() && at.callee().is_some_and(|callee| callee.is_inline_asm()) {
+            return;
+        }
+        let to = callee.and_then(|callee| self.numbers.get(&callee)).copied();
+        let path = callee.map(|callee| path_of(&demangle(&callee.name()))).unwrap_or_default();
+        if to.is_none() && QUIET.iter().any(|quiet| path.starts_with(quiet)) {
+            return;
+        }
+        let held: BTreeSet<Held> = match (self.input, self.points.get(&at)) {
+            (Some(input), Some(&point)) => input
+                .locksets
+                .under_locks(point)
+                .map(|place| self.asked(input.points.instruction(place)))
+                .collect(),
+            _ => BTreeSet::new(),
+        };
+        if path.is_empty() && held.is_empty() {
+            return;
+        }
+        let site = self.sites.of(self.context, function, at);
+        let held = held.into_iter().collect();
+        self.audit.calls.push(Call { site, from, to, callee: path, held });
+    }
+
+    /// Where a lock is asked for, with its name.
+    fn asked(&mut self, at: Instruction) -> Held {
+        let function = at.function();
+        let mut names = Names::of(self.context, self.module, self.package, function);
+        Held { lock: names.lock(at), site: self.sites.of(self.context, function, at) }
+    }
+
+    /// Locks that are acquired in the package.
+    fn acquires(&mut self) {
+        let Some(input) = self.input else { return };
+        let Some(nested) = input.locksets.nested() else { return };
+        self.audit.ordered = true;
+        let place = |taken: &Taken| taken.call.unwrap_or(taken.point);
+        for nested in nested {
+            let wanted = input.points.instruction(place(&nested.wanted));
+            let held = input.points.instruction(place(&nested.held));
+            if !self.package.has_instruction(wanted) || !self.package.has_instruction(held) {
+                continue;
+            }
+            let Held { lock, site } = self.asked(wanted);
+            let held = Some(self.asked(held));
+            let shared = nested.wanted.shared;
+            self.audit.acquires.push(Acquire { site, lock, shared, held, gates: Vec::new() });
+        }
+    }
+}
+
+/// The order as it is told.
+const fn told(order: hooks::Order) -> Order {
+    match order {
+        hooks::Order::Relaxed => Order::Relaxed,
+        hooks::Order::Acquire => Order::Acquire,
+        hooks::Order::Release => Order::Release,
+        hooks::Order::AcqRel => Order::AcqRel,
+        hooks::Order::SeqCst => Order::SeqCst,
+    }
+}

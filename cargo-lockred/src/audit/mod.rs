@@ -1,0 +1,3 @@
+//! `cargo lockred audit`.
+
+pub mod source;
