@@ -81,6 +81,7 @@ fn run(lockred: Lockred) -> Exit {
         }
         Command::Explain(options) => (explain::run(&options), options.color),
         Command::List(options) => (list::run(&options), options.color),
+        Command::Audit(options) => (audit::run(&options), options.selection.display.color),
         Command::Plan(options) => (plan::run(&options), options.selection.display.color),
         Command::Setup(options) => (setup::run(&options), options.color),
     };

@@ -173,8 +173,6 @@ pub struct Acquire {
     pub shared: bool,
     /// What may be held then; none, if there is nothing.
     pub held: Option<Held>,
-    /// Names of the locks that are surely held exclusively then.
-    pub gates: Vec<String>,
 }
 
 /// A call in the package.
@@ -280,7 +278,6 @@ mod tests {
                 lock: "Pool.other".into(),
                 shared: false,
                 held: Some(held.clone()),
-                gates: vec![],
             }],
             calls: vec![Call {
                 site: SiteId(5),

@@ -253,7 +253,7 @@ impl Auditor<'_> {
             let Held { lock, site } = self.asked(wanted);
             let held = Some(self.asked(held));
             let shared = nested.wanted.shared;
-            self.audit.acquires.push(Acquire { site, lock, shared, held, gates: Vec::new() });
+            self.audit.acquires.push(Acquire { site, lock, shared, held });
         }
     }
 }

@@ -10,7 +10,7 @@ mod types;
 mod visit;
 
 pub use atomics::Operation;
-pub use types::{Field, Holds, Static, Type};
+pub use types::{Holds, Static, Type};
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -78,6 +78,8 @@ pub struct Function {
     pub public: bool,
     /// It has its value for itself: `self` or `&mut self`.
     pub exclusive: bool,
+    /// Its callers promise something.
+    pub is_unsafe: bool,
 }
 
 /// A lock's guard that is alive across `.await`.

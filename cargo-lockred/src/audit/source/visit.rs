@@ -127,6 +127,7 @@ impl Walk {
                     generic: self.generic || has_types(&signature.generics) || in_types,
                     public: self.of_trait || visibility.is_some_and(is_public),
                     exclusive,
+                    is_unsafe: signature.unsafety.is_some(),
                 });
             }
         }
