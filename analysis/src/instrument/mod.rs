@@ -157,12 +157,8 @@ impl Claimed {
             locksets: &locksets,
             owners: &owners,
         };
-        let input = audit::Input {
-            index: &index,
-            sharing: &sharing,
-            points: &points,
-            locksets: &locksets,
-        };
+        let input =
+            audit::Input { index: &index, sharing: &sharing, points: &points, locksets: &locksets };
         Self {
             audit: package
                 .map(|package| audit::audit(context, module, package, Some(&input), sites)),

@@ -119,9 +119,7 @@ impl DebugType {
     pub fn shape(self, context: Context) -> Shape {
         // SAFETY: valid handle of a node.
         match unsafe { LLVMGetDINodeTag(self.0) } {
-            POINTER | REFERENCE => {
-                base(context, self.0).map_or(Shape::Other, Shape::Pointer)
-            }
+            POINTER | REFERENCE => base(context, self.0).map_or(Shape::Other, Shape::Pointer),
             STRUCTURE | UNION => Shape::Fields(self.fields(context)),
             ARRAY => base(context, self.0).map_or(Shape::Other, Shape::Array),
             _ => Shape::Other,
@@ -129,7 +127,9 @@ impl DebugType {
     }
 
     fn fields(self, context: Context) -> Vec<(String, u64, DebugType)> {
-        let Some(elements) = nodes(context, self.0).find(|&node| is_list(node)) else { return Vec::new() };
+        let Some(elements) = nodes(context, self.0).find(|&node| is_list(node)) else {
+            return Vec::new();
+        };
         let members = nodes(context, elements).filter(|&node| {
             // SAFETY: elements of a type are nodes.
             is_type(node) && unsafe { LLVMGetDINodeTag(node) } == MEMBER
@@ -159,6 +159,15 @@ impl ValueTypes {
                     types.entry(value).or_insert((of, in_memory));
                 }
             });
+        }
+        // The environment of a closure is no variable. Without hidden parameters, all of them are as they are declared.
+        let (parameters, declared) = (function.parameters(), function.declared_types(context));
+        if declared.len() == parameters.len() + 1 {
+            for (parameter, declared) in parameters.into_iter().zip(&declared[1..]) {
+                if let Some(of) = declared {
+                    types.entry(parameter).or_insert((*of, false));
+                }
+            }
         }
         Self(types)
     }
@@ -214,20 +223,24 @@ fn nothing(module: &Module) -> LLVMMetadataRef {
 }
 
 impl Function {
-    /// The type of what it returns, if the debug information has it.
+    /// The types of what it returns and of its parameters, as far as the debug information has them: of a function of the source, which may have
+    /// other parameters as it is compiled.
     #[must_use]
-    pub fn returned_type(self, context: Context) -> Option<DebugType> {
+    pub fn declared_types(self, context: Context) -> Vec<Option<DebugType>> {
         let subprogram = self.subprogram();
-        if subprogram.is_null() {
-            return None;
-        }
-        let types = base(context, subprogram)?;
-        let list = operands(context, types.0).into_iter().filter(|v| !v.is_null());
-        // SAFETY: metadata that is not null.
-        let list = list.map(|value| unsafe { LLVMValueAsMetadata(value) }).find(|&node| is_list(node))?;
-        let first = operands(context, list).first().copied().filter(|v| !v.is_null())?;
-        // SAFETY: metadata that is not null.
-        Some(unsafe { LLVMValueAsMetadata(first) }).filter(|&node| is_type(node)).map(DebugType)
+        let Some(types) = (!subprogram.is_null()).then(|| base(context, subprogram)).flatten()
+        else {
+            return Vec::new();
+        };
+        let Some(list) = nodes(context, types.0).find(|&node| is_list(node)) else {
+            return Vec::new();
+        };
+        let declared = operands(context, list).into_iter().map(|value| {
+            // SAFETY: metadata that is not null.
+            let node = (!value.is_null()).then(|| unsafe { LLVMValueAsMetadata(value) })?;
+            is_type(node).then_some(DebugType(node))
+        });
+        declared.collect()
     }
 
     /// The file and line of its name, as the debug information has them.

@@ -65,7 +65,11 @@ impl Page<'_> {
         ));
         let mut compiled = format!("  {} compiled", count(seen.compiled, "function"));
         if !seen.generic.is_empty() {
-            let _ = write!(compiled, "; not compiled: {}", count(seen.generic.len(), "generic function"));
+            let _ = write!(
+                compiled,
+                "; not compiled: {}",
+                count(seen.generic.len(), "generic function")
+            );
         }
         if !seen.others.is_empty() {
             let _ = write!(compiled, "; of other platforms or features: {}", seen.others.len());
@@ -90,7 +94,8 @@ impl Page<'_> {
     /// Types, the most dangerous first; each with its warnings.
     fn types(&mut self) {
         let audit = self.audit;
-        let names: BTreeSet<&str> = audit.types.iter().map(|it| it.name.as_str()).collect();
+        let names = audit.types.iter().map(|it| it.name.as_str());
+        let names: BTreeSet<&str> = names.filter(|name| !is_nameless(name)).collect();
         let first = |name: &str| audit.findings.iter().position(|it| it.subject == name);
         let worst = |name: &str| {
             let of = audit.objects.iter().filter(|object| owner(&object.name) == name);
@@ -111,7 +116,25 @@ impl Page<'_> {
             self.of_type(name);
         }
         if rest > 0 {
-            self.line(&format!("and {} without warnings or unsafe code (--verbose)\n", count(rest, "type")));
+            self.line(&format!(
+                "and {} without warnings or unsafe code (--verbose)\n",
+                count(rest, "type")
+            ));
+        }
+        let nameless: Vec<&Atomic> =
+            audit.atomics.iter().filter(|it| is_nameless(&it.name)).collect();
+        if !nameless.is_empty() {
+            let title =
+                self.style.paint(Paint::Bold, "atomic operations on what is no field in sight");
+            self.line(&title);
+            let lines = nameless.iter().map(|atomic| {
+                let operations = atomic.operations.iter();
+                let texts: Vec<String> =
+                    operations.map(|it| format!("{} ({})", it.text, it.place.short())).collect();
+                format!("  {}: {}", atomic.name, texts.join(", "))
+            });
+            self.list(lines.collect());
+            self.line("");
         }
         let others: Vec<&Finding> =
             audit.findings.iter().filter(|finding| !names.contains(&*finding.subject)).collect();
@@ -136,7 +159,8 @@ impl Page<'_> {
         let of_type = |object: &&Object| owner(&object.name) == name;
         let objects: Vec<&Object> = audit.objects.iter().filter(of_type).collect();
         let plain = |object: &&&Object| object.class == Class::Shared;
-        let shared: Vec<String> = objects.iter().filter(plain).map(|object| field(object)).collect();
+        let shared: Vec<String> =
+            objects.iter().filter(plain).map(|object| field(object)).collect();
         for object in objects.iter().filter(|object| object.class != Class::Shared) {
             self.object(object);
         }
@@ -144,7 +168,8 @@ impl Page<'_> {
             self.line(&format!("  {}: {}", shared.join(", "), Class::Shared.text()));
         }
         let told: BTreeSet<&str> = objects.iter().map(|object| &*object.name).collect();
-        let others = audit.atomics.iter().filter(|it| owner(&it.name) == name && !told.contains(&*it.name));
+        let others =
+            audit.atomics.iter().filter(|it| owner(&it.name) == name && !told.contains(&*it.name));
         for atomic in others {
             self.line(&format!("  {}", atomic.name));
             self.atomic(atomic);
@@ -161,7 +186,11 @@ impl Page<'_> {
         let known = if finding.known { " (in the baseline)" } else { "" };
         self.line(&format!("  {head}: {}{known}", finding.message));
         let lines = finding.places.iter().map(|(label, place)| {
-            let within = if place.function.is_empty() { String::new() } else { format!(" in {}", place.function) };
+            let within = if place.function.is_empty() {
+                String::new()
+            } else {
+                format!(" in {}", place.function)
+            };
             format!("    {}{within}: {label}", place.text())
         });
         self.list(lines.collect());
@@ -185,14 +214,26 @@ impl Page<'_> {
                 text += &painted;
             }
         }
-        if object.reads + object.writes > 0 {
-            let _ = write!(text, ", {}, {}", count(object.reads, "read"), count(object.writes, "write"));
+        let is_plain =
+            !matches!(object.class, Class::Atomic | Class::Lock | Class::Synchronisation);
+        if is_plain && object.reads + object.writes > 0 {
+            let _ = write!(
+                text,
+                ", {}, {}",
+                count(object.reads, "read"),
+                count(object.writes, "write")
+            );
         }
         if !object.unprotected.is_empty() {
-            let places: Vec<String> = object.unprotected.iter().map(|place| place.short()).collect();
+            let places: Vec<String> =
+                object.unprotected.iter().map(|place| place.short()).collect();
             let most = if self.all { places.len() } else { MOST };
             let more = places.len().saturating_sub(most);
-            let _ = write!(text, ", without protection in unsafe code at {}", places[..places.len() - more].join(", "));
+            let _ = write!(
+                text,
+                ", without protection in unsafe code at {}",
+                places[..places.len() - more].join(", ")
+            );
             if more > 0 {
                 let _ = write!(text, " and {more} more");
             }
@@ -228,7 +269,11 @@ impl Page<'_> {
             lines_of(of, self.all)
         };
         if !atomic.pairs.is_empty() {
-            self.line(&format!("    synchronises {} -> {}", side(|pair| pair.0), side(|pair| pair.1)));
+            self.line(&format!(
+                "    synchronises {} -> {}",
+                side(|pair| pair.0),
+                side(|pair| pair.1)
+            ));
         }
     }
 
@@ -268,7 +313,8 @@ impl Page<'_> {
             if last.replace(held.across).is_some_and(|last| last != held.across) {
                 self.list(std::mem::take(&mut lines));
             }
-            let behind = held.behind.as_ref().map_or_else(String::new, |it| format!(", at {}", it.short()));
+            let behind =
+                held.behind.as_ref().map_or_else(String::new, |it| format!(", at {}", it.short()));
             lines.push(format!(
                 "  {}: {}, {}{behind}  ({} -> {})",
                 held.across.text(),
@@ -296,6 +342,11 @@ impl Page<'_> {
             count(findings.len(), "warning"),
         ));
     }
+}
+
+/// Whether an atomic variable is neither a field of one type, nor static.
+fn is_nameless(name: &str) -> bool {
+    name.contains(' ')
 }
 
 /// A field without its type.

@@ -44,8 +44,13 @@ pub fn run(options: &AuditOptions) -> Result<Exit> {
     let directory = std::env::current_dir()
         .map_err(|e| Error::usage(format!("there is no current directory: {e}")))?;
     let formats = format::wanted(&options.message_format, false).map_err(Error::usage)?;
-    if let Some(other) = formats.iter().find(|f| !matches!(f.name, FormatName::Json | FormatName::Sarif)) {
-        return Err(Error::usage(format!("an audit is told as human, json or sarif, not {:?}", other.name)));
+    if let Some(other) =
+        formats.iter().find(|f| !matches!(f.name, FormatName::Json | FormatName::Sarif))
+    {
+        return Err(Error::usage(format!(
+            "an audit is told as human, json or sarif, not {:?}",
+            other.name
+        )));
     }
     interrupt::listen();
     let known = match &options.findings.baseline {
@@ -60,7 +65,8 @@ pub fn run(options: &AuditOptions) -> Result<Exit> {
     let built = subject.build(selection)?;
     let mut audits = Vec::new();
     for (package, source) in &sources {
-        let of_package = |built: &&Built| built.package == package.name.as_str() && built.kind != "proc-macro";
+        let of_package =
+            |built: &&Built| built.package == package.name.as_str() && built.kind != "proc-macro";
         let built: Vec<&Built> = built.iter().filter(of_package).collect();
         if built.is_empty() {
             continue;
@@ -69,7 +75,7 @@ pub fn run(options: &AuditOptions) -> Result<Exit> {
         let executables = built.iter().map(|built| &*built.executable);
         let compiled = Compiled::read(executables, source, root)?;
         let targets = built.iter().map(|built| built.label()).collect();
-        let input = Input { package: &package.name, source, compiled: &compiled, root, targets };
+        let input = Input::new(&package.name, source, &compiled, root, targets);
         audits.push(join::audit(&input));
     }
     if audits.is_empty() {
@@ -104,7 +110,11 @@ fn is_audited(kinds: &[TargetKind]) -> bool {
     let is_caller = |kind: &TargetKind| {
         matches!(
             kind,
-            TargetKind::Test | TargetKind::Example | TargetKind::Bench | TargetKind::CustomBuild | TargetKind::ProcMacro
+            TargetKind::Test
+                | TargetKind::Example
+                | TargetKind::Bench
+                | TargetKind::CustomBuild
+                | TargetKind::ProcMacro
         )
     };
     !kinds.iter().any(is_caller)
@@ -128,10 +138,10 @@ fn lines(project: &Project, sources: &[(Package, Source)]) -> String {
             lines.insert(Line::Crate(target.name.replace('-', "_")));
         }
         for path in source.files.keys() {
-            lines.insert(Line::Directory(path.display().to_string()));
+            lines.insert(Line::File(path.display().to_string()));
             // rustc writes the files of members relative to the workspace's root where cargo does.
             if let Ok(inside) = path.strip_prefix(&project.root) {
-                lines.insert(Line::Directory(inside.display().to_string()));
+                lines.insert(Line::File(inside.display().to_string()));
             }
         }
         for (path, function) in source.all(|file| &file.functions).filter(|(_, f)| f.public) {

@@ -13,8 +13,8 @@ pub const AUDIT: &str = "LOCKRED_AUDIT";
 /// A line of the file that [`AUDIT`] names.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Line {
-    /// A directory: what is compiled of the files in it is told.
-    Directory(String),
+    /// A file: what is compiled of it is told.
+    File(String),
     /// A crate, whose types are told field by field.
     Crate(String),
     /// A function that others may call: the file, and the line of its name.
@@ -26,7 +26,7 @@ impl Line {
     #[must_use]
     pub fn text(&self) -> String {
         match self {
-            Self::Directory(path) => format!("directory {path}"),
+            Self::File(path) => format!("file {path}"),
             Self::Crate(name) => format!("crate {name}"),
             Self::Public(file, line) => format!("public {line} {file}"),
         }
@@ -37,7 +37,7 @@ impl Line {
     pub fn parse(text: &str) -> Option<Self> {
         let (kind, rest) = text.split_once(' ')?;
         match kind {
-            "directory" => Some(Self::Directory(rest.to_owned())),
+            "file" => Some(Self::File(rest.to_owned())),
             "crate" => Some(Self::Crate(rest.to_owned())),
             "public" => {
                 let (line, file) = rest.split_once(' ')?;
@@ -296,7 +296,7 @@ mod tests {
     #[test]
     fn lines_are_read_as_they_were_written() {
         for line in [
-            Line::Directory("/a b".into()),
+            Line::File("/a b".into()),
             Line::Crate("c".into()),
             Line::Public("/a b/src/lib.rs".into(), 12),
         ] {

@@ -22,7 +22,7 @@ use lockred_trace::audit::{Function as Compiled, Way};
 use lockred_trace::hooks;
 use names::Names;
 use order::Synchronises;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// What the analyses of the whole program know.
 pub struct Input<'a> {
@@ -32,8 +32,11 @@ pub struct Input<'a> {
     pub locksets: &'a Locksets,
 }
 
-/// Calls of functions whose path begins so are told only where it is the harness of a lock: they call nobody back, and do not wait.
-const QUIET: &[&str] = &["core::", "alloc::", "hashbrown::", "llvm."];
+/// Functions whose path begins so do nothing by themselves that is told; they may call what they are given.
+const QUIET: &[&str] = &["core::", "alloc::", "hashbrown::", "llvm.", "[", "(", "&", "*"];
+
+/// What these call is called by another thread.
+const ELSEWHERE: &[&str] = &["std::thread::"];
 
 /// Of a program that has not been changed yet; without `input`, if that takes too long to analyse.
 pub fn audit(
@@ -56,6 +59,7 @@ pub fn audit(
         sites,
         points: points.unwrap_or_default(),
         numbers,
+        called_back: HashMap::new(),
         synchronises: Synchronises::of(module),
         locks: HashMap::new(),
         audit: Audit { known: input.is_some(), ..Audit::default() },
@@ -99,6 +103,8 @@ struct Auditor<'a> {
     points: HashMap<Instruction, Point>,
     /// Functions of the package, by their number.
     numbers: HashMap<Function, u32>,
+    /// Functions of the package that functions of others call.
+    called_back: HashMap<Function, Vec<u32>>,
     synchronises: Synchronises,
     /// Locks that are surely held at accesses.
     locks: HashMap<(Instruction, usize), Vec<Lock>>,
@@ -212,9 +218,6 @@ impl Auditor<'_> {
         }
         let to = callee.and_then(|callee| self.numbers.get(&callee)).copied();
         let path = callee.map(|callee| path_of(&demangle(&callee.name()))).unwrap_or_default();
-        if to.is_none() && QUIET.iter().any(|quiet| path.starts_with(quiet)) {
-            return;
-        }
         let held: BTreeSet<Held> = match (self.input, self.points.get(&at)) {
             (Some(input), Some(&point)) => input
                 .locksets
@@ -223,12 +226,47 @@ impl Auditor<'_> {
                 .collect(),
             _ => BTreeSet::new(),
         };
-        if path.is_empty() && held.is_empty() {
-            return;
-        }
         let site = self.sites.of(self.context, function, at);
-        let held = held.into_iter().collect();
-        self.audit.calls.push(Call { site, from, to, callee: path, held });
+        let held: Vec<Held> = held.into_iter().collect();
+        let given_back = match (callee, to) {
+            (Some(callee), None) => self.called_back(callee, &path),
+            _ => Vec::new(),
+        };
+        for to in given_back {
+            let (callee, held) = (String::new(), held.clone());
+            self.audit.calls.push(Call { site, from, to: Some(to), callee, held });
+        }
+        if to.is_some() || !QUIET.iter().any(|quiet| path.starts_with(quiet)) {
+            self.audit.calls.push(Call { site, from, to, callee: path, held });
+        }
+    }
+
+    /// Functions of the package that one of another crate calls: closures that it is given.
+    fn called_back(&mut self, callee: Function, path: &str) -> Vec<u32> {
+        if ELSEWHERE.iter().any(|elsewhere| path.starts_with(elsewhere)) {
+            return Vec::new();
+        }
+        if let Some(known) = self.called_back.get(&callee) {
+            return known.clone();
+        }
+        let mut found = BTreeSet::new();
+        let mut seen = HashSet::from([callee]);
+        let mut open = vec![callee];
+        while let Some(function) = open.pop() {
+            for at in function.blocks().iter().flat_map(|block| block.instructions()) {
+                let Some(next) = at.callee().and_then(|callee| callee.as_function()) else {
+                    continue;
+                };
+                match self.numbers.get(&next) {
+                    Some(&number) => _ = found.insert(number),
+                    None if !order::is_aside(next) && seen.insert(next) => open.push(next),
+                    None => {}
+                }
+            }
+        }
+        let found: Vec<u32> = found.into_iter().collect();
+        self.called_back.insert(callee, found.clone());
+        found
     }
 
     /// Where a lock is asked for, with its name.

@@ -40,7 +40,12 @@ pub struct Names<'a> {
 
 impl<'a> Names<'a> {
     /// Of what a function has.
-    pub fn of(context: Context, module: &'a Module, package: &'a Package, function: Function) -> Self {
+    pub fn of(
+        context: Context,
+        module: &'a Module,
+        package: &'a Package,
+        function: Function,
+    ) -> Self {
         let types = ValueTypes::of(context, module, function);
         Self { context, module, package, types, known: HashMap::new() }
     }
@@ -153,7 +158,7 @@ impl<'a> Names<'a> {
 
     fn returned(&mut self, call: Instruction) -> Option<Place> {
         let function = call.callee()?.as_function()?;
-        let of = function.returned_type(self.context)?;
+        let of = function.declared_types(self.context).first().copied().flatten()?;
         self.behind(of, 0, Way::Exclusive)
     }
 
@@ -208,6 +213,12 @@ impl<'a> Names<'a> {
         }
     }
 
+    /// Whether all bytes of a type are of one field.
+    fn is_wrapper(&self, of: DebugType) -> bool {
+        let DebugShape::Fields(fields) = of.shape(self.context) else { return false };
+        fields.iter().any(|(_, at, field)| *at == 0 && field.size() == of.size())
+    }
+
     /// One of many.
     fn element(&self, place: Place, bytes: i64, stride: u32) -> Place {
         let mut place = moved(place, bytes);
@@ -236,15 +247,23 @@ impl<'a> Names<'a> {
         let mut offset = place.offset;
         loop {
             let modules = of.modules(self.context);
-            let is_own = modules.first().is_some_and(|krate| self.package.has_crate(krate));
+            // What a closure has captured has the names of variables.
+            let is_own = modules.first().is_some_and(|krate| self.package.has_crate(krate))
+                && !of.name().starts_with('{')
+                // A wrapper of one value is called as the field that it is.
+                && !(name.is_some() && self.is_wrapper(of));
             if is_own {
-                name = Some(short(&of.name()).to_owned());
+                name = Some(path(&modules, &of.name()));
             }
             let Some((field, inner, rest)) = offset.and_then(|at| self.inside(of, at)) else {
                 break;
             };
             if is_own && !field.is_empty() {
-                name = Some(format!("{}.{field}", short(&of.name())));
+                // The fields of tuples are numbers in the source.
+                let number =
+                    field.strip_prefix("__").filter(|n| n.bytes().all(|b| b.is_ascii_digit()));
+                let field = number.unwrap_or(&field);
+                name = Some(format!("{}.{field}", path(&modules, &of.name())));
             }
             (of, offset) = (inner, Some(rest));
         }
@@ -261,9 +280,11 @@ fn is_owner(name: &str) -> bool {
     name.starts_with("alloc::boxed::Box<") || name.starts_with("Box<")
 }
 
-/// A type's name without generic arguments.
-fn short(name: &str) -> &str {
-    name.split('<').next().unwrap_or(name)
+/// A type's path in its crate, without generic arguments.
+fn path(modules: &[String], name: &str) -> String {
+    let around = modules.iter().skip(1).map(String::as_str);
+    let parts = around.chain([name]).map(|part| part.split('<').next().unwrap_or(part));
+    parts.collect::<Vec<_>>().join("::")
 }
 
 fn moved(place: Place, bytes: i64) -> Place {

@@ -1,12 +1,18 @@
 //! What may have synchronised before a point of a function, or may do so behind it.
 
-use crate::llvm::{Block, Function, Instruction, Module, Opcode};
+use crate::llvm::{Block, Function, Instruction, Linkage, Module, Opcode};
 use crate::recognise::{demangle, path_of};
 use lockred_trace::hooks::Order;
 use std::collections::{HashMap, HashSet};
 
 /// Functions that synchronise only for themselves.
 const ASIDE: &[&str] = &["core::fmt::", "core::panicking::", "std::panicking::", "alloc::fmt::"];
+
+/// Whether a function is one of those.
+pub fn is_aside(function: Function) -> bool {
+    let path = path_of(&demangle(&function.name()));
+    ASIDE.iter().any(|aside| path.starts_with(aside))
+}
 
 /// What a function does, itself or by what it calls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -33,9 +39,16 @@ impl Does {
     }
 }
 
+/// Calls of a function's callers that are looked at.
+const DEPTH: u32 = 3;
+
 /// By function.
 #[derive(Debug, Default)]
-pub struct Synchronises(HashMap<Function, Does>);
+pub struct Synchronises {
+    does: HashMap<Function, Does>,
+    /// What is around the calls of a function that only direct calls lead to.
+    outside: HashMap<Function, Does>,
+}
 
 /// What an instruction does by itself.
 fn own(at: Instruction) -> Does {
@@ -65,8 +78,7 @@ impl Synchronises {
         let mut does: HashMap<Function, Does> = HashMap::new();
         let mut callers: HashMap<Function, Vec<Function>> = HashMap::new();
         for function in module.functions() {
-            let path = path_of(&demangle(&function.name()));
-            if ASIDE.iter().any(|aside| path.starts_with(aside)) {
+            if is_aside(function) {
                 continue;
             }
             let mut all = Does::default();
@@ -91,16 +103,47 @@ impl Synchronises {
                 }
             }
         }
-        Self(does)
+        Self { does, outside: HashMap::new() }
     }
 
     fn does(&self, at: Instruction) -> Does {
-        let called = callee(at).and_then(|callee| self.0.get(&callee)).copied();
+        let called = callee(at).and_then(|callee| self.does.get(&callee)).copied();
         own(at).or(called.unwrap_or_default())
     }
 
-    /// Of each instruction of a function: whether something may have acquired before, and whether something may release behind it.
-    pub fn around(&self, function: Function) -> HashMap<Instruction, Does> {
+    /// Of each instruction of a function: whether something may have acquired before, and whether something may release behind it; in the function, or
+    /// around one of its calls, where all of these are known.
+    pub fn around(&mut self, function: Function) -> HashMap<Instruction, Does> {
+        let outside = self.outside(function, DEPTH);
+        let mut around = self.inside(function);
+        around.values_mut().for_each(|does| *does = does.or(outside));
+        around
+    }
+
+    fn outside(&mut self, function: Function, depth: u32) -> Does {
+        let users = function.value().users();
+        let is_call = |at: &Instruction| callee(*at) == Some(function);
+        let calls: Vec<Instruction> =
+            users.iter().filter_map(|user| user.as_instruction()).filter(is_call).collect();
+        if depth == 0 || calls.len() < users.len() || function.linkage() != Linkage::Internal {
+            return Does::default();
+        }
+        if let Some(&known) = self.outside.get(&function) {
+            return known;
+        }
+        // Of a circle, nothing more is asked.
+        self.outside.insert(function, Does::default());
+        let mut found = Does::default();
+        for call in calls {
+            let caller = call.function();
+            let here = self.inside(caller).get(&call).copied().unwrap_or_default();
+            found = found.or(here).or(self.outside(caller, depth - 1));
+        }
+        self.outside.insert(function, found);
+        found
+    }
+
+    fn inside(&self, function: Function) -> HashMap<Instruction, Does> {
         let blocks = function.blocks();
         let all: HashMap<Block, Vec<(Instruction, Does)>> = blocks
             .iter()

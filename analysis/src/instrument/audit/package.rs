@@ -7,7 +7,7 @@ use std::collections::HashSet;
 /// See the module.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Package {
-    directories: Vec<String>,
+    files: HashSet<String>,
     crates: HashSet<String>,
     public: HashSet<(String, u32)>,
 }
@@ -30,7 +30,7 @@ impl Package {
         let mut package = Self::default();
         for line in lines {
             match line {
-                Line::Directory(path) => package.directories.push(path),
+                Line::File(path) => _ = package.files.insert(path),
                 Line::Crate(name) => _ = package.crates.insert(name),
                 Line::Public(file, line) => _ = package.public.insert((file, line)),
             }
@@ -40,7 +40,7 @@ impl Package {
 
     /// Whether a file is one of the package's.
     pub fn has_file(&self, file: &str) -> bool {
-        self.directories.iter().any(|directory| file.starts_with(directory))
+        self.files.contains(file)
     }
 
     /// Whether a crate is one of the package's.

@@ -24,42 +24,40 @@ pub fn placed<'a>(input: &'a Input<'_>) -> Vec<Placed<'a>> {
         let key = (&*atomic.place.file, atomic.place.at.line, atomic.kind);
         by_line.entry(key).or_default().insert(&atomic.object);
     }
-    let mut owners: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut owners: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for (_, of) in input.source.all(|file| &file.types) {
         for field in of.fields.iter().filter(|field| field.holds == Holds::Atomic) {
-            owners.entry(&field.name).or_default().insert(&of.name);
+            owners.entry(&field.name).or_default().insert(input.names.of_type(of));
         }
     }
-    let statics: BTreeSet<&str> =
-        input.source.all(|file| &file.statics).map(|(_, of)| &*of.name).collect();
+    let statics: BTreeMap<&str, String> = input
+        .source
+        .all(|file| &file.statics)
+        .map(|(_, of)| (&*of.name, input.names.of_static(of)))
+        .collect();
     let name = |file: &Path, written: &Written| {
         let compiled = by_line.get(&(file, written.at.line, written.kind));
         if let Some(names) = compiled.filter(|names| names.len() == 1) {
-            let name = names.iter().next().map_or("", |name| name.rsplit("::").next().unwrap_or(name));
-            return name.to_owned();
+            return names.iter().map(|name| input.names.object(name)).collect();
         }
-        if statics.contains(&*written.on) {
-            return written.on.clone();
+        if let Some(name) = statics.get(&*written.on).filter(|_| !written.is_field) {
+            return name.clone();
         }
-        let owners = owners.get(&*written.on);
         let within = written.within.as_deref().filter(|_| written.of_self);
-        match owners {
-            Some(owners) => {
-                let own = within.filter(|of| owners.contains(of));
-                let only = owners.iter().next().copied().filter(|_| owners.len() == 1);
-                match own.or(only) {
-                    Some(owner) => format!("{owner}.{}", written.on),
-                    None => format!("{} (of several types)", written.on),
-                }
-            }
-            None => {
-                let function = input.file(file).and_then(|file| file.function(written.at));
-                let function = function.map_or("", |function| &*function.name);
-                match written.on.as_str() {
-                    "" => format!("a value in {function}"),
-                    on => format!("{on} in {function}"),
-                }
-            }
+        let within = within.map(|of| input.names.in_file(input.source, of, file));
+        if let Some(owners) = owners.get(&*written.on).filter(|_| written.is_field) {
+            let own = within.filter(|of| owners.contains(of));
+            let only = owners.iter().next().cloned().filter(|_| owners.len() == 1);
+            return match own.or(only) {
+                Some(owner) => format!("{owner}.{}", written.on),
+                None => format!("{} (of several types)", written.on),
+            };
+        }
+        let function = input.file(file).and_then(|file| file.function(written.at));
+        let function = function.map_or("", |function| &*function.name);
+        match written.on.as_str() {
+            "" => format!("a value in {function}"),
+            on => format!("{on} in {function}"),
         }
     };
     let all = input.source.all(|file| &file.atomics);
@@ -68,13 +66,19 @@ pub fn placed<'a>(input: &'a Input<'_>) -> Vec<Placed<'a>> {
         .collect()
 }
 
-/// Whether the function around a place has a fence that does something.
-pub fn is_fenced(input: &Input<'_>, placed: &Placed<'_>, does: fn(Order) -> bool) -> bool {
+/// Whether the function around a place has a fence that does something, on the side where it counts: before a write, behind a read.
+fn is_fenced(
+    input: &Input<'_>,
+    placed: &Placed<'_>,
+    does: fn(Order) -> bool,
+    before: bool,
+) -> bool {
     let Some(file) = input.file(placed.file) else { return false };
     let Some(function) = file.function(placed.written.at) else { return false };
     file.atomics.iter().any(|other| {
         other.kind == Kind::Fence
             && does(other.order)
+            && (other.at < placed.written.at) == before
             && function.span.0 <= other.at
             && other.at < function.span.1
     })
@@ -84,7 +88,7 @@ pub fn is_fenced(input: &Input<'_>, placed: &Placed<'_>, does: fn(Order) -> bool
 pub fn releases(input: &Input<'_>, placed: &Placed<'_>) -> bool {
     let written = placed.written;
     written.kind.writes()
-        && (written.order.releases() || is_fenced(input, placed, Order::releases))
+        && (written.order.releases() || is_fenced(input, placed, Order::releases, true))
 }
 
 /// Whether an operation sees what happened before what it reads.
@@ -93,7 +97,7 @@ pub fn acquires(input: &Input<'_>, placed: &Placed<'_>) -> bool {
     written.kind.reads()
         && (written.order.acquires()
             || written.failure.is_some_and(Order::acquires)
-            || is_fenced(input, placed, Order::acquires))
+            || is_fenced(input, placed, Order::acquires, false))
 }
 
 /// All atomic variables.
@@ -113,9 +117,8 @@ pub fn of(input: &Input<'_>) -> Vec<Atomic> {
     let atomic = |(name, mut operations): (String, Vec<Operation>)| {
         operations.sort_by(|a, b| a.place.cmp(&b.place));
         let mut pairs = Vec::new();
-        for (release, first) in operations.iter().enumerate().filter(|(_, it)| it.releases) {
+        for (release, _) in operations.iter().enumerate().filter(|(_, it)| it.releases) {
             let acquires = operations.iter().enumerate().filter(|(_, it)| it.acquires);
-            let _ = first;
             pairs.extend(acquires.map(|(acquire, _)| (release, acquire)));
         }
         Atomic { name, operations, pairs }

@@ -4,7 +4,7 @@ use super::objects::{by_name, is_exclusive, is_unsafe};
 use super::{Input, atomics, order};
 use crate::audit::compiled::Access;
 use crate::audit::report::{Across, Audit, Finding, Held, Place};
-use crate::audit::source::Holds;
+use crate::audit::source::Use;
 use crate::fingerprint::Fingerprint;
 use lockred_trace::audit::{Kind, Order};
 use lockred_trace::codes::WarningKind;
@@ -28,7 +28,8 @@ pub fn of(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
         ];
         order.iter().position(|kind| *kind == finding.kind).unwrap_or(order.len())
     };
-    findings.sort_by_key(|finding| (rank(finding), finding.subject.clone(), finding.places.clone()));
+    findings
+        .sort_by_key(|finding| (rank(finding), finding.subject.clone(), finding.places.clone()));
     findings
 }
 
@@ -64,12 +65,11 @@ fn owner(object: &str) -> &str {
 /// Writes in unsafe code, to what threads may share, with nothing in sight that orders them.
 fn unprotected(input: &Input<'_>) -> Vec<Finding> {
     let shareable = input.shareable();
-    let statics: BTreeSet<&str> =
-        input.source.all(|file| &file.statics).map(|(_, of)| &*of.name).collect();
+    let statics: BTreeSet<String> =
+        input.source.all(|file| &file.statics).map(|(_, of)| input.names.of_static(of)).collect();
     let mut findings = Vec::new();
     for (object, accesses) in by_name(input) {
-        let last = object.rsplit("::").next().unwrap_or(object);
-        if !shareable.contains(owner(object)) && !statics.contains(last) {
+        if !shareable.contains(owner(&object)) && !statics.contains(&object) {
             continue;
         }
         let is_told = |access: &&&Access| {
@@ -95,10 +95,10 @@ fn unprotected(input: &Input<'_>) -> Vec<Finding> {
             findings.push(finding(
                 input,
                 WarningKind::UnprotectedWrite,
-                owner(last),
-                format!("`{last}` may be written by several threads at once: nothing in {function} orders that"),
+                owner(&object),
+                format!("`{object}` may be written by several threads at once: nothing in {function} orders that"),
                 places,
-                &["no lock is held, and no atomic operation is around it; callers may still see to that"],
+                &["no lock is held, and no atomic operation is around it or its calls; who calls from outside may still see to that"],
             ));
         }
     }
@@ -109,14 +109,8 @@ fn unprotected(input: &Input<'_>) -> Vec<Finding> {
 fn unbounded(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
     let mut findings = Vec::new();
     for it in &audit.impls {
-        let declared = input.source.all(|file| &file.types).find(|(_, of)| of.name == it.of);
-        let holds = |parameter: &&String| match declared {
-            Some((_, of)) => of.fields.iter().any(|field| {
-                !field.marker && field.holds != Holds::Atomic && field.mentions.contains(parameter)
-            }),
-            None => true,
-        };
-        let told: Vec<&String> = it.unbounded.iter().filter(holds).collect();
+        let told: Vec<&String> =
+            it.unbounded.iter().filter(|name| holds(input, &it.of, name)).collect();
         if told.is_empty() {
             continue;
         }
@@ -132,6 +126,43 @@ fn unbounded(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
         ));
     }
     findings
+}
+
+/// Whether values of a type may hold one of a parameter; those of a type that is not known may.
+fn holds(input: &Input<'_>, of: &str, parameter: &str) -> bool {
+    let declared = input.source.all(|file| &file.types);
+    let Some((_, of)) = declared.into_iter().find(|(_, it)| input.names.of_type(it) == of) else {
+        return true;
+    };
+    let uses: Vec<&Use> = of.fields.iter().flat_map(|field| &field.uses).collect();
+    has(input, &uses, parameter, &mut BTreeSet::new())
+}
+
+/// Whether one of these uses of a parameter is of its values. `seen`: types, and which of their parameters, that are looked at already.
+fn has<'a>(
+    input: &'a Input<'_>,
+    uses: &[&'a Use],
+    parameter: &str,
+    seen: &mut BTreeSet<(&'a str, usize)>,
+) -> bool {
+    uses.iter().filter(|(name, _)| name == parameter).any(|(_, inside)| {
+        let Some((around, number)) = inside else { return true };
+        if around == "PhantomData" || !seen.insert((around, *number)) {
+            return false;
+        }
+        let types = input.source.all(|file| &file.types).filter(|(_, it)| it.name == *around);
+        let types = types.map(|(_, it)| {
+            let uses = it.fields.iter().flat_map(|field| &field.uses).collect();
+            (it.parameters.get(*number), uses)
+        });
+        let aliases = input.source.all(|file| &file.aliases).filter(|(_, it)| it.0 == *around);
+        let aliases = aliases.map(|(_, it)| (it.1.get(*number), it.2.iter().collect()));
+        let known: Vec<(Option<&String>, Vec<&Use>)> = types.chain(aliases).collect();
+        known.is_empty()
+            || known
+                .iter()
+                .any(|(inner, uses)| inner.is_some_and(|inner| has(input, uses, inner, seen)))
+    })
 }
 
 fn circles(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
@@ -165,14 +196,19 @@ fn circles(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
 fn unpaired(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
     let mut findings = Vec::new();
     let strong = input.source.all(|file| &file.atomics);
-    let fenced = strong.into_iter().any(|(_, it)| it.kind == Kind::Fence && it.order == Order::SeqCst);
+    let fenced =
+        strong.into_iter().any(|(_, it)| it.kind == Kind::Fence && it.order == Order::SeqCst);
     let all = atomics::placed(input);
     let is_public = |name: &str| {
         let field = |(_, of): (_, &crate::audit::source::Type)| {
-            of.fields.iter().any(|f| f.public && format!("{}.{}", of.name, f.name) == name)
+            let of_type = input.names.of_type(of);
+            of.fields.iter().any(|f| f.public && format!("{of_type}.{}", f.name) == name)
         };
         input.source.all(|file| &file.types).any(field)
-            || input.source.all(|file| &file.statics).any(|(_, of)| of.public && of.name == name)
+            || input
+                .source
+                .all(|file| &file.statics)
+                .any(|(_, of)| of.public && input.names.of_static(of) == name)
     };
     let is_known = |name: &str| {
         let object = audit.objects.iter().any(|object| object.name == name);
@@ -206,12 +242,15 @@ fn unpaired(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
         .collect();
     for placed in all.iter().filter(|placed| pointers.contains(&*placed.name)) {
         let written = placed.written;
-        let relaxed = written.kind.writes() && written.order == Order::Relaxed && !written.stores_null;
+        let relaxed =
+            written.kind.writes() && written.order == Order::Relaxed && !written.stores_null;
         if !relaxed || atomics::releases(input, placed) || is_prepared(input, placed, &all) {
             continue;
         }
         let is_loaded = |other: &&atomics::Placed<'_>| {
-            other.name == placed.name && other.written.kind.reads() && other.written.at != written.at
+            other.name == placed.name
+                && other.written.kind.reads()
+                && other.written.at != written.at
         };
         let Some(load) = all.iter().find(is_loaded) else { continue };
         let places = vec![
@@ -255,7 +294,9 @@ fn held(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
     for Held { across, lock, what, place, acquired, behind } in &audit.held {
         let (kind, message) = match across {
             Across::Call => continue,
-            Across::Await => (WarningKind::LockAcrossAwait, format!("{lock} is alive across .await")),
+            Across::Await => {
+                (WarningKind::LockAcrossAwait, format!("{lock} is alive across .await"))
+            }
             Across::Spawn => (
                 WarningKind::LockAcrossThread,
                 format!("a thread may be started while `{lock}` is held: {what}"),
@@ -278,12 +319,16 @@ fn held(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
         }
         places.extend(behind.iter().map(|place| ("which leads here".to_owned(), place.clone())));
         let note = match across {
-            Across::Await => "another task of the same thread that wants the lock blocks the thread for ever",
+            Across::Await => {
+                "another task of the same thread that wants the lock blocks the thread for ever"
+            }
             Across::Spawn => "a thread that wants the lock has to wait for who has started it",
             Across::Join => "a deadlock, if that thread wants the lock",
             _ => "who wants the lock waits as long",
         };
-        findings.push(finding(input, kind, &place.function, message, places, &[note]));
+        // A method is told with its type.
+        let subject = place.function.split("::").next().unwrap_or(&place.function);
+        findings.push(finding(input, kind, subject, message, places, &[note]));
     }
     findings
 }

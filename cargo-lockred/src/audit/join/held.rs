@@ -31,7 +31,12 @@ pub fn of(input: &Input<'_>) -> Vec<Held> {
                 Does::Waits => Across::Blocking,
                 Does::Leaves => Across::Call,
             };
-            let lock = call.held.iter().map(|held| &*held.lock).collect::<Vec<_>>().join(", ");
+            let lock = call
+                .held
+                .iter()
+                .map(|held| input.names.object(&held.lock))
+                .collect::<Vec<_>>()
+                .join(", ");
             found.insert(Held {
                 across,
                 lock,

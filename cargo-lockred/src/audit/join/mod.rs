@@ -3,12 +3,14 @@
 mod atomics;
 mod findings;
 mod held;
+mod names;
 mod objects;
 mod order;
 
 use super::compiled::{self, Compiled};
 use super::report::{Audit, Impl, Place, Seen, Type};
 use super::source::{File, Position, Source};
+use names::Names;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -24,6 +26,21 @@ pub struct Input<'a> {
     pub root: &'a Path,
     /// The targets that were compiled.
     pub targets: Vec<String>,
+    /// What types are called.
+    pub names: Names,
+}
+
+impl<'a> Input<'a> {
+    /// Of a package.
+    pub fn new(
+        package: &'a str,
+        source: &'a Source,
+        compiled: &'a Compiled,
+        root: &'a Path,
+        targets: Vec<String>,
+    ) -> Self {
+        Self { package, source, compiled, root, targets, names: Names::of(source) }
+    }
 }
 
 impl Input<'_> {
@@ -51,20 +68,21 @@ impl Input<'_> {
 
     /// Types whose values may be shared by the word of `unsafe impl`, or are in static variables, and all types in them.
     fn shareable(&self) -> BTreeSet<String> {
-        let impls = self.source.all(|file| &file.impls).map(|(_, it)| it.name.clone());
-        let statics = self.source.all(|file| &file.statics).flat_map(|(_, it)| it.mentions.clone());
-        let mut fields: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-        for (_, it) in self.source.all(|file| &file.types) {
-            let mentioned = it.fields.iter().flat_map(|field| &field.mentions).map(|m| &**m);
-            fields.entry(&it.name).or_default().extend(mentioned);
-        }
+        let Self { source, names, .. } = self;
+        let meant = |file: &Path, name: &str| names.meant(source, name, file);
+        let impls = source.all(|file| &file.impls).flat_map(|(file, it)| meant(file, &it.name));
+        let statics = source.all(|file| &file.statics);
+        let statics =
+            statics.flat_map(|(file, it)| it.mentions.iter().flat_map(move |m| meant(file, m)));
+        let mut open: Vec<_> = impls.chain(statics).collect();
+        let files: BTreeMap<&str, &Path> =
+            source.all(|file| &file.types).map(|(file, it)| (&*it.path, file)).collect();
         let mut found: BTreeSet<String> = BTreeSet::new();
-        let mut open: Vec<String> = impls.chain(statics).collect();
-        while let Some(name) = open.pop() {
-            if let Some(inside) = fields.get(name.as_str())
-                && found.insert(name)
-            {
-                open.extend(inside.iter().map(|&name| name.to_owned()));
+        while let Some(of) = open.pop() {
+            if found.insert(names.of_type(of)) {
+                let file = files.get(&*of.path).copied().unwrap_or(Path::new(""));
+                let mentions = of.fields.iter().flat_map(|field| &field.mentions);
+                open.extend(mentions.flat_map(|name| meant(file, name)));
             }
         }
         found
@@ -74,7 +92,7 @@ impl Input<'_> {
 /// Joins it.
 pub fn audit(input: &Input<'_>) -> Audit {
     let impls = input.source.all(|file| &file.impls).map(|(file, it)| Impl {
-        of: it.name.clone(),
+        of: input.names.in_file(input.source, &it.name, file),
         name: it.of.name(),
         text: it.text.clone(),
         unbounded: it.unbounded.clone(),
@@ -103,10 +121,10 @@ fn types(input: &Input<'_>, audit: &Audit) -> Vec<Type> {
     wanted.extend(audit.atomics.iter().map(|atomic| owner(&atomic.name)));
     let mut declared: BTreeMap<String, Place> = BTreeMap::new();
     for (file, it) in input.source.all(|file| &file.types) {
-        declared.entry(it.name.clone()).or_insert_with(|| input.place(file, it.at));
+        declared.entry(input.names.of_type(it)).or_insert_with(|| input.place(file, it.at));
     }
     for (file, it) in input.source.all(|file| &file.statics) {
-        declared.entry(it.name.clone()).or_insert_with(|| input.place(file, it.at));
+        declared.entry(input.names.of_static(it)).or_insert_with(|| input.place(file, it.at));
     }
     let told = |name: String| {
         let place = declared.get(&name).cloned().unwrap_or_default();

@@ -11,10 +11,10 @@ use lockred_trace::audit::Way;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Accesses by the name of their object.
-pub fn by_name<'a>(input: &'a Input<'_>) -> BTreeMap<&'a str, Vec<&'a Access>> {
-    let mut by_name: BTreeMap<&str, Vec<&Access>> = BTreeMap::new();
+pub fn by_name<'a>(input: &'a Input<'_>) -> BTreeMap<String, Vec<&'a Access>> {
+    let mut by_name: BTreeMap<String, Vec<&Access>> = BTreeMap::new();
     for access in input.compiled.accesses.iter().filter(|access| !access.object.is_empty()) {
-        by_name.entry(&access.object).or_default().push(access);
+        by_name.entry(input.names.object(&access.object)).or_default().push(access);
     }
     by_name
 }
@@ -47,11 +47,12 @@ pub fn of(input: &Input<'_>) -> Vec<Object> {
         let synchronises = of.fields.iter().any(|field| {
             matches!(field.holds, Holds::Atomic | Holds::Lock | Holds::Synchronisation)
         });
-        if !synchronises && !shareable.contains(&of.name) {
+        let name = input.names.of_type(of);
+        if !synchronises && !shareable.contains(&name) {
             continue;
         }
         for field in of.fields.iter().filter(|field| field.holds != Holds::Phantom) {
-            let name = format!("{}.{}", of.name, field.name);
+            let name = format!("{name}.{}", field.name);
             if !told.insert(name.clone()) {
                 continue;
             }
@@ -61,12 +62,11 @@ pub fn of(input: &Input<'_>) -> Vec<Object> {
         }
     }
     for (file, of) in input.source.all(|file| &file.statics) {
-        let is_it = |name: &&str| name.rsplit("::").next() == Some(&of.name);
-        let known = accesses.iter().filter(|(name, _)| is_it(name));
-        let known: Vec<&Access> = known.flat_map(|(_, known)| known.clone()).collect();
+        let name = input.names.of_static(of);
+        let known = accesses.get(&name).map_or(&[][..], Vec::as_slice);
         let holds = if of.mutable { Holds::Cell } else { of.holds };
         let place = input.place(file, of.at);
-        objects.push(object(input, of.name.clone(), &of.text, holds, &known, place));
+        objects.push(object(input, name.clone(), &of.text, holds, known, place));
     }
     objects
 }
@@ -118,7 +118,7 @@ fn protection(input: &Input<'_>, accesses: &[&Access], object: &mut Object) -> C
     let mut locks = shared[0].locks.clone();
     shared.iter().for_each(|access| locks.retain(|lock| access.locks.contains(lock)));
     if !locks.is_empty() {
-        object.locks = locks.into_iter().collect();
+        object.locks = locks.iter().map(|lock| input.names.object(lock)).collect();
         return Class::Locked;
     }
     let is_bare = |access: &&Access| {

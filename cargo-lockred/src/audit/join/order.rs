@@ -9,7 +9,8 @@ pub fn edges(input: &Input<'_>) -> Vec<Edge> {
     let mut found: BTreeMap<(String, String), BTreeSet<(Place, Place)>> = BTreeMap::new();
     for (held, wanted) in &input.compiled.nested {
         let sites = (input.compiled_place(&held.place), input.compiled_place(&wanted.place));
-        found.entry((held.lock.clone(), wanted.lock.clone())).or_default().insert(sites);
+        let names = (input.names.object(&held.lock), input.names.object(&wanted.lock));
+        found.entry(names).or_default().insert(sites);
     }
     let edge = |((held, wanted), sites): (_, BTreeSet<_>)| Edge {
         held,

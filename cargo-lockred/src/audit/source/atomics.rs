@@ -9,6 +9,8 @@ use syn::{Expr, Member};
 pub struct Operation {
     /// The field, static or variable that it is called on; empty for fences, and where that is something else.
     pub on: String,
+    /// It is a field.
+    pub is_field: bool,
     /// It is a field of `self`.
     pub of_self: bool,
     /// The type whose function it is in.
@@ -43,16 +45,20 @@ fn kind(method: &str) -> Option<Kind> {
     Some(match method {
         "load" | "load_consume" => Kind::Load,
         "store" => Kind::Store,
-        "compare_exchange" | "compare_exchange_weak" | "compare_and_set" | "fetch_update"
-        | "try_update" | "update" => Kind::Exchange,
+        "compare_exchange"
+        | "compare_exchange_weak"
+        | "compare_and_set"
+        | "fetch_update"
+        | "try_update"
+        | "update" => Kind::Exchange,
         "swap" => Kind::Update,
         _ if method.starts_with("fetch_") => Kind::Update,
         _ => return None,
     })
 }
 
-/// What an expression is: the last field, or a variable, and whether that is a field of `self`.
-fn named(expression: &Expr) -> (String, bool) {
+/// What an expression is: the last field, or a variable; whether that is a field, and one of `self`.
+fn named(expression: &Expr) -> (String, bool, bool) {
     match expression {
         Expr::Field(field) => {
             let name = match &field.member {
@@ -60,17 +66,18 @@ fn named(expression: &Expr) -> (String, bool) {
                 Member::Unnamed(index) => index.index.to_string(),
             };
             let of_self = matches!(&*field.base, Expr::Path(path) if path.path.is_ident("self"));
-            (name, of_self)
+            (name, true, of_self)
         }
         Expr::Path(path) => {
-            (path.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default(), false)
+            let last = path.path.segments.last();
+            (last.map(|last| last.ident.to_string()).unwrap_or_default(), false, false)
         }
         Expr::Paren(inner) => named(&inner.expr),
         Expr::Reference(inner) => named(&inner.expr),
         Expr::Index(inner) => named(&inner.expr),
         Expr::Unary(inner) => named(&inner.expr),
         Expr::Try(inner) => named(&inner.expr),
-        _ => (String::new(), false),
+        _ => (String::new(), false, false),
     }
 }
 
@@ -80,12 +87,13 @@ pub fn of(call: &syn::ExprMethodCall, within: Option<&str>) -> Option<Operation>
     let kind = kind(&method)?;
     let orders: Vec<Order> = call.args.iter().filter_map(order).collect();
     let &first = orders.first()?;
-    let (on, of_self) = named(&call.receiver);
+    let (on, is_field, of_self) = named(&call.receiver);
     let stores_null = call.args.first().is_some_and(|value| {
         super::bounds::names(value, "null_mut") || super::bounds::names(value, "null")
     });
     Some(Operation {
         on,
+        is_field,
         of_self,
         within: within.map(str::to_owned),
         failure: if kind == Kind::Exchange { orders.get(1).copied() } else { None },
@@ -107,6 +115,7 @@ pub fn fence(call: &syn::ExprCall, within: Option<&str>) -> Option<Operation> {
     let order = call.args.first().and_then(order)?;
     Some(Operation {
         on: String::new(),
+        is_field: false,
         of_self: false,
         within: within.map(str::to_owned),
         method: "fence".into(),

@@ -11,7 +11,8 @@ use syn::visit::Visit;
 use syn::{Block, Expr, Pat, Stmt};
 
 /// Methods that give guards, when they take nothing.
-const ACQUIRE: &[&str] = &["lock", "read", "write", "upgradable_read", "lock_arc", "write_arc", "read_arc"];
+const ACQUIRE: &[&str] =
+    &["lock", "read", "write", "upgradable_read", "lock_arc", "write_arc", "read_arc"];
 /// What comes behind them without giving anything but the guard.
 const THROUGH: &[&str] = &["unwrap", "expect", "unwrap_or_else", "unwrap_or_default"];
 
@@ -49,7 +50,9 @@ impl<'a> Visit<'a> for Finder {
     fn visit_expr(&mut self, it: &'a Expr) {
         match it {
             // `.lock().await` is another kind of lock, made to be held so.
-            Expr::Await(inner) if guard(&inner.base).is_some() => self.awaits.push(inner.await_token.span()),
+            Expr::Await(inner) if guard(&inner.base).is_some() => {
+                self.awaits.push(inner.await_token.span())
+            }
             Expr::Closure(_) | Expr::Async(_) => {}
             _ => {
                 if let Some(span) = guard(it) {
@@ -63,7 +66,8 @@ impl<'a> Visit<'a> for Finder {
     fn visit_item(&mut self, _: &'a syn::Item) {}
 
     fn visit_expr_call(&mut self, it: &'a syn::ExprCall) {
-        let is_it = |argument: &Expr| matches!(argument, Expr::Path(p) if p.path.is_ident(&self.name));
+        let is_it =
+            |argument: &Expr| matches!(argument, Expr::Path(p) if p.path.is_ident(&self.name));
         if it.args.iter().any(is_it) {
             self.dropped = Some(self.name.clone());
         }

@@ -10,7 +10,7 @@ mod types;
 mod visit;
 
 pub use atomics::Operation;
-pub use types::{Holds, Static, Type};
+pub use types::{Holds, Static, Type, Use};
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -110,6 +110,8 @@ pub struct File {
     pub impls: Vec<Impl>,
     /// Structures, enumerations and unions.
     pub types: Vec<Type>,
+    /// Other names of types: the name, its parameters, and what it uses.
+    pub aliases: Vec<(String, Vec<String>, Vec<Use>)>,
     /// Static variables.
     pub statics: Vec<Static>,
     /// Functions, without those of tests.

@@ -6,18 +6,22 @@ use std::path::{Path, PathBuf};
 /// Reads a file and the modules that it names.
 pub fn read(source: &mut Source, root: &Path) {
     let directory = root.parent().unwrap_or(Path::new("")).to_owned();
-    let mut open = vec![(root.to_owned(), directory, false)];
-    while let Some((path, directory, test)) = open.pop() {
+    let mut open = vec![(root.to_owned(), directory, Vec::new(), false)];
+    while let Some((path, directory, around, test)) = open.pop() {
         if source.files.contains_key(&path) {
             continue;
         }
-        match parse(&path, test) {
+        match parse(&path, &around, test) {
             Ok((file, modules)) => {
                 source.files.insert(path.clone(), file);
                 for module in modules {
-                    open.extend(found(&path, &directory, &module).map(|(file, inside)| {
-                        (file, inside, test || module.test)
-                    }));
+                    let path_of_module: Vec<String> =
+                        around.iter().chain(&module.path).cloned().collect();
+                    open.extend(
+                        found(&path, &directory, &module).map(|(file, inside)| {
+                            (file, inside, path_of_module, test || module.test)
+                        }),
+                    );
                 }
             }
             Err(error) => source.unread.push((path, error)),
@@ -36,10 +40,10 @@ pub struct Module {
     pub test: bool,
 }
 
-fn parse(path: &Path, test: bool) -> Result<(File, Vec<Module>), String> {
+fn parse(path: &Path, around: &[String], test: bool) -> Result<(File, Vec<Module>), String> {
     let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
     let syntax = syn::parse_file(&text).map_err(|e| e.to_string())?;
-    Ok(visit::file(&text, &syntax, test))
+    Ok(visit::file(&text, &syntax, around, test))
 }
 
 /// The file of a module, and the directory of its own modules. One that is not there belongs to another platform.

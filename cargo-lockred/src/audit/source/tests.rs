@@ -2,7 +2,7 @@ use super::*;
 use lockred_trace::audit::{Kind, Order};
 
 fn file(text: &str) -> File {
-    visit::file(text, &syn::parse_file(text).unwrap(), false).0
+    visit::file(text, &syn::parse_file(text).unwrap(), &[], false).0
 }
 
 #[test]
@@ -82,5 +82,8 @@ fn fields_hold_what_is_inside_of_wrappers() {
     let holds: Vec<Holds> = file.types[0].fields.iter().map(|field| field.holds).collect();
     use Holds::*;
     assert_eq!(holds, [Atomic, Lock, Pointer, Cell, Phantom, Pointer, Plain]);
-    assert!(file.types[0].fields[4].marker);
+    let uses = |field: usize| file.types[0].fields[field].uses.clone();
+    assert_eq!(uses(2), [("T".to_owned(), None)]);
+    assert_eq!(uses(3), [("T".to_owned(), Some(("UnsafeCell".to_owned(), 0)))]);
+    assert!(uses(4).is_empty());
 }

@@ -23,6 +23,9 @@ pub enum Holds {
     Plain,
 }
 
+/// A name in a type, and the type whose argument it is, with the number of that.
+pub type Use = (String, Option<(String, usize)>);
+
 /// A field.
 #[derive(Clone, Debug)]
 pub struct Field {
@@ -34,8 +37,8 @@ pub struct Field {
     pub holds: Holds,
     /// The names of all types in it.
     pub mentions: Vec<String>,
-    /// It is a marker that says nothing of values: `PhantomData<fn() -> T>`.
-    pub marker: bool,
+    /// The names in it that have no arguments: parameters are among them.
+    pub uses: Vec<Use>,
     /// It is visible outside of the crate.
     pub public: bool,
 }
@@ -45,8 +48,12 @@ pub struct Field {
 pub struct Type {
     /// Its name.
     pub name: String,
+    /// Its path in the crate.
+    pub path: String,
     /// Where.
     pub at: Position,
+    /// Its type parameters.
+    pub parameters: Vec<String>,
     /// Its fields; of an enumeration, those of all variants.
     pub fields: Vec<Field>,
     /// It borrows: it has a lifetime, as a guard has.
@@ -58,6 +65,8 @@ pub struct Type {
 pub struct Static {
     /// Its name.
     pub name: String,
+    /// Its path in the crate.
+    pub path: String,
     /// Its type, as it is written.
     pub text: String,
     /// What it holds.
@@ -73,12 +82,44 @@ pub struct Static {
 }
 
 /// Around what matters.
-const WRAPPERS: &[&str] =
-    &["CachePadded", "CacheLine", "Arc", "Box", "Option", "ManuallyDrop", "MaybeUninit", "Vec", "Pin", "NonNull"];
-const LOCKS: &[&str] = &["Mutex", "RwLock", "FairMutex", "ReentrantMutex", "ReentrantLock", "SpinMutex", "SpinRwLock", "ShardedLock"];
+const WRAPPERS: &[&str] = &[
+    "CachePadded",
+    "CacheLine",
+    "Arc",
+    "Box",
+    "Option",
+    "ManuallyDrop",
+    "MaybeUninit",
+    "Vec",
+    "Pin",
+    "NonNull",
+];
+const LOCKS: &[&str] = &[
+    "Mutex",
+    "RwLock",
+    "FairMutex",
+    "ReentrantMutex",
+    "ReentrantLock",
+    "SpinMutex",
+    "SpinRwLock",
+    "ShardedLock",
+];
 const OTHERS: &[&str] = &[
-    "Condvar", "Once", "OnceLock", "OnceCell", "LazyLock", "Lazy", "Barrier", "Sender", "SyncSender", "Receiver", "Thread",
-    "JoinHandle", "WaitGroup", "Parker", "Unparker",
+    "Condvar",
+    "Once",
+    "OnceLock",
+    "OnceCell",
+    "LazyLock",
+    "Lazy",
+    "Barrier",
+    "Sender",
+    "SyncSender",
+    "Receiver",
+    "Thread",
+    "JoinHandle",
+    "WaitGroup",
+    "Parker",
+    "Unparker",
 ];
 const CELLS: &[&str] = &["UnsafeCell", "Cell", "RefCell", "SyncUnsafeCell"];
 
@@ -164,12 +205,51 @@ pub fn text(of: &impl ToTokens) -> String {
     text.trim().to_owned()
 }
 
+/// The parameters of an item that are types.
+pub fn parameters(generics: &syn::Generics) -> Vec<String> {
+    generics.type_params().map(|parameter| parameter.ident.to_string()).collect()
+}
+
+/// See [`Field::uses`].
+fn uses(of: &syn::Type, inside: Option<(String, usize)>, found: &mut Vec<Use>) {
+    match of {
+        syn::Type::Path(path) => {
+            let Some(last) = path.path.segments.last() else { return };
+            let name = last.ident.to_string();
+            let PathArguments::AngleBracketed(arguments) = &last.arguments else {
+                // `T::Item` is made of `T`.
+                let first = path.path.segments.first().map(|first| first.ident.to_string());
+                return found.push((first.unwrap_or(name), inside));
+            };
+            let types = arguments.args.iter().filter_map(|argument| match argument {
+                GenericArgument::Type(inner) => Some(inner),
+                _ => None,
+            });
+            for (number, inner) in types.enumerate() {
+                uses(inner, Some((name.clone(), number)), found);
+            }
+        }
+        syn::Type::Ptr(inner) => uses(&inner.elem, inside, found),
+        syn::Type::Reference(inner) => uses(&inner.elem, inside, found),
+        syn::Type::Paren(inner) => uses(&inner.elem, inside, found),
+        syn::Type::Group(inner) => uses(&inner.elem, inside, found),
+        syn::Type::Array(inner) => uses(&inner.elem, inside, found),
+        syn::Type::Slice(inner) => uses(&inner.elem, inside, found),
+        syn::Type::Tuple(inner) => {
+            inner.elems.iter().for_each(|inner_type| uses(inner_type, inside.clone(), found));
+        }
+        // What a function takes or gives, it does not hold.
+        syn::Type::BareFn(_) => {}
+        other => found.extend(mentions(other).into_iter().map(|name| (name, inside.clone()))),
+    }
+}
+
+/// A field with a type.
 pub fn field(name: String, of: &syn::Type, visibility: &syn::Visibility) -> Field {
-    let holds = holds(of);
-    let text = text(of);
-    let marker = holds == Holds::Phantom && text.contains("fn(");
+    let mut used = Vec::new();
+    uses(of, None, &mut used);
     let public = matches!(visibility, syn::Visibility::Public(_));
-    Field { name, holds, mentions: mentions(of), marker, public, text }
+    Field { name, holds: holds(of), mentions: mentions(of), uses: used, public, text: text(of) }
 }
 
 /// The fields of a structure or variant.

@@ -17,10 +17,11 @@ fn span(of: proc_macro2::Span) -> Span {
     (position(of.start()), position(of.end()))
 }
 
-/// What a file has, and the modules that are in others. `test`: it is compiled for tests only.
-pub fn file(text: &str, syntax: &syn::File, test: bool) -> (File, Vec<Module>) {
+/// What a file has, and the modules that are in others. `module`: the modules that it is in. `test`: it is compiled for tests only.
+pub fn file(text: &str, syntax: &syn::File, module: &[String], test: bool) -> (File, Vec<Module>) {
     let lines = text.lines().map(str::to_owned).collect();
-    let mut walk = Walk { file: File { lines, ..File::default() }, ..Walk::default() };
+    let file = File { lines, ..File::default() };
+    let mut walk = Walk { file, module: module.to_owned(), ..Walk::default() };
     if test {
         let end = Position { line: u32::MAX, column: 0 };
         walk.file.tests.push((Position::default(), end));
@@ -34,6 +35,9 @@ pub fn file(text: &str, syntax: &syn::File, test: bool) -> (File, Vec<Module>) {
 struct Walk {
     file: File,
     modules: Vec<Module>,
+    /// The modules that the file is in.
+    module: Vec<String>,
+    /// Those in the file.
     around: Vec<String>,
     /// How many items around are of tests.
     test: usize,
@@ -75,7 +79,8 @@ fn attributes(item: &syn::Item) -> &[Attribute] {
 }
 
 fn has_types(generics: &syn::Generics) -> bool {
-    let is_type = |parameter: &syn::GenericParam| !matches!(parameter, syn::GenericParam::Lifetime(_));
+    let is_type =
+        |parameter: &syn::GenericParam| !matches!(parameter, syn::GenericParam::Lifetime(_));
     generics.params.iter().any(is_type)
 }
 
@@ -88,6 +93,12 @@ const fn is_public(visibility: &Visibility) -> bool {
 }
 
 impl Walk {
+    /// The path of an item in its crate.
+    fn path(&self, name: &syn::Ident) -> String {
+        let modules = self.module.iter().chain(&self.around).cloned();
+        modules.chain([name.to_string()]).collect::<Vec<_>>().join("::")
+    }
+
     fn function(
         &mut self,
         signature: &syn::Signature,
@@ -137,7 +148,9 @@ impl Walk {
         if self.test == 0 {
             self.file.types.push(Type {
                 name: name.to_string(),
+                path: self.path(name),
                 at: position(name.span().start()),
+                parameters: types::parameters(generics),
                 fields,
                 borrows: borrows(generics),
             });
@@ -161,7 +174,9 @@ impl<'a> Visit<'a> for Walk {
         if it.content.is_none() {
             let file = it.attrs.iter().find_map(|attribute| match &attribute.meta {
                 Meta::NameValue(it) if it.path.is_ident("path") => match &it.value {
-                    syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => Some(text.value()),
+                    syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => {
+                        Some(text.value())
+                    }
                     _ => None,
                 },
                 _ => None,
@@ -235,12 +250,18 @@ impl<'a> Visit<'a> for Walk {
         self.declared(&it.ident, &it.generics, fields.collect());
     }
 
+    fn visit_item_type(&mut self, it: &'a syn::ItemType) {
+        let field = types::field(String::new(), &it.ty, &it.vis);
+        self.file.aliases.push((it.ident.to_string(), types::parameters(&it.generics), field.uses));
+    }
+
     fn visit_item_static(&mut self, it: &'a syn::ItemStatic) {
         if self.test == 0 {
             let mutable = matches!(it.mutability, syn::StaticMutability::Mut(_));
             let holds = types::holds(&it.ty);
             self.file.statics.push(Static {
                 name: it.ident.to_string(),
+                path: self.path(&it.ident),
                 text: types::text(&it.ty),
                 holds,
                 mentions: types::mentions(&it.ty),
@@ -286,10 +307,32 @@ impl<'a> Visit<'a> for Walk {
     fn visit_macro(&mut self, it: &'a syn::Macro) {
         // What is printed or asserted holds no items, nor locks.
         const KNOWN: &[&str] = &[
-            "assert", "assert_eq", "assert_ne", "debug_assert", "debug_assert_eq", "debug_assert_ne",
-            "panic", "println", "eprintln", "print", "eprint", "format", "write", "writeln", "vec",
-            "matches", "unreachable", "unimplemented", "todo", "concat", "stringify", "env",
-            "include_str", "compile_error", "format_args", "cfg",
+            "assert",
+            "assert_eq",
+            "assert_ne",
+            "debug_assert",
+            "debug_assert_eq",
+            "debug_assert_ne",
+            "panic",
+            "println",
+            "eprintln",
+            "print",
+            "eprint",
+            "format",
+            "write",
+            "writeln",
+            "vec",
+            "matches",
+            "unreachable",
+            "unimplemented",
+            "todo",
+            "concat",
+            "stringify",
+            "env",
+            "include_str",
+            "compile_error",
+            "format_args",
+            "cfg",
         ];
         let name = it.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
         if self.test == 0 && !KNOWN.contains(&name.as_str()) {
