@@ -39,8 +39,9 @@ const MEMBER: u16 = 0x0d;
 fn is_type(node: LLVMMetadataRef) -> bool {
     use LLVMMetadataKind::*;
     // SAFETY: valid handle, here and below (directory contract).
+    let kind = unsafe { LLVMGetMetadataKind(node) };
     matches!(
-        unsafe { LLVMGetMetadataKind(node) },
+        kind,
         LLVMDIBasicTypeMetadataKind
             | LLVMDIDerivedTypeMetadataKind
             | LLVMDICompositeTypeMetadataKind

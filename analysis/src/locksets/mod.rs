@@ -76,8 +76,8 @@ pub struct Locksets {
     calls: Vec<Vec<FunctionId>>,
     /// Where std's own locks are acquired, which are left out.
     left_out: Vec<Point>,
-    /// Calls under locks that the caller surely holds, and has acquired itself: where it has asked for each.
-    under_locks: BTreeMap<Point, BTreeSet<Point>>,
+    /// Calls under locks that the caller surely holds, and has acquired itself: where it has asked for each, and where that is acquired.
+    under_locks: BTreeMap<Point, BTreeSet<(Point, Point)>>,
 }
 
 impl Locksets {
@@ -125,8 +125,8 @@ impl Locksets {
         &self.left_out
     }
 
-    /// Calls under locks that the caller surely holds, and has acquired itself: where it has asked for each.
-    pub fn under_locks(&self, call: Point) -> impl Iterator<Item = Point> {
+    /// Calls under locks that the caller surely holds, and has acquired itself: where it has asked for each, and where that is acquired.
+    pub fn under_locks(&self, call: Point) -> impl Iterator<Item = (Point, Point)> {
         self.under_locks.get(&call).into_iter().flatten().copied()
     }
 
@@ -152,7 +152,7 @@ struct Analysis<'a> {
     /// What callers have nothing to add to.
     nested: Vec<Nested>,
     /// See [`Locksets::under_locks`].
-    under_locks: BTreeMap<Point, BTreeSet<Point>>,
+    under_locks: BTreeMap<Point, BTreeSet<(Point, Point)>>,
 }
 
 impl Analysis<'_> {
@@ -227,7 +227,10 @@ impl Analysis<'_> {
     }
 
     /// The same, with the calls under locks.
-    fn summarised(&self, function: FunctionId) -> (Summary, BTreeMap<Point, BTreeSet<Point>>) {
+    fn summarised(
+        &self,
+        function: FunctionId,
+    ) -> (Summary, BTreeMap<Point, BTreeSet<(Point, Point)>>) {
         let parameters = self.facts.functions[function as usize].parameters;
         let body = Body::of(self.flow(function), parameters);
         let aliases = self.aliases(function);

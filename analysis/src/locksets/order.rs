@@ -18,8 +18,8 @@ pub struct Order {
     pub acquires: BTreeSet<Taken>,
     /// Those under others.
     pub nested: BTreeSet<Nested>,
-    /// Calls under locks that the function surely holds: where it has asked for each.
-    pub calls: BTreeMap<Point, BTreeSet<Point>>,
+    /// Calls under locks that the function surely holds: where it has asked for each, and where that is acquired.
+    pub calls: BTreeMap<Point, BTreeSet<(Point, Point)>>,
 }
 
 impl Order {
@@ -54,8 +54,8 @@ impl Order {
             return;
         }
         let surely = |taken: &&Taken| taken.lock.is_some_and(|l| state.held.contains_key(&l));
-        let places = state.may.iter().filter(surely).map(|taken| taken.call.unwrap_or(taken.point));
-        let places: BTreeSet<Point> = places.collect();
+        let place = |taken: &Taken| (taken.call.unwrap_or(taken.point), taken.point);
+        let places: BTreeSet<_> = state.may.iter().filter(surely).map(place).collect();
         if !places.is_empty() {
             self.calls.entry(call.point).or_default().extend(places);
         }

@@ -60,6 +60,7 @@ pub fn audit(
         points: points.unwrap_or_default(),
         numbers,
         called_back: HashMap::new(),
+        asked: HashMap::new(),
         synchronises: Synchronises::of(module),
         locks: HashMap::new(),
         audit: Audit { known: input.is_some(), ..Audit::default() },
@@ -80,9 +81,7 @@ pub fn audit(
     }
     auditor.acquires();
     let mut audit = auditor.audit;
-    for at in 0..audit.accesses.len() {
-        audit.accesses[at].locks.dedup();
-    }
+    audit.accesses.iter_mut().for_each(|access| access.locks.dedup());
     audit.accesses.sort_unstable();
     audit.accesses.dedup();
     audit.atomics.sort_unstable();
@@ -106,6 +105,8 @@ struct Auditor<'a> {
     /// Functions of the package that functions of others call.
     called_back: HashMap<Function, Vec<u32>>,
     synchronises: Synchronises,
+    /// Where locks are asked for.
+    asked: HashMap<Instruction, Held>,
     /// Locks that are surely held at accesses.
     locks: HashMap<(Instruction, usize), Vec<Lock>>,
     audit: Audit,
@@ -218,14 +219,14 @@ impl Auditor<'_> {
         }
         let to = callee.and_then(|callee| self.numbers.get(&callee)).copied();
         let path = callee.map(|callee| path_of(&demangle(&callee.name()))).unwrap_or_default();
-        let held: BTreeSet<Held> = match (self.input, self.points.get(&at)) {
-            (Some(input), Some(&point)) => input
-                .locksets
-                .under_locks(point)
-                .map(|place| self.asked(input.points.instruction(place)))
-                .collect(),
-            _ => BTreeSet::new(),
-        };
+        let mut held = BTreeSet::new();
+        if let (Some(input), Some(&point)) = (self.input, self.points.get(&at)) {
+            for (place, acquired) in input.locksets.under_locks(point) {
+                if !self.is_own(input.points.instruction(acquired)) {
+                    held.insert(self.asked(input.points.instruction(place)));
+                }
+            }
+        }
         let site = self.sites.of(self.context, function, at);
         let held: Vec<Held> = held.into_iter().collect();
         let given_back = match (callee, to) {
@@ -269,11 +270,30 @@ impl Auditor<'_> {
         found
     }
 
+    /// Whether an operation that acquires a lock is written in the package: then the package is the library that has the lock, and what it does
+    /// about that is not as the sync model has it.
+    fn is_own(&self, at: Instruction) -> bool {
+        let mut next = at.location();
+        while let Some(location) = next {
+            let file = location.file();
+            if !file.ends_with("core/src/sync/atomic.rs") {
+                return self.package.has_file(&file);
+            }
+            next = location.inlined_at();
+        }
+        false
+    }
+
     /// Where a lock is asked for, with its name.
     fn asked(&mut self, at: Instruction) -> Held {
+        if let Some(known) = self.asked.get(&at) {
+            return known.clone();
+        }
         let function = at.function();
         let mut names = Names::of(self.context, self.module, self.package, function);
-        Held { lock: names.lock(at), site: self.sites.of(self.context, function, at) }
+        let held = Held { lock: names.lock(at), site: self.sites.of(self.context, function, at) };
+        self.asked.insert(at, held.clone());
+        held
     }
 
     /// Locks that are acquired in the package.
@@ -283,6 +303,10 @@ impl Auditor<'_> {
         self.audit.ordered = true;
         let place = |taken: &Taken| taken.call.unwrap_or(taken.point);
         for nested in nested {
+            let points = [nested.wanted.point, nested.held.point];
+            if points.into_iter().any(|point| self.is_own(input.points.instruction(point))) {
+                continue;
+            }
             let wanted = input.points.instruction(place(&nested.wanted));
             let held = input.points.instruction(place(&nested.held));
             if !self.package.has_instruction(wanted) || !self.package.has_instruction(held) {

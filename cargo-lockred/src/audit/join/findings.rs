@@ -244,7 +244,8 @@ fn unpaired(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
         let written = placed.written;
         let relaxed =
             written.kind.writes() && written.order == Order::Relaxed && !written.stores_null;
-        if !relaxed || atomics::releases(input, placed) || is_prepared(input, placed, &all) {
+        let is_right = atomics::releases(input, placed) || is_prepared(input, placed, &all);
+        if !relaxed || is_right || !makes_blocks(input, placed) {
             continue;
         }
         let is_loaded = |other: &&atomics::Placed<'_>| {
@@ -267,6 +268,15 @@ fn unpaired(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
         ));
     }
     findings
+}
+
+/// Whether the function around an operation makes a block of memory: what it writes there is what others may not see.
+fn makes_blocks(input: &Input<'_>, placed: &atomics::Placed<'_>) -> bool {
+    const MAKES: &[&str] = &["into_raw", "Box::leak", "alloc(", "alloc_zeroed("];
+    let Some(file) = input.file(placed.file) else { return false };
+    let Some(function) = file.function(placed.written.at) else { return false };
+    (function.span.0.line..=function.span.1.line)
+        .any(|line| MAKES.iter().any(|makes| file.line(line).contains(makes)))
 }
 
 /// Whether what is written is published later, or by who has the value for itself.
