@@ -1,6 +1,6 @@
 //! What the compiled programs of a package say, over all its targets, at places of its source.
 
-use super::source::{Position, Source};
+use super::source::{Function, Position, Source};
 use crate::error::Result;
 use crate::executable::sidecar;
 use lockred_trace::audit::{Audit, Kind, Order, Way};
@@ -116,6 +116,12 @@ impl Compiled {
         }
         compiled.accesses = accesses.into_values().collect();
         Ok(compiled)
+    }
+
+    /// Whether a function of the source was compiled.
+    pub fn has(&self, file: &Path, function: &Function) -> bool {
+        let (first, second) = function.lines;
+        (first..=second).any(|line| self.functions.contains(&(file.to_owned(), line)))
     }
 
     fn add(&mut self, audit: &Audit, places: &Places<'_>, accesses: &mut BTreeMap<Key, Access>) {

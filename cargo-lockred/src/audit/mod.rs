@@ -58,13 +58,13 @@ pub fn run(options: &AuditOptions) -> Result<Exit> {
         None => None,
     };
     let mut subject = Subject::find(&directory, selection, &console)?;
-    let sources = sources(&subject.project);
+    let mut sources = sources(&subject.project);
     let file = subject.project.lockred_directory().join("audit.txt");
     write_if_changed(&file, &lines(&subject.project, &sources))?;
     subject.audit(file);
     let built = subject.build(selection)?;
     let mut audits = Vec::new();
-    for (package, source) in &sources {
+    for (package, source) in &mut sources {
         let of_package =
             |built: &&Built| built.package == package.name.as_str() && built.kind != "proc-macro";
         let built: Vec<&Built> = built.iter().filter(of_package).collect();
@@ -74,6 +74,7 @@ pub fn run(options: &AuditOptions) -> Result<Exit> {
         let root = &subject.project.root;
         let executables = built.iter().map(|built| &*built.executable);
         let compiled = Compiled::read(executables, source, root)?;
+        source.choose(|path, function| compiled.has(path, function));
         let targets = built.iter().map(|built| built.label()).collect();
         let input = Input::new(&package.name, source, &compiled, root, targets);
         audits.push(join::audit(&input));

@@ -62,6 +62,8 @@ pub enum Class {
     Synchronised,
     /// Nothing of the compiled code accesses it.
     Unknown,
+    /// It may be written through a shared reference, and no such write is seen by its name; there may be others by a pointer to it.
+    Unwritten,
     /// Its accesses hold a lock.
     Locked,
     /// Nobody writes it by what is shared.
@@ -85,6 +87,7 @@ impl Class {
             Self::Unprotected => "unprotected",
             Self::Synchronised => "behind atomics or locks",
             Self::Unknown => "no access seen",
+            Self::Unwritten => "no shared write seen",
             Self::Locked => "locked",
             Self::ReadOnly => "read-only while shared",
             Self::Exclusive => "exclusive",

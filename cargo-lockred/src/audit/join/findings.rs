@@ -219,7 +219,8 @@ fn unpaired(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
         let releases: Vec<_> = operations.iter().filter(|it| it.releases).collect();
         let acquires = operations.iter().any(|it| it.acquires);
         let is_read = operations.iter().any(|it| !it.text.starts_with("store"));
-        if !releases.is_empty() && !acquires && is_read && !fenced {
+        let is_lent = is_lent(input, &atomic.name);
+        if !releases.is_empty() && !acquires && is_read && !fenced && !is_lent {
             let label = |it: &&crate::audit::report::Operation| (it.text.clone(), it.place.clone());
             let mut places: Vec<(String, Place)> = releases.iter().map(label).collect();
             let reads = operations.iter().filter(|it| !it.releases);
@@ -268,6 +269,22 @@ fn unpaired(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
         ));
     }
     findings
+}
+
+/// Whether a reference to a variable is taken somewhere: operations by that have no name.
+fn is_lent(input: &Input<'_>, name: &str) -> bool {
+    let field = name.rsplit('.').next().unwrap_or(name);
+    let is_taken = |line: &String| {
+        let code = line.split("//").next().unwrap_or_default();
+        code.match_indices(field).any(|(at, _)| {
+            let (before, behind) = (&code[..at], &code[at + field.len()..]);
+            let is_word = |c: char| c.is_alphanumeric() || c == '_';
+            let whole = !before.ends_with(is_word) && !behind.starts_with(is_word);
+            let used_at_once = behind.trim_start().starts_with(['.', ':']) || behind.is_empty();
+            whole && !used_at_once && before.contains('&')
+        })
+    };
+    input.source.files.values().any(|file| file.lines.iter().any(is_taken))
 }
 
 /// Whether the function around an operation makes a block of memory: what it writes there is what others may not see.

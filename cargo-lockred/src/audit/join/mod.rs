@@ -92,7 +92,7 @@ impl Input<'_> {
 /// Joins it.
 pub fn audit(input: &Input<'_>) -> Audit {
     let impls = input.source.all(|file| &file.impls).map(|(file, it)| Impl {
-        of: input.names.in_file(input.source, &it.name, file),
+        of: input.names.of_impl(input.source, it, file),
         name: it.of.name(),
         text: it.text.clone(),
         unbounded: it.unbounded.clone(),
@@ -137,10 +137,7 @@ fn seen(input: &Input<'_>) -> Seen {
     let (mut generic, mut others) = (BTreeSet::new(), BTreeSet::new());
     let mut compiled = 0;
     for (file, function) in input.source.all(|file| &file.functions) {
-        let (first, second) = function.lines;
-        let is_compiled = (first..=second)
-            .any(|line| input.compiled.functions.contains(&(file.to_owned(), line)));
-        match (is_compiled, function.generic) {
+        match (input.compiled.has(file, function), function.generic) {
             (true, _) => compiled += 1,
             (false, true) => _ = generic.insert(function.name.clone()),
             (false, false) => _ = others.insert(function.name.clone()),

@@ -1,6 +1,6 @@
 //! What types and static variables are called: by their name, or, where several have it, by their path in the crate.
 
-use crate::audit::source::{Source, Static, Type};
+use crate::audit::source::{Impl, Source, Static, Type};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -51,6 +51,14 @@ impl Names {
         let all = || source.all(|file| &file.types).filter(|(_, it)| it.name == name);
         let here: Vec<&Type> = all().filter(|(path, _)| *path == file).map(|(_, it)| it).collect();
         if here.is_empty() { all().map(|(_, it)| it).collect() } else { here }
+    }
+
+    /// What the type of an implementation is called: one of the same module, if there is one.
+    pub fn of_impl(&self, source: &Source, it: &Impl, file: &Path) -> String {
+        match self.paths.get(&it.name).is_some_and(|paths| paths.contains(&it.path)) {
+            true => self.by_path(&it.path),
+            false => self.in_file(source, &it.name, file),
+        }
     }
 
     /// What that is called.

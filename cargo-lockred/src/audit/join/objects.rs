@@ -96,7 +96,11 @@ fn object(
         Holds::Lock => Class::Lock,
         Holds::Synchronisation => Class::Synchronisation,
         _ if accesses.is_empty() && holds == Holds::Cell => Class::Unknown,
-        _ => protection(input, accesses, &mut object),
+        _ => match protection(input, accesses, &mut object) {
+            // A cell is made to be written through pointers, which have no name.
+            Class::ReadOnly | Class::Exclusive if holds == Holds::Cell => Class::Unwritten,
+            class => class,
+        },
     };
     object
 }

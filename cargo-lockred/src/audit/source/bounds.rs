@@ -61,7 +61,15 @@ pub fn of(item: &syn::ItemImpl) -> Option<Impl> {
         written = format!("{written} {clause}");
     }
     let start = token.span();
-    Some(Impl { of, name, text: written, unbounded, at: super::visit::position(start.start()) })
+    let path = name.clone();
+    Some(Impl {
+        of,
+        name,
+        path,
+        text: written,
+        unbounded,
+        at: super::visit::position(start.start()),
+    })
 }
 
 /// Whether a text of code has a name in it.

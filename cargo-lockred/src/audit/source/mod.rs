@@ -12,7 +12,7 @@ mod visit;
 pub use atomics::Operation;
 pub use types::{Holds, Static, Type, Use};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// A place in the source.
@@ -53,6 +53,8 @@ pub struct Impl {
     pub of: Trait,
     /// The type's name.
     pub name: String,
+    /// Its path in the crate, if it is declared in the same module.
+    pub path: String,
     /// As it is written, up to its body.
     pub text: String,
     /// Type parameters of which nothing is asked.
@@ -98,6 +100,8 @@ pub struct Awaited {
 /// What one file has.
 #[derive(Clone, Debug, Default)]
 pub struct File {
+    /// The path of its module in the crate.
+    pub module: Vec<String>,
     /// Its lines.
     pub lines: Vec<String>,
     /// Spans of what is compiled for tests only.
@@ -169,6 +173,28 @@ impl Source {
             modules::read(&mut source, root);
         }
         source
+    }
+
+    /// Leaves out files of which nothing is compiled, where something is of another file that is the same module: for other features and platforms.
+    pub fn choose(&mut self, is_compiled: impl Fn(&Path, &Function) -> bool) {
+        let mut compiled: BTreeSet<Vec<String>> = BTreeSet::new();
+        let mut idle: Vec<PathBuf> = Vec::new();
+        for (path, file) in &self.files {
+            match file.functions.iter().any(|function| is_compiled(path, function)) {
+                true => _ = compiled.insert(file.module.clone()),
+                false => idle.push(path.clone()),
+            }
+        }
+        for path in idle {
+            let file = self.files.get(&path).map(|file| file.module.clone());
+            if file.is_some_and(|module| !module.is_empty() && compiled.contains(&module)) {
+                self.files.remove(&path);
+                self.unread.push((
+                    path,
+                    "another file is this module, as the package was compiled".into(),
+                ));
+            }
+        }
     }
 
     /// Everything of a kind, with its file.

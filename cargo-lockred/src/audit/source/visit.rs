@@ -20,7 +20,7 @@ fn span(of: proc_macro2::Span) -> Span {
 /// What a file has, and the modules that are in others. `module`: the modules that it is in. `test`: it is compiled for tests only.
 pub fn file(text: &str, syntax: &syn::File, module: &[String], test: bool) -> (File, Vec<Module>) {
     let lines = text.lines().map(str::to_owned).collect();
-    let file = File { lines, ..File::default() };
+    let file = File { lines, module: module.to_owned(), ..File::default() };
     let mut walk = Walk { file, module: module.to_owned(), ..Walk::default() };
     if test {
         let end = Position { line: u32::MAX, column: 0 };
@@ -94,7 +94,7 @@ const fn is_public(visibility: &Visibility) -> bool {
 
 impl Walk {
     /// The path of an item in its crate.
-    fn path(&self, name: &syn::Ident) -> String {
+    fn path(&self, name: &impl ToString) -> String {
         let modules = self.module.iter().chain(&self.around).cloned();
         modules.chain([name.to_string()]).collect::<Vec<_>>().join("::")
     }
@@ -189,8 +189,9 @@ impl<'a> Visit<'a> for Walk {
 
     fn visit_item_impl(&mut self, it: &'a syn::ItemImpl) {
         if self.test == 0
-            && let Some(found) = bounds::of(it)
+            && let Some(mut found) = bounds::of(it)
         {
+            found.path = self.path(&found.name);
             self.file.impls.push(found);
         }
         let name = match &*it.self_ty {
