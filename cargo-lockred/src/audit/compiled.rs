@@ -65,9 +65,9 @@ pub struct Held {
 pub struct Call {
     /// Where.
     pub place: Place,
-    /// Who calls.
+    /// Who calls: name and place.
     pub from: String,
-    /// Who is called, if that is a function of the package.
+    /// Who is called, if that is a function of the package: name and place.
     pub to: Option<String>,
     /// The path of who is called.
     pub callee: String,
@@ -127,7 +127,11 @@ impl Compiled {
     fn add(&mut self, audit: &Audit, places: &Places<'_>, accesses: &mut BTreeMap<Key, Access>) {
         self.known &= audit.known;
         self.ordered &= audit.ordered;
-        let name = |index: u32| audit.functions.get(index as usize).map(|f| f.name.clone());
+        // Closures of one function have one name.
+        let name = |index: u32| {
+            let function = audit.functions.get(index as usize)?;
+            Some(format!("{} {}:{}", function.name, function.file, function.line))
+        };
         for function in &audit.functions {
             self.functions.insert((places.absolute(&function.file), function.line));
         }

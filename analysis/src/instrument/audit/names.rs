@@ -85,8 +85,12 @@ impl<'a> Names<'a> {
                 _ => types.push(place.of.name()),
             }
         }
-        let short = |name: &String| name.contains("Mutex") || name.contains("RwLock");
-        types.into_iter().find(short).unwrap_or_else(|| "a lock".into())
+        let is_lock = |name: &String| {
+            let name = last(name);
+            name.ends_with("Mutex") || name.ends_with("RwLock") || name.ends_with("Lock")
+        };
+        let found = types.into_iter().find(is_lock);
+        found.map_or_else(|| "a lock".into(), |name| of_some_type(&name))
     }
 
     fn at(&mut self, address: Value, depth: u32) -> Option<Place> {
@@ -278,6 +282,23 @@ impl<'a> Names<'a> {
 /// Whether a type owns what it points to.
 fn is_owner(name: &str) -> bool {
     name.starts_with("alloc::boxed::Box<") || name.starts_with("Box<")
+}
+
+/// The last part of a type's path, without generic arguments.
+fn last(name: &str) -> &str {
+    let path = name.split('<').next().unwrap_or(name);
+    path.rsplit("::").next().unwrap_or(path)
+}
+
+/// A lock by its type and that of what is in it, without further arguments: `Mutex<Vec>`.
+fn of_some_type(name: &str) -> String {
+    let inner = name
+        .split_once('<')
+        .map(|(_, inner)| last(inner.split([',', '>']).next().unwrap_or(inner)));
+    match inner {
+        Some(inner) => format!("{}<{inner}>", last(name)),
+        None => last(name).to_owned(),
+    }
 }
 
 /// A type's path in its crate, without generic arguments.
