@@ -28,8 +28,10 @@ pub struct Access {
     pub write: bool,
     /// By what it is reached.
     pub way: Way,
-    /// Locks that are surely held.
+    /// Locks that are surely held, in the programs that were analysed as a whole.
     pub locks: BTreeSet<String>,
+    /// Whether there is such a program.
+    pub whole: bool,
     /// Something acquired before.
     pub acquired: bool,
     /// Something releases behind.
@@ -145,11 +147,18 @@ impl Compiled {
                 write: access.write,
                 way: access.way,
                 locks: locks.clone(),
+                whole: audit.known,
                 acquired: access.acquired,
                 released: access.released,
             });
             known.way = known.way.max(access.way);
-            known.locks.retain(|lock| locks.contains(lock));
+            if audit.known {
+                match known.whole {
+                    true => known.locks.retain(|lock| locks.contains(lock)),
+                    false => known.locks = locks,
+                }
+                known.whole = true;
+            }
             known.acquired &= access.acquired;
             known.released &= access.released;
         }

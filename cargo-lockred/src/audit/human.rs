@@ -81,9 +81,9 @@ impl Page<'_> {
             }
         }
         if !seen.whole {
-            self.line("  the program is too large to be analysed as a whole: no locks are known, and all memory counts as shared");
+            self.line("  some program is too large to be analysed as a whole: of it, no locks are known, and all memory counts as shared");
         } else if !seen.ordered {
-            self.line("  the order of locks is not known, the program is too large for it");
+            self.line("  some program is too large for the order of its locks, which is not known");
         }
         for unread in &seen.unread {
             self.line(&format!("  not read: {unread}"));

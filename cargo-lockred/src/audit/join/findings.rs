@@ -77,6 +77,7 @@ fn unprotected(input: &Input<'_>) -> Vec<Finding> {
             let function = file.and_then(|file| file.function(access.place.at));
             let promised = function.is_some_and(|function| function.is_unsafe);
             access.write
+                && access.whole
                 && access.locks.is_empty()
                 && !access.acquired
                 && !access.released

@@ -46,6 +46,7 @@ fn atomic_operations_are_known_by_their_orders() {
             self.head.store(1, Ordering::Release);
             self.a.head.compare_exchange(1, 2, AcqRel, Relaxed);
             self.map.store(1);
+            assert_eq!(1, self.head.swap(2, Release));
             fence(Acquire);
         } }",
     );
@@ -56,6 +57,7 @@ fn atomic_operations_are_known_by_their_orders() {
         [
             ("head", true, Kind::Store, Order::Release, None),
             ("head", false, Kind::Exchange, Order::AcqRel, Some(Order::Relaxed)),
+            ("head", true, Kind::Update, Order::Release, None),
             ("", false, Kind::Fence, Order::Acquire, None),
         ]
     );
