@@ -6,6 +6,7 @@
 
 mod atomics;
 mod attributes;
+mod audit;
 mod calls;
 mod catching;
 mod escape;
@@ -25,6 +26,7 @@ mod thunks;
 mod unreachable;
 mod user_code;
 
+pub use audit::Package;
 pub use escape::Privacy;
 
 use crate::facts;
@@ -37,6 +39,7 @@ use crate::sharing::{Reaches, Sharing};
 use crate::waits::{self, Calls, Wait};
 use externals::Externals;
 use hooks::Hooks;
+use lockred_trace::audit::Audit;
 use lockred_trace::hooks::TEXT_SECTION;
 use lockred_trace::lock_order::LockOrder;
 use lockred_trace::plan::{Flaw, Reason};
@@ -60,6 +63,8 @@ pub struct Program {
     pub native_objects: Vec<String>,
     /// Which rules decide that accesses need no hook.
     pub rules: Rules,
+    /// What is audited, if anything.
+    pub audited: Option<Package>,
 }
 
 /// What happened to a program.
@@ -114,6 +119,7 @@ struct Claimed {
     reaches: Reaches,
     locks: LocksHeld,
     order: LockOrder,
+    audit: Option<Audit>,
 }
 
 impl Claimed {
@@ -133,7 +139,11 @@ impl Claimed {
             None => Bounds::default(),
         };
         let sharing = Sharing::of(&facts, bounds, flaw);
-        let Some(sharing) = sharing else { return Self::default() };
+        let package = program.audited.as_ref();
+        let Some(sharing) = sharing else {
+            let audit = package.map(|package| audit::audit(context, module, package, None, sites));
+            return Self { audit, ..Self::default() };
+        };
         let points_to = &sharing.points_to;
         let recognised = locks::recognised(context, module, models.clone());
         let (flows, points) = facts::flow::read(module, &index, &recognised);
@@ -147,7 +157,11 @@ impl Claimed {
             locksets: &locksets,
             owners: &owners,
         };
+        let input =
+            audit::Input { index: &index, sharing: &sharing, points: &points, locksets: &locksets };
         Self {
+            audit: package
+                .map(|package| audit::audit(context, module, package, Some(&input), sites)),
             order: lock_order::order(context, &order, &points, sites),
             reaches: Reaches::of(module, &index, &sharing),
             locks: LocksHeld::of(module, &points, &locksets),
@@ -167,7 +181,7 @@ pub fn instrument(
 ) -> Result<Summary, String> {
     rename_main(module)?;
     let rules = std::mem::take(&mut program.rules);
-    let asks = rules.checked || rules.order;
+    let asks = rules.checked || rules.order || program.audited.is_some();
     if asks {
         catching::inline(context, module)?;
     }
@@ -179,9 +193,10 @@ pub fn instrument(
         false => Claimed::default(),
     };
     if !rules.checked {
-        claimed = Claimed { order: claimed.order, ..Claimed::default() };
+        let Claimed { order, audit, .. } = claimed;
+        claimed = Claimed { order, audit, ..Claimed::default() };
     }
-    let Claimed { reaches, locks, order } = claimed;
+    let Claimed { reaches, locks, order, audit } = claimed;
     attributes::strip(module);
     externals::rename(context, module);
     unreachable::trap(context, module);
@@ -231,6 +246,9 @@ pub fn instrument(
     sidecar::embed(context, module, program, externals, sites, models.believed());
     sidecar::embed_plan(context, module, table);
     sidecar::embed_order(context, module, &order);
+    if let Some(audit) = audit {
+        sidecar::embed_audit(context, module, &audit);
+    }
     Ok(Summary { models, sites: count })
 }
 
