@@ -118,7 +118,7 @@ impl<'f> Sharing<'f> {
     }
 
     /// What the address in an LLVM value may point into.
-    fn reach_of_value(&self, module: &Module, index: &Index, value: Value) -> Reach {
+    pub(crate) fn reach_of_value(&self, module: &Module, index: &Index, value: Value) -> Reach {
         if let Some((function, slot)) = index.slot(value) {
             return self.reach(function, Operand::Slot(slot));
         }

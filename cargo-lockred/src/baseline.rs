@@ -140,6 +140,11 @@ impl Found {
         self.tests.insert(place.clone(), (bugs.chain(warnings).collect(), complete));
     }
 
+    /// Notes what an audit found in a package, all of it.
+    pub fn audited(&mut self, place: Place, found: Vec<Entry>) {
+        self.tests.insert(place, (found, true));
+    }
+
     /// Entries whose test was searched completely without finding them.
     pub fn stale(&self, baseline: &Baseline) -> Vec<Entry> {
         baseline.entries.iter().filter(|entry| self.refutes(entry)).cloned().collect()

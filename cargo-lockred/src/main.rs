@@ -21,6 +21,7 @@
 //! The role is chosen by the environment: where `LOCKRED_WRAPPER_SHIM` is set, this is the wrapper; else the subcommand.
 //! A test executable is started without that variable.
 
+mod audit;
 mod backend;
 mod baseline;
 mod build;
@@ -80,6 +81,7 @@ fn run(lockred: Lockred) -> Exit {
         }
         Command::Explain(options) => (explain::run(&options), options.color),
         Command::List(options) => (list::run(&options), options.color),
+        Command::Audit(options) => (audit::run(&options), options.selection.display.color),
         Command::Plan(options) => (plan::run(&options), options.selection.display.color),
         Command::Setup(options) => (setup::run(&options), options.color),
     };

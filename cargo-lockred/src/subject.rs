@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::executable::symbols::Places;
 use crate::output::console::Console;
 use crate::toolchain::Toolchain;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A workspace, ready to be built.
 pub struct Subject {
@@ -46,6 +46,11 @@ impl Subject {
         let backend = backend::ready(&toolchain, console, verbose)?;
         let models = Models::find(&project, &selection.models.distrust, &backend)?;
         Ok(Self { project, toolchain, backend, configuration, models, rules })
+    }
+
+    /// Has what is built from now on audited, as a file says.
+    pub fn audit(&mut self, file: PathBuf) {
+        self.rules.audit(file);
     }
 
     /// Builds a selection; nothing happens where everything is fresh.

@@ -2,6 +2,7 @@
 
 mod advice;
 mod allocators;
+mod audit;
 mod choices;
 mod claims;
 mod demo;

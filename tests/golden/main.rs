@@ -2,6 +2,7 @@
 //!
 //! `BLESS=1 cargo test -p lockred-tests --test golden` writes what is printed today; look at the difference before you commit it.
 
+mod audit;
 mod forms;
 mod golden;
 mod normal;

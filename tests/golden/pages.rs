@@ -46,15 +46,29 @@ fn examples() -> Vec<Page> {
 }
 
 impl Page {
-    /// The arguments of the check, and the directory, relative to the root.
+    /// The command with its arguments, and the directory, relative to the root.
     fn command(&self) -> (Vec<&str>, &str) {
-        let line = between(self, &self.text, "\n`cargo lockred check ", " prints:\n");
+        let line = between(self, &self.text, "\n`cargo lockred ", " prints:\n");
         let (arguments, directory) = line.split_once("` in `").unwrap();
         (arguments.split(' ').collect(), directory.trim_end_matches('`'))
     }
 
     fn report(&self) -> &str {
         between(self, &self.text, "prints:\n\n```text\n", "```\n")
+    }
+
+    /// Compares what it shows with what is printed, or writes that into it.
+    fn shows(&self, report: &str) {
+        if is_blessed() {
+            let text = self.text.replacen(
+                &format!("prints:\n\n```text\n{}```\n", self.report()),
+                &format!("prints:\n\n```text\n{report}```\n"),
+                1,
+            );
+            fs::write(&self.path, text).unwrap();
+        } else {
+            same(self.report(), report, &self.code);
+        }
     }
 }
 
@@ -93,25 +107,29 @@ fn examples_give_their_code_and_the_report_that_the_page_shows() {
         let directory = root().join(directory).canonicalize().unwrap();
         // Where the corpus was built already for other tests, it is used.
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join(directory.file_name().unwrap());
-        let mut command = tool::lockred(&directory, ["check", "--message-format", "json"]);
-        command.arg("--target-dir").arg(target).args(&arguments);
+        let mut command = tool::lockred(&directory, [arguments[0]]);
+        command.arg("--target-dir").arg(target).args(&arguments[1..]);
+        if arguments[0] == "audit" {
+            let output = tool::finish(&mut command).expect(0);
+            page.shows(&warning(&output.stdout, &page.code));
+            continue;
+        }
+        command.args(["--message-format", "json"]);
         let output = tool::finish(&mut command);
         let lines = outcome::parse(&output.stdout).unwrap_or_else(|e| panic!("{e}\n{output}"));
         let tests = outcome::tests(&lines);
         assert_eq!(tests.len(), 1, "{}\n{output}", page.code);
         assert!(gives(tests[0], &page.code), "{} is not given\n{output}", page.code);
-        let report = report(&output.stderr, &directory);
-        if is_blessed() {
-            let text = page.text.replacen(
-                &format!("prints:\n\n```text\n{}```\n", page.report()),
-                &format!("prints:\n\n```text\n{report}```\n"),
-                1,
-            );
-            fs::write(&page.path, text).unwrap();
-        } else {
-            same(page.report(), &report, &page.code);
-        }
+        page.shows(&report(&output.stderr, &directory));
     }
+}
+
+/// The first warning of an audit with a code, as it is printed.
+fn warning(stdout: &str, code: &str) -> String {
+    let first = format!("  warning[{code}]");
+    let lines = stdout.lines().skip_while(|line| !line.starts_with(&first));
+    let rest = lines.clone().skip(1).take_while(|line| line.starts_with("    "));
+    lines.take(1).chain(rest).map(|line| format!("{line}\n")).collect()
 }
 
 /// Whether a test has a finding with this code, or rests on it.

@@ -6,6 +6,7 @@
 
 mod atomics;
 mod attributes;
+mod audit;
 mod calls;
 mod catching;
 mod escape;
@@ -25,6 +26,7 @@ mod thunks;
 mod unreachable;
 mod user_code;
 
+pub use audit::Package;
 pub use escape::Privacy;
 
 use crate::facts;
@@ -37,6 +39,7 @@ use crate::sharing::{Reaches, Sharing};
 use crate::waits::{self, Calls, Wait};
 use externals::Externals;
 use hooks::Hooks;
+use lockred_trace::audit::Audit;
 use lockred_trace::hooks::TEXT_SECTION;
 use lockred_trace::lock_order::LockOrder;
 use lockred_trace::plan::Reason;
@@ -60,6 +63,8 @@ pub struct Program {
     pub native_objects: Vec<String>,
     /// Which rules decide that accesses need no hook.
     pub rules: Rules,
+    /// What is audited, if anything.
+    pub audited: Option<Package>,
 }
 
 /// What happened to a program.
@@ -114,6 +119,7 @@ struct Claimed {
     reaches: Reaches,
     locks: LocksHeld,
     order: LockOrder,
+    audit: Option<Audit>,
 }
 
 impl Claimed {
@@ -128,7 +134,7 @@ impl Claimed {
         sites: &mut Sites,
     ) -> Self {
         let is_asked = [Reason::OwnVariables, Reason::OwnMemory].into_iter().any(|r| rules.has(r));
-        if !is_asked && !rules.checked && !rules.order {
+        if !is_asked && !rules.checked && !rules.order && program.audited.is_none() {
             return Self::default();
         }
         let flaw = rules.flaw;
@@ -139,9 +145,13 @@ impl Claimed {
             None => Bounds::default(),
         };
         let sharing = Sharing::of(&facts, bounds, flaw);
-        let Some(sharing) = sharing else { return Self::default() };
+        let package = program.audited.as_ref();
+        let Some(sharing) = sharing else {
+            let audit = package.map(|package| audit::audit(context, module, package, None, sites));
+            return Self { audit, ..Self::default() };
+        };
         let reaches = Reaches::of(module, &index, &sharing);
-        if !rules.checked && !rules.order {
+        if !rules.checked && !rules.order && package.is_none() {
             return Self { reaches, ..Self::default() };
         }
         let points_to = &sharing.points_to;
@@ -157,7 +167,11 @@ impl Claimed {
             locksets: &locksets,
             owners: &owners,
         };
+        let input =
+            audit::Input { index: &index, sharing: &sharing, points: &points, locksets: &locksets };
         Self {
+            audit: package
+                .map(|package| audit::audit(context, module, package, Some(&input), sites)),
             order: lock_order::order(context, &order, &points, sites),
             reaches,
             locks: match rules.checked {
@@ -184,7 +198,7 @@ pub fn instrument(
     let privacy = Rc::new(Privacy::flawed(module, rules.flaw));
     let waits = waiting(context, module, &privacy);
     let mut sites = Sites::new();
-    let Claimed { reaches, locks, order } =
+    let Claimed { reaches, locks, order, audit } =
         Claimed::of(context, module, &models, &program, &rules, &mut sites);
     attributes::strip(module);
     externals::rename(context, module);
@@ -235,6 +249,9 @@ pub fn instrument(
     sidecar::embed(context, module, program, externals, sites, models.believed());
     sidecar::embed_plan(context, module, table);
     sidecar::embed_order(context, module, &order);
+    if let Some(audit) = audit {
+        sidecar::embed_audit(context, module, &audit);
+    }
     Ok(Summary { models, sites: count })
 }
 

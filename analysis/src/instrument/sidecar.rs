@@ -6,9 +6,10 @@ use super::externals::Externals;
 use super::sites::Sites;
 use crate::llvm::{Context, Global, Module};
 use crate::plan::Table;
+use lockred_trace::audit::Audit;
 use lockred_trace::lock_order::LockOrder;
 use lockred_trace::sites::{SECTION, Sidecar};
-use lockred_trace::{FORMAT_VERSION, lock_order, plan};
+use lockred_trace::{FORMAT_VERSION, audit, lock_order, plan};
 
 /// Emits the sidecar into the module.
 pub fn embed(
@@ -54,6 +55,12 @@ pub fn embed_order(context: Context, module: &Module, order: &LockOrder) {
     length.set_initialiser(context.integer(64).constant(encoded.len() as u64));
     length.set_constant(true);
     module.keep(context, &[order.value()]);
+}
+
+/// Emits the audit into the module.
+pub fn embed_audit(context: Context, module: &Module, audit: &Audit) {
+    let audit = constant(context, module, "__lr_audit", audit::SECTION, &audit.encode());
+    module.keep(context, &[audit.value()]);
 }
 
 /// Bytes in a section of their own.

@@ -26,11 +26,32 @@ const INLINED: &[&str] = &[
     "std::sync::poison::Flag::",
 ];
 
-/// Inlines and promotes in the user's code.
+/// Functions that are inlined, too, where a program is audited: they compute addresses, or access what they are given, so that the accesses
+/// are seen in the code that asks for them.
+const AUDITED: &[&str] = &[
+    "core::cell::UnsafeCell::",
+    "core::cell::Cell::",
+    "core::mem::maybe_uninit::",
+    "core::mem::MaybeUninit::",
+    "core::mem::manually_drop::",
+    "core::mem::replace",
+    "core::ptr::",
+];
+
+/// What is no such function.
+const NOT_AUDITED: &[&str] = &["core::ptr::drop_in_place"];
+
+/// Inlines and promotes in the user's code; more of it where that is audited.
 ///
 /// # Errors
 /// When LLVM refuses the passes.
-pub fn prepare_user_code(context: Context, module: &Module, models: &Models) -> Result<(), String> {
+pub fn prepare_user_code(
+    context: Context,
+    module: &Module,
+    models: &Models,
+    audited: bool,
+) -> Result<(), String> {
+    let begins = |path: &str, list: &[&str]| list.iter().any(|prefix| path.starts_with(prefix));
     let [always, never, cold, none] =
         ["alwaysinline", "noinline", "cold", "optnone"].map(Attribute::named);
     let marker = Marker::new(context, module);
@@ -45,8 +66,8 @@ pub fn prepare_user_code(context: Context, module: &Module, models: &Models) -> 
         if !is_of_channel && models.is_region(&path) {
             marker.mark(context, function);
         }
-        let listed = INLINED.iter().any(|prefix| path.starts_with(prefix))
-            && !cold.is_some_and(|c| function.has(c));
+        let asked = audited && begins(&path, AUDITED) && !begins(&path, NOT_AUDITED);
+        let listed = (asked || begins(&path, INLINED)) && !cold.is_some_and(|c| function.has(c));
         if !listed && !models.inlines(&path) {
             continue;
         }

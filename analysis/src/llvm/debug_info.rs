@@ -47,26 +47,9 @@ impl Location {
     /// The source file of its scope: absolute where the compiler told its directory, else as the compiler wrote it.
     #[must_use]
     pub fn file(self) -> String {
-        let mut length = 0;
-        // SAFETY: as above; scope and file are checked for null; LLVM returns pointers to `length` bytes.
-        let (directory, name) = unsafe {
-            let scope = LLVMDILocationGetScope(self.0);
-            if scope.is_null() {
-                return String::new();
-            }
-            let file = LLVMDIScopeGetFile(scope);
-            if file.is_null() {
-                return String::new();
-            }
-            let data = LLVMDIFileGetFilename(file, &mut length);
-            let name = copy_text(data, length as usize);
-            let data = LLVMDIFileGetDirectory(file, &mut length);
-            (copy_text(data, length as usize), name)
-        };
-        if directory.starts_with('/') && !name.starts_with('/') && !name.is_empty() {
-            return format!("{}/{name}", directory.trim_end_matches('/'));
-        }
-        name
+        // SAFETY: as above.
+        let scope = unsafe { LLVMDILocationGetScope(self.0) };
+        if scope.is_null() { String::new() } else { file_of(scope) }
     }
 
     /// The function whose text it is in.
@@ -111,16 +94,41 @@ impl Subprogram {
     }
 }
 
-/// A generic metadata operand, null when there is none.
-fn operand(context: Context, node: LLVMMetadataRef, index: usize) -> LLVMValueRef {
+/// The source file of a scope: absolute where the compiler told its directory, else as the compiler wrote it.
+pub(super) fn file_of(scope: LLVMMetadataRef) -> String {
+    let mut length = 0;
+    // SAFETY: valid handle of a scope; its file is checked for null; LLVM returns pointers to `length` bytes.
+    let (directory, name) = unsafe {
+        let file = LLVMDIScopeGetFile(scope);
+        if file.is_null() {
+            return String::new();
+        }
+        let data = LLVMDIFileGetFilename(file, &mut length);
+        let name = copy_text(data, length as usize);
+        let data = LLVMDIFileGetDirectory(file, &mut length);
+        (copy_text(data, length as usize), name)
+    };
+    if directory.starts_with('/') && !name.starts_with('/') && !name.is_empty() {
+        return format!("{}/{name}", directory.trim_end_matches('/'));
+    }
+    name
+}
+
+/// The generic operands of a metadata node; null for those that are not there.
+pub(super) fn operands(context: Context, node: LLVMMetadataRef) -> Vec<LLVMValueRef> {
     // SAFETY: `node` is a metadata node; LLVM writes exactly the announced number of operands.
     unsafe {
         let value = LLVMMetadataAsValue(context.0, node);
         let count = LLVMGetMDNodeNumOperands(value) as usize;
         let mut operands = vec![ptr::null_mut(); count];
         LLVMGetMDNodeOperands(value, operands.as_mut_ptr());
-        operands.get(index).copied().unwrap_or(ptr::null_mut())
+        operands
     }
+}
+
+/// A generic metadata operand, null when there is none.
+fn operand(context: Context, node: LLVMMetadataRef, index: usize) -> LLVMValueRef {
+    operands(context, node).get(index).copied().unwrap_or(ptr::null_mut())
 }
 
 impl Instruction {

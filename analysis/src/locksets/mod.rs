@@ -74,6 +74,8 @@ pub struct Locksets {
     calls: Vec<Vec<FunctionId>>,
     /// Where std's own locks are acquired, which are left out.
     left_out: Vec<Point>,
+    /// Calls under locks that the caller surely holds, and has acquired itself: where it has asked for each, and where that is acquired.
+    under_locks: BTreeMap<Point, BTreeSet<(Point, Point)>>,
 }
 
 impl Locksets {
@@ -100,6 +102,7 @@ impl Locksets {
             callees: Callees::new(facts, points_to, owners, work),
             flaw,
             nested: Vec::new(),
+            under_locks: BTreeMap::new(),
         };
         let callers = Callers::of(&analysis);
         for component in &callers.components {
@@ -109,7 +112,9 @@ impl Locksets {
         let nested = analysis.callees.work.goes_on().then_some(nested);
         // From callers to callees, only what is held surely is passed on.
         analysis.callees.work.end();
-        Self { nested, calls: callers.callees, ..analysis.locksets(&callers.components) }
+        let under_locks = std::mem::take(&mut analysis.under_locks);
+        let found = analysis.locksets(&callers.components);
+        Self { nested, calls: callers.callees, under_locks, ..found }
     }
 
     /// Locks that may be acquired, by operations that wait, where others may be held. `None`: the program is too large for that.
@@ -120,6 +125,11 @@ impl Locksets {
     /// Where locks are acquired that are no part of that.
     pub fn left_out(&self) -> &[Point] {
         &self.left_out
+    }
+
+    /// Calls under locks that the caller surely holds, and has acquired itself: where it has asked for each, and where that is acquired.
+    pub fn under_locks(&self, call: Point) -> impl Iterator<Item = (Point, Point)> {
+        self.under_locks.get(&call).into_iter().flatten().copied()
     }
 
     /// What each function may call.
@@ -143,6 +153,8 @@ struct Analysis<'a> {
     flaw: Option<Flaw>,
     /// What callers have nothing to add to.
     nested: Vec<Nested>,
+    /// See [`Locksets::under_locks`].
+    under_locks: BTreeMap<Point, BTreeSet<(Point, Point)>>,
 }
 
 impl Analysis<'_> {

@@ -6,8 +6,8 @@ use super::summary::Summary;
 use super::symbol::Symbol;
 use super::transfer::Transfer;
 use crate::facts::FunctionId;
-use crate::facts::flow::{Act, Call, Step};
-use std::collections::BTreeSet;
+use crate::facts::flow::{Act, Call, Point, Step};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// See the module.
@@ -18,12 +18,15 @@ pub struct Order {
     pub acquires: BTreeSet<Taken>,
     /// Those under others.
     pub nested: BTreeSet<Nested>,
+    /// Calls under locks that the function surely holds: where it has asked for each, and where that is acquired.
+    pub calls: BTreeMap<Point, BTreeSet<(Point, Point)>>,
 }
 
 impl Order {
     /// Nothing so far.
-    pub const fn of(function: FunctionId) -> Self {
-        Self { function, acquires: BTreeSet::new(), nested: BTreeSet::new() }
+    pub fn of(function: FunctionId) -> Self {
+        let (acquires, nested) = Default::default();
+        Self { function, acquires, nested, calls: BTreeMap::new() }
     }
 
     /// A step is executed in a state.
@@ -37,8 +40,24 @@ impl Order {
                     self.under(transfer, &state.may, wanted, &gates(transfer, state));
                 }
             }
-            Step::Call(call) => self.call(transfer, state, call),
+            Step::Call(call) => {
+                self.under_locks(state, call);
+                self.call(transfer, state, call);
+            }
             _ => {}
+        }
+    }
+
+    /// Notes which locks are surely held at a call.
+    fn under_locks(&mut self, state: &State, call: &Call) {
+        if state.held.is_empty() {
+            return;
+        }
+        let surely = |taken: &&Taken| taken.lock.is_some_and(|l| state.held.contains_key(&l));
+        let place = |taken: &Taken| (taken.call.unwrap_or(taken.point), taken.point);
+        let places: BTreeSet<_> = state.may.iter().filter(surely).map(place).collect();
+        if !places.is_empty() {
+            self.calls.entry(call.point).or_default().extend(places);
         }
     }
 

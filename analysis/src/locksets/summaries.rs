@@ -8,8 +8,8 @@ use super::state::{Released, State};
 use super::summary::Summary;
 use super::{Analysis, LARGEST};
 use crate::facts::FunctionId;
-use crate::facts::flow::{Act, Call, Step, Value};
-use std::collections::BTreeSet;
+use crate::facts::flow::{Act, Call, Point, Step, Value};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// Pairs of nested locks of a function that its callers tell apart.
@@ -59,7 +59,17 @@ impl Analysis<'_> {
     }
 
     /// The summary of a function, by those of what it calls.
-    fn summarise_alone(&self, function: FunctionId) -> Summary {
+    fn summarise_alone(&mut self, function: FunctionId) -> Summary {
+        let (summary, calls) = self.summarised(function);
+        self.under_locks.extend(calls);
+        summary
+    }
+
+    /// The same, with the calls under locks.
+    fn summarised(
+        &self,
+        function: FunctionId,
+    ) -> (Summary, BTreeMap<Point, BTreeSet<(Point, Point)>>) {
         let parameters = self.facts.functions[function as usize].parameters;
         let body = Body::of(self.flow(function), parameters);
         let aliases = self.aliases(function);
@@ -77,8 +87,9 @@ impl Analysis<'_> {
                 summary
             }
         };
+        let calls = std::mem::take(&mut order.calls);
         order.into_summary(&mut summary);
-        summary
+        (summary, calls)
     }
 
     /// The order of locks in functions that call each other: until nothing is added. No address of theirs has a name that the others know.

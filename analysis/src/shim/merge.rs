@@ -152,21 +152,32 @@ pub fn pull_std(
 const PERSONALITY: &str = "rust_eh_personality";
 
 /// Drops what the user's code does not use, before std is known. What std or native code may refer to stays: everything that has no
-/// mangled name, and the compiler's own glue (allocator, panic handler).
+/// mangled name, the compiler's own glue (allocator, panic handler), and what is opened for an audit.
 ///
 /// # Errors
 /// When LLVM refuses the clean-up pass.
-pub fn prune(program: &Module) -> Result<(), String> {
+pub fn prune(program: &Module, opened: &HashSet<String>) -> Result<(), String> {
     let mangled = |name: &str| name.starts_with("_ZN") || name.starts_with("_R");
-    close_but(program, |name| !mangled(name) || name.contains("___rustc"))
+    let keep = |name: &str| !mangled(name) || name.contains("___rustc") || opened.contains(name);
+    close_but(program, keep)
 }
 
-/// Makes everything private but `main` and what native code wants, and drops what is not used.
+/// Makes everything private but `main`, what native code wants and what is opened for an audit, and drops what is not used.
 ///
 /// # Errors
 /// When LLVM refuses the clean-up pass.
-pub fn close(program: &Module, wanted: &HashSet<String>) -> Result<(), String> {
-    close_but(program, |name| name == "main" || name.starts_with("llvm.") || wanted.contains(name))
+pub fn close(
+    program: &Module,
+    wanted: &HashSet<String>,
+    opened: &HashSet<String>,
+) -> Result<(), String> {
+    let keep = |name: &str| {
+        name == "main"
+            || name.starts_with("llvm.")
+            || wanted.contains(name)
+            || opened.contains(name)
+    };
+    close_but(program, keep)
 }
 
 fn close_but(program: &Module, keep: impl Fn(&str) -> bool) -> Result<(), String> {

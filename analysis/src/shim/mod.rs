@@ -16,7 +16,7 @@ mod packages;
 mod prepare;
 mod timings;
 
-use crate::instrument::{self, Program};
+use crate::instrument::{self, Package, Program};
 use crate::llvm::{Codegen, Context, Relocation};
 use crate::plan::Rules;
 use crate::recognise::{Choice, Models};
@@ -94,12 +94,14 @@ fn link_instrumented(
     let context = Context::new();
     let program = merge::merge(context, inputs)?;
     timings.phase("merge the bitcode");
-    merge::prune(&program)?;
+    let audited = Package::from_environment()?;
+    let opened = audited.as_ref().map(|package| package.open(&program)).unwrap_or_default();
+    merge::prune(&program, &opened)?;
     let rules = Rules::from_environment()?;
     if let Some(scaled) = &rules.scaled {
         instrument::scale_loops(context, &program, scaled);
     }
-    instrument::prepare_user_code(context, &program, &models)?;
+    instrument::prepare_user_code(context, &program, &models, audited.is_some())?;
     timings.phase("inline and promote in user code");
     let libtest = program
         .functions()
@@ -115,7 +117,7 @@ fn link_instrumented(
         merge::pull_std(context, &program, &std, inputs.std)?;
     }
     timings.phase("pull in std");
-    merge::close(&program, &inputs.wanted_symbols)?;
+    merge::close(&program, &inputs.wanted_symbols, &opened)?;
     timings.phase("drop what is unused");
     let facts = Program {
         libtest,
@@ -123,6 +125,7 @@ fn link_instrumented(
         panic_abort: inputs.panic_abort,
         native_objects: inputs.native_names.clone(),
         rules,
+        audited,
     };
     constructors::spell_out(context, &program);
     let summary = instrument::instrument(context, &program, facts, models)?;

@@ -55,7 +55,7 @@ fn whole_of(text: &str, program: Program) -> String {
     if let Some(scaled) = &program.rules.scaled {
         scale_loops(context, &module, scaled);
     }
-    prepare_user_code(context, &module, &Models::built_in()).unwrap();
+    prepare_user_code(context, &module, &Models::built_in(), false).unwrap();
     instrument(context, &module, program, Models::built_in()).unwrap();
     module.verify().unwrap();
     module.print()

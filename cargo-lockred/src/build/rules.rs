@@ -3,8 +3,10 @@
 use crate::cli::selection::Analysis;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
+use lockred_trace::audit::AUDIT;
 use lockred_trace::lock_order::LOCK_ORDER;
 use lockred_trace::plan::{CHECK_STATIC, FLAW, Flaw, Reason, SCALE_LOOPS, WITHOUT};
+use std::path::PathBuf;
 use std::process::Command;
 
 /// The choice of a build.
@@ -15,6 +17,7 @@ pub struct Rules {
     order: bool,
     flaw: Option<&'static str>,
     scale_loops: Option<u64>,
+    audit: Option<PathBuf>,
 }
 
 impl Rules {
@@ -46,17 +49,23 @@ impl Rules {
         let flaw = options.static_flaw.as_ref().map(flaw).transpose()?;
         let order = options.finds_order();
         let Analysis { check_static: checked, scale_loops, .. } = *options;
-        Ok(Self { without, checked, order, flaw, scale_loops })
+        Ok(Self { without, checked, order, flaw, scale_loops, audit: None })
+    }
+
+    /// Has programs audited, as a file says ([`lockred_trace::audit::Line`]).
+    pub fn audit(&mut self, file: PathBuf) {
+        self.audit = Some(file);
     }
 
     /// What builds with other rules differ in; nothing where all are used unchecked.
     pub fn hash(&self) -> String {
-        let Self { without, checked, order, flaw, scale_loops } = self;
-        if without.is_empty() && !checked && !order && flaw.is_none() && scale_loops.is_none() {
+        let Self { without, checked, order, flaw, scale_loops, audit } = self;
+        let as_usual = without.is_empty() && !checked && !order && flaw.is_none();
+        if as_usual && scale_loops.is_none() && audit.is_none() {
             return String::new();
         }
         let hash = Fingerprint::new().add(checked.to_string()).add(flaw.unwrap_or_default());
-        let hash = hash.add(order.to_string());
+        let hash = hash.add(order.to_string()).add(audit.is_some().to_string());
         let hash = scale_loops.map_or(hash, |rounds| hash.add(rounds.to_string()));
         without.iter().fold(hash, |hash, rule| hash.add(rule)).hex()
     }
@@ -66,12 +75,14 @@ impl Rules {
         let [checked, order] = [self.checked, self.order].map(|set| if set { "1" } else { "" });
         let flaw = self.flaw.unwrap_or_default();
         let rounds = self.scale_loops.map_or(String::new(), |rounds| rounds.to_string());
+        let audit = self.audit.as_ref().and_then(|file| file.to_str()).unwrap_or_default();
         for (variable, value) in [
             (WITHOUT, &*self.without.join("\n")),
             (CHECK_STATIC, checked),
             (LOCK_ORDER, order),
             (FLAW, flaw),
             (SCALE_LOOPS, &*rounds),
+            (AUDIT, audit),
         ] {
             if value.is_empty() {
                 command.env_remove(variable);

@@ -1,5 +1,6 @@
 //! The command line, declared with clap: what users can type, and its help texts.
 
+pub mod audit;
 pub mod check;
 pub mod discipline;
 pub mod findings;
@@ -38,6 +39,8 @@ pub enum Command {
     Discipline(Box<discipline::DisciplineOptions>),
     /// List the schedules of bugs that were found, which replay can run
     List(list::ListOptions),
+    /// Tell what is shared between threads and what protects it, with warnings, without running anything
+    Audit(Box<audit::AuditOptions>),
     /// Say which accesses of the tests are watched, and why others need not be
     Plan(Box<plan::PlanOptions>),
     /// Say what a code in a report means, with an example; all codes, if none is named

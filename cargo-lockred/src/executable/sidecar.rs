@@ -1,6 +1,7 @@
 //! Reading the sidecar, the plan and the order of locks out of an executable.
 
 use crate::error::{Error, Result};
+use lockred_trace::audit::{self, Audit};
 use lockred_trace::lock_order::{self, LockOrder};
 use lockred_trace::plan::{self, Plan};
 use lockred_trace::sites::{SECTION, Sidecar};
@@ -29,6 +30,14 @@ pub fn plan(executable: &Path) -> Result<Plan> {
 /// As for [`read`].
 pub fn lock_order(executable: &Path) -> Result<LockOrder> {
     section(executable, lock_order::SECTION, LockOrder::decode)
+}
+
+/// The audit of an executable.
+///
+/// # Errors
+/// As for [`read`].
+pub fn audit(executable: &Path) -> Result<Audit> {
+    section(executable, audit::SECTION, Audit::decode)
 }
 
 fn section<T>(

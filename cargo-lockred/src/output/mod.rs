@@ -9,6 +9,6 @@ mod junit;
 pub mod outputs;
 mod progress;
 mod run;
-mod sarif;
+pub mod sarif;
 pub mod style;
 pub mod utc;

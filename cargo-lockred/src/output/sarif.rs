@@ -19,9 +19,9 @@ use std::path::Path;
 use std::time::SystemTime;
 
 /// What relative paths are relative to.
-const ROOT: &str = "SRCROOT";
+pub const ROOT: &str = "SRCROOT";
 /// The name of our fingerprints; a new number when they are made otherwise.
-const FINGERPRINT: &str = "lockredFinding/v1";
+pub const FINGERPRINT: &str = "lockredFinding/v1";
 
 /// The whole document.
 pub fn document(run: &Run) -> String {
@@ -51,12 +51,13 @@ pub fn document(run: &Run) -> String {
 }
 
 /// Every code with its level, in the order of rules.
-fn rules() -> Vec<(&'static str, &'static str)> {
+pub fn rules() -> Vec<(&'static str, &'static str)> {
     let bugs = BugKind::ALL.iter().map(|kind| (kind.code(), "error"));
     bugs.chain(WarningKind::ALL.iter().map(|kind| (kind.code(), "warning"))).collect()
 }
 
-fn rule(code: &str, level: &str) -> Value {
+/// A code as a rule.
+pub fn rule(code: &str, level: &str) -> Value {
     let mut rule = json!({ "id": code, "defaultConfiguration": { "level": level } });
     if let Some(page) = manual::page(code) {
         rule["name"] = page.name().into();
@@ -197,7 +198,7 @@ fn result(
 }
 
 /// The schema wants the items of some lists to differ.
-fn without_repetition(items: impl Iterator<Item = Value>) -> Vec<Value> {
+pub fn without_repetition(items: impl Iterator<Item = Value>) -> Vec<Value> {
     let mut different = Vec::new();
     for item in items {
         if !different.contains(&item) {
@@ -294,7 +295,7 @@ fn step(moment: &Moment, run: &Run) -> Option<Value> {
 }
 
 /// A path as the path of a URI.
-fn uri(path: &Path) -> String {
+pub fn uri(path: &Path) -> String {
     let mut uri = String::new();
     for byte in path.as_os_str().as_encoded_bytes() {
         match byte {

@@ -47,8 +47,20 @@ struct Profile {
     linker: Option<OsString>,
 }
 
-/// The command line for a unit of the target; any other comes back as it is. `arguments` are without rustc itself.
-pub fn rewrite(arguments: Vec<OsString>, shim: &Path) -> Rewritten {
+/// What is compiled even where nobody calls it, in the packages that are audited.
+const AUDITED: &str = "-Clink-dead-code";
+
+/// The command line for a unit of the target; any other comes back as it is. `arguments` are without rustc itself. `audited`: its functions are of
+/// interest, whether or not they are called.
+pub fn rewrite(arguments: Vec<OsString>, shim: &Path, audited: bool) -> Rewritten {
+    let mut rewritten = rewrite_for(arguments, shim);
+    if audited {
+        rewritten.arguments.push(AUDITED.into());
+    }
+    rewritten
+}
+
+fn rewrite_for(arguments: Vec<OsString>, shim: &Path) -> Rewritten {
     match role(&arguments) {
         Role::Other => Rewritten { arguments, linker: None },
         Role::Probe => {
@@ -183,7 +195,7 @@ mod tests {
 
     fn rewritten(line: &str) -> String {
         let arguments = line.split(' ').map(OsString::from).collect();
-        let rewritten = rewrite(arguments, Path::new("/b/lockred-shim"));
+        let rewritten = rewrite(arguments, Path::new("/b/lockred-shim"), false);
         let words: Vec<_> =
             rewritten.arguments.iter().map(|a| a.to_str().unwrap().to_owned()).collect();
         words.join(" ")
@@ -247,7 +259,7 @@ mod tests {
     #[test]
     fn the_user_s_linker_is_remembered() {
         let arguments = "--crate-name x --target t -Clinker=/usr/bin/clang -O".split(' ');
-        let rewritten = rewrite(arguments.map(OsString::from).collect(), Path::new("/s"));
+        let rewritten = rewrite(arguments.map(OsString::from).collect(), Path::new("/s"), false);
         assert_eq!(rewritten.linker, Some("/usr/bin/clang".into()));
     }
 
@@ -257,6 +269,6 @@ mod tests {
         let odd = OsString::from_vec(b"--extern=x=/\xff/libx.rlib".to_vec());
         let arguments = ["--crate-name", "x", "--target", "t"].map(OsString::from);
         let arguments: Vec<_> = arguments.into_iter().chain([odd.clone()]).collect();
-        assert!(rewrite(arguments, Path::new("/s")).arguments.contains(&odd));
+        assert!(rewrite(arguments, Path::new("/s"), false).arguments.contains(&odd));
     }
 }

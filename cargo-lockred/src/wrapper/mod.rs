@@ -5,6 +5,7 @@ mod flags;
 mod linker;
 mod package;
 
+use lockred_trace::audit::AUDIT;
 use std::env;
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -17,6 +18,8 @@ pub const SOURCES: &str = env!("LOCKRED_WRAPPER_SOURCES");
 pub const SHIM: &str = "LOCKRED_WRAPPER_SHIM";
 /// The user's own wrapper, which is called with rustc's command line behind us.
 pub const INNER: &str = "LOCKRED_WRAPPER_INNER";
+/// cargo sets it for the packages that were asked for.
+const PRIMARY: &str = "CARGO_PRIMARY_PACKAGE";
 /// The linker driver that the shim calls for the final link.
 const LINKER: &str = "LOCKRED_CC";
 
@@ -46,7 +49,9 @@ pub fn run(shim: OsString, arguments: impl Iterator<Item = OsString>) -> ExitCod
         }
         None => Command::new(rustc),
     };
-    let rewritten = flags::rewrite(arguments, &PathBuf::from(shim));
+    let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
+    let audited = is_set(AUDIT) && is_set(PRIMARY) && is_set("CARGO_PKG_NAME");
+    let rewritten = flags::rewrite(arguments, &PathBuf::from(shim), audited);
     if let Some(linker) = rewritten.linker
         && env::var_os(LINKER).is_none()
         && linker::is_driver(&linker)

@@ -47,6 +47,12 @@ closed_list! {
         Leak "LR0104" "memory is still allocated when the test has ended, and nothing points to it",
         ThreadPanicked "LR0105" "a thread that nobody joined panicked",
         ThreadStuck "LR0106" "a thread is blocked for ever when the test has ended",
+        UnprotectedWrite "LR0201" "unsafe code may write shared memory that nothing protects",
+        UnboundedImpl "LR0202" "Send or Sync is implemented for a type whatever its parameters are",
+        UnpairedAtomic "LR0203" "an atomic variable is to publish something, and nothing acquires or releases it",
+        LockAcrossAwait "LR0204" "a lock may be held across await",
+        LockAcrossThread "LR0205" "a lock may be held while a thread is started or joined",
+        BlockingUnderLock "LR0206" "a lock may be held while its holder waits for something else",
     }
 }
 

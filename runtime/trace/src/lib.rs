@@ -11,9 +11,11 @@
 //! | [`sealed`] | runtime (checkpoints), cargo-lockred (finished tests) | both |
 //! | [`plan`] | analysis (the shim), into the executable | cargo-lockred |
 //! | [`lock_order`] | analysis (the shim), into the executable | cargo-lockred; runtime, to compare it |
+//! | [`audit`] | analysis (the shim), into the executable | cargo-lockred |
 //! | [`models`] | cargo-lockred (variables of the environment) | the shim |
 //! | [`codes`] | everyone | everyone |
 
+pub mod audit;
 pub mod codes;
 pub mod frames;
 pub mod hooks;

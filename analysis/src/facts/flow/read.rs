@@ -36,6 +36,11 @@ impl Points {
         self.0[point as usize]
     }
 
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = (Point, Instruction)> {
+        self.0.iter().enumerate().map(|(point, &at)| (point as Point, at))
+    }
+
     fn add(&mut self, at: Instruction) -> Point {
         self.0.push(at);
         self.0.len() as Point - 1

@@ -1,0 +1,105 @@
+//! The order of locks, by type and field, and circles in it.
+
+use super::Input;
+use crate::audit::report::{Edge, Place};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// All edges.
+pub fn edges(input: &Input<'_>) -> Vec<Edge> {
+    let mut found: BTreeMap<(String, String), BTreeSet<(Place, Place)>> = BTreeMap::new();
+    for (held, wanted) in &input.compiled.nested {
+        let sites = (input.compiled_place(&held.place), input.compiled_place(&wanted.place));
+        let names = (input.names.object(&held.lock), input.names.object(&wanted.lock));
+        found.entry(names).or_default().insert(sites);
+    }
+    let edge = |((held, wanted), sites): (_, BTreeSet<_>)| Edge {
+        held,
+        wanted,
+        sites: sites.into_iter().collect(),
+    };
+    found.into_iter().map(edge).collect()
+}
+
+/// Whether a lock is known by its field or variable.
+fn is_named(lock: &str) -> bool {
+    !lock.contains('<') && lock != "a lock"
+}
+
+/// Circles of two and more locks: the edges of each. One lock that is always held around a circle keeps threads apart.
+pub fn circles(edges: &[Edge]) -> Vec<Vec<&Edge>> {
+    let edges: Vec<&Edge> = edges
+        .iter()
+        .filter(|edge| edge.held != edge.wanted && is_named(&edge.held) && is_named(&edge.wanted))
+        .collect();
+    let reaches = |from: &str, to: &str| {
+        let mut seen = BTreeSet::new();
+        let mut open = vec![from];
+        while let Some(at) = open.pop() {
+            if at == to {
+                return true;
+            }
+            if seen.insert(at) {
+                open.extend(edges.iter().filter(|e| e.held == at).map(|e| e.wanted.as_str()));
+            }
+        }
+        false
+    };
+    let on_circle: Vec<&Edge> =
+        edges.iter().copied().filter(|edge| reaches(&edge.wanted, &edge.held)).collect();
+    let mut circles: Vec<Vec<&Edge>> = Vec::new();
+    for edge in on_circle {
+        let same = |circle: &&mut Vec<&Edge>| {
+            reaches(&circle[0].held, &edge.held) && reaches(&edge.held, &circle[0].held)
+        };
+        match circles.iter_mut().find(same) {
+            Some(circle) => circle.push(edge),
+            None => circles.push(vec![edge]),
+        }
+    }
+    circles.retain(|circle| gates(circle, &edges).is_empty());
+    circles
+}
+
+/// Locks that are held wherever an edge of a circle is gone along.
+fn gates<'a>(circle: &[&Edge], edges: &[&'a Edge]) -> BTreeSet<&'a str> {
+    let on = |lock: &str| circle.iter().any(|edge| edge.held == lock || edge.wanted == lock);
+    let mut common: Option<BTreeSet<&str>> = None;
+    for (_, wanted) in circle.iter().flat_map(|edge| &edge.sites) {
+        let others = edges.iter().filter(|edge| !on(&edge.held));
+        let here = others.filter(|edge| edge.sites.iter().any(|(_, at)| at == wanted));
+        let here: BTreeSet<&str> = here.map(|edge| &*edge.held).collect();
+        common = Some(match common {
+            None => here,
+            Some(common) => common.intersection(&here).copied().collect(),
+        });
+    }
+    common.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edges(of: &[(&str, &str, u32)]) -> Vec<Edge> {
+        let place = |line| Place { line, ..Place::default() };
+        let edge = |&(held, wanted, line): &(&str, &str, u32)| Edge {
+            held: held.into(),
+            wanted: wanted.into(),
+            sites: vec![(place(0), place(line))],
+        };
+        of.iter().map(edge).collect()
+    }
+
+    #[test]
+    fn circles_are_found_unless_a_lock_keeps_threads_apart() {
+        let count = |of: &[(&str, &str, u32)]| circles(&edges(of)).len();
+        assert_eq!(count(&[("a", "b", 1), ("b", "a", 2)]), 1);
+        assert_eq!(count(&[("a", "b", 1), ("b", "c", 2)]), 0);
+        assert_eq!(count(&[("a", "b", 1), ("b", "c", 2), ("c", "a", 3)]), 1);
+        let gated = [("a", "b", 1), ("b", "a", 2), ("g", "b", 1), ("g", "a", 2)];
+        assert_eq!(count(&gated), 0);
+        assert_eq!(count(&gated[..3]), 1);
+        assert_eq!(count(&[("a", "a", 1)]), 0);
+        assert_eq!(count(&[("Mutex<u8>", "b", 1), ("b", "Mutex<u8>", 2)]), 0);
+    }
+}

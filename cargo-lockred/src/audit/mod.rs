@@ -1,0 +1,211 @@
+//! `cargo lockred audit`: what a package shares between threads, and what protects it, without running anything.
+//!
+//! Two sources are joined: the compiled programs, in which the shim has left what it knows ([`compiled`]), and the source itself ([`source`]).
+
+mod calls;
+mod compiled;
+mod human;
+mod join;
+mod json;
+mod report;
+mod sarif;
+mod source;
+
+use crate::baseline::{Baseline, Entry, Found, Place};
+use crate::build::artifact::Built;
+use crate::build::project::Project;
+use crate::cli::audit::AuditOptions;
+use crate::cli::findings::FindingOptions;
+use crate::cli::format::{self, FormatName};
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::interrupt;
+use crate::output::console::Console;
+use crate::output::style::Style;
+use crate::subject::Subject;
+use cargo_metadata::{Package, TargetKind};
+use compiled::Compiled;
+use join::Input;
+use lockred_trace::audit::Line;
+use report::Audit;
+use source::Source;
+use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Runs the command.
+///
+/// # Errors
+/// When the build fails, or builds nothing, or a file cannot be read or written.
+pub fn run(options: &AuditOptions) -> Result<Exit> {
+    let selection = &options.selection;
+    let display = &selection.display;
+    let console = Console::new(display.color, display.quiet);
+    let directory = std::env::current_dir()
+        .map_err(|e| Error::usage(format!("there is no current directory: {e}")))?;
+    let formats = format::wanted(&options.message_format, false).map_err(Error::usage)?;
+    if let Some(other) =
+        formats.iter().find(|f| !matches!(f.name, FormatName::Json | FormatName::Sarif))
+    {
+        return Err(Error::usage(format!(
+            "an audit is told as human, json or sarif, not {:?}",
+            other.name
+        )));
+    }
+    interrupt::listen();
+    let known = match &options.findings.baseline {
+        Some(path) => Some(Baseline::read(path, options.findings.write_baseline)?),
+        None => None,
+    };
+    let mut subject = Subject::find(&directory, selection, &console)?;
+    let mut sources = sources(&subject.project);
+    let file = subject.project.lockred_directory().join("audit.txt");
+    write_if_changed(&file, &lines(&subject.project, &sources))?;
+    subject.audit(file);
+    let built = subject.build(selection)?;
+    let mut audits = Vec::new();
+    for (package, source) in &mut sources {
+        let of_package =
+            |built: &&Built| built.package == package.name.as_str() && built.kind != "proc-macro";
+        let built: Vec<&Built> = built.iter().filter(of_package).collect();
+        if built.is_empty() {
+            continue;
+        }
+        let root = &subject.project.root;
+        let executables = built.iter().map(|built| &*built.executable);
+        let compiled = Compiled::read(executables, source, root)?;
+        source.choose(|path, function| compiled.has(path, function));
+        let targets = built.iter().map(|built| built.label()).collect();
+        let input = Input::new(&package.name, source, &compiled, root, targets);
+        audits.push(join::audit(&input));
+    }
+    if audits.is_empty() {
+        return Err(Error::usage("nothing was built that can be audited"));
+    }
+    judge(&mut audits, &options.findings, known.as_ref());
+    baseline(&audits, &options.findings, known.as_ref(), &console)?;
+    let denied = audits.iter().flat_map(|audit| &audit.findings).any(|finding| finding.denied);
+    let exit = if denied { Exit::BugFound } else { Exit::Success };
+    let mut to_stdout = None;
+    for format in &formats {
+        let text = match format.name {
+            FormatName::Json => json::lines(&audits),
+            _ => sarif::document(&audits, &subject.project.root, known.is_some(), exit),
+        };
+        match &format.file {
+            Some(path) => std::fs::write(path, text).map_err(|e| Error::file("write", path, &e))?,
+            None => to_stdout = Some(text),
+        }
+    }
+    let text = to_stdout.unwrap_or_else(|| {
+        let style = Style::on_stdout(display.color);
+        audits.iter().map(|audit| human::text(audit, style, display.verbose > 0)).collect()
+    });
+    // Who stops reading has read enough.
+    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+    Ok(exit)
+}
+
+/// Whether a target's own code is audited: tests, examples and benches are callers.
+fn is_audited(kinds: &[TargetKind]) -> bool {
+    let is_caller = |kind: &TargetKind| {
+        matches!(
+            kind,
+            TargetKind::Test
+                | TargetKind::Example
+                | TargetKind::Bench
+                | TargetKind::CustomBuild
+                | TargetKind::ProcMacro
+        )
+    };
+    !kinds.iter().any(is_caller)
+}
+
+/// The members of the workspace, with their source.
+fn sources(project: &Project) -> Vec<(Package, Source)> {
+    let read = |package: &Package| {
+        let targets = package.targets.iter().filter(|target| is_audited(&target.kind));
+        let source = Source::read(targets.map(|target| target.src_path.as_std_path()));
+        (package.clone(), source)
+    };
+    project.packages.iter().map(read).collect()
+}
+
+/// What the shim is to tell of.
+fn lines(project: &Project, sources: &[(Package, Source)]) -> String {
+    let mut lines = BTreeSet::new();
+    for (package, source) in sources {
+        for target in package.targets.iter().filter(|target| is_audited(&target.kind)) {
+            lines.insert(Line::Crate(target.name.replace('-', "_")));
+        }
+        for path in source.files.keys() {
+            lines.insert(Line::File(path.display().to_string()));
+            // rustc writes the files of members relative to the workspace's root where cargo does.
+            if let Ok(inside) = path.strip_prefix(&project.root) {
+                lines.insert(Line::File(inside.display().to_string()));
+            }
+        }
+        for (path, function) in source.all(|file| &file.functions).filter(|(_, f)| f.public) {
+            for line in function.lines.0..=function.lines.1 {
+                lines.insert(Line::Public(path.display().to_string(), line));
+            }
+        }
+    }
+    lines.iter().map(|line| line.text() + "\n").collect()
+}
+
+fn write_if_changed(path: &Path, text: &str) -> Result<()> {
+    if std::fs::read_to_string(path).is_ok_and(|old| old == text) {
+        return Ok(());
+    }
+    let parent: PathBuf = path.parent().unwrap_or(path).to_owned();
+    std::fs::create_dir_all(&parent).map_err(|e| Error::file("create", &parent, &e))?;
+    std::fs::write(path, text).map_err(|e| Error::file("write", path, &e))
+}
+
+/// The place of a package's audit in a baseline, which knows tests.
+fn place(package: &str) -> Place {
+    Place::new(package, "audit", package, "")
+}
+
+/// What fails the audit, and what is not told.
+fn judge(audits: &mut [Audit], options: &FindingOptions, known: Option<&Baseline>) {
+    for audit in audits {
+        let place = place(&audit.package);
+        audit.findings.retain(|finding| !options.allows(finding.kind));
+        for finding in &mut audit.findings {
+            finding.known = options.write_baseline
+                || known.is_some_and(|known| known.has(&place, &finding.fingerprint));
+            finding.denied = options.denies(finding.kind) && !finding.known;
+        }
+    }
+}
+
+/// Writes the baseline, if that is asked for; else tells what of it is stale.
+fn baseline(
+    audits: &[Audit],
+    options: &FindingOptions,
+    known: Option<&Baseline>,
+    console: &Console,
+) -> Result<()> {
+    let (Some(path), Some(known)) = (&options.baseline, known) else { return Ok(()) };
+    let mut found = Found::default();
+    for audit in audits {
+        let place = place(&audit.package);
+        let entry = |finding: &report::Finding| Entry {
+            place: place.clone(),
+            code: finding.code.to_owned(),
+            fingerprint: finding.fingerprint.clone(),
+            message: finding.message.clone(),
+        };
+        found.audited(place.clone(), audit.findings.iter().map(entry).collect());
+    }
+    if options.write_baseline {
+        let text = found.baseline(known).text();
+        return std::fs::write(path, text).map_err(|e| Error::file("write", path, &e));
+    }
+    for entry in found.stale(known) {
+        console.warning(&format!("the baseline has a finding that is gone: {}", entry.message));
+    }
+    Ok(())
+}

@@ -1,0 +1,91 @@
+use super::*;
+use lockred_trace::audit::{Kind, Order};
+
+fn file(text: &str) -> File {
+    visit::file(text, &syn::parse_file(text).unwrap(), &[], false).0
+}
+
+#[test]
+fn implementations_that_ask_nothing_of_a_parameter_are_seen() {
+    let unbounded = |text: &str| {
+        let file = file(text);
+        let [it] = &file.impls[..] else { panic!("{:?}", file.impls) };
+        it.unbounded.clone()
+    };
+    assert_eq!(unbounded("unsafe impl<T> Send for X<T> {}"), ["T"]);
+    assert_eq!(unbounded("unsafe impl<'a, T: ?Sized + 'a> Sync for X<'a, T> {}"), ["T"]);
+    assert!(unbounded("unsafe impl<T: Send> Sync for X<T> {}").is_empty());
+    assert!(unbounded("unsafe impl<T> Sync for X<T> where T: ?Sized + Send {}").is_empty());
+    assert!(unbounded("unsafe impl Sync for X {}").is_empty());
+    assert!(file("impl<T> !Send for X<T> {}\nunsafe impl<T> Other for X<T> {}").impls.is_empty());
+    let told = &file("unsafe impl<T: ?Sized> Send for X<T> where T: Send, {}").impls[0];
+    assert_eq!(told.text, "unsafe impl<T: ?Sized> Send for X<T> where T: Send");
+}
+
+#[test]
+fn guards_are_alive_until_they_are_dropped() {
+    let count = |body: &str| file(&format!("async fn f() {{ {body} }}")).awaited.len();
+    assert_eq!(count("let g = m.lock().unwrap(); g().await; "), 1);
+    assert_eq!(count("let g = m.read(); if x { h.await; }"), 1);
+    assert_eq!(count("{ let g = m.lock().unwrap(); } h.await;"), 0);
+    assert_eq!(count("let g = m.lock().unwrap(); drop(g); h.await;"), 0);
+    assert_eq!(count("let g = m.lock().await; h.await;"), 0);
+    assert_eq!(count("let n = *m.lock().unwrap(); h.await;"), 0);
+    assert_eq!(count("let n = m.lock().unwrap().len(); h.await;"), 0);
+    assert_eq!(count("let g = m.lock().unwrap(); let later = async { h.await };"), 0);
+    assert_eq!(count("match m.lock().unwrap().pop() { Some(x) => x.await, None => {} }"), 1);
+    assert_eq!(count("if let Some(x) = m.lock().unwrap().pop() { x.await }"), 1);
+    assert_eq!(count("if m.lock().unwrap().is_empty() { h.await }"), 0);
+    assert_eq!(file("fn f() { let g = m.lock(); g.x() }").awaited.len(), 0);
+}
+
+#[test]
+fn atomic_operations_are_known_by_their_orders() {
+    let file = file(
+        "impl Q { fn f(&self) {
+            self.head.store(1, Ordering::Release);
+            self.a.head.compare_exchange(1, 2, AcqRel, Relaxed);
+            self.map.store(1);
+            assert_eq!(1, self.head.swap(2, Release));
+            fence(Acquire);
+        } }",
+    );
+    let told: Vec<_> =
+        file.atomics.iter().map(|o| (&*o.on, o.of_self, o.kind, o.order, o.failure)).collect();
+    assert_eq!(
+        told,
+        [
+            ("head", true, Kind::Store, Order::Release, None),
+            ("head", false, Kind::Exchange, Order::AcqRel, Some(Order::Relaxed)),
+            ("head", true, Kind::Update, Order::Release, None),
+            ("", false, Kind::Fence, Order::Acquire, None),
+        ]
+    );
+    assert!(file.atomics.iter().all(|operation| operation.within.as_deref() == Some("Q")));
+}
+
+#[test]
+fn places_are_in_unsafe_code_and_in_tests() {
+    let text = "fn f() {\n    unsafe { g() };\n    h();\n}\n#[cfg(test)]\nmod tests {\n    fn t() {}\n}\nunsafe fn u() {\n    g()\n}\n";
+    let file = file(text);
+    let at = |line, column| Position { line, column };
+    assert!(file.is_unsafe(at(2, 14)) && !file.is_unsafe(at(3, 5)) && file.is_unsafe(at(10, 5)));
+    assert!(file.is_test(at(7, 5)) && !file.is_test(at(3, 5)));
+    let names: Vec<&str> = file.functions.iter().map(|f| &*f.name).collect();
+    assert_eq!((names, file.unsafe_blocks), (vec!["f", "u"], 1));
+}
+
+#[test]
+fn fields_hold_what_is_inside_of_wrappers() {
+    let file = file(
+        "struct X<T> { a: CachePadded<AtomicUsize>, l: Arc<Mutex<T>>, p: *mut T, c: UnsafeCell<T>,
+         f: PhantomData<fn() -> T>, n: Option<NonNull<T>>, v: Vec<u8> }",
+    );
+    let holds: Vec<Holds> = file.types[0].fields.iter().map(|field| field.holds).collect();
+    use Holds::*;
+    assert_eq!(holds, [Atomic, Lock, Pointer, Cell, Phantom, Pointer, Plain]);
+    let uses = |field: usize| file.types[0].fields[field].uses.clone();
+    assert_eq!(uses(2), [("T".to_owned(), None)]);
+    assert_eq!(uses(3), [("T".to_owned(), Some(("UnsafeCell".to_owned(), 0)))]);
+    assert!(uses(4).is_empty());
+}

@@ -1,0 +1,133 @@
+//! `cargo lockred audit` on a library without tests: what it warns of, and what it leaves alone.
+
+use crate::fixtures::{own, shared};
+use lockred_tests::tool::{Output, run};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+
+fn lines(output: &Output) -> Vec<Value> {
+    output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn audited(arguments: &[&str]) -> Output {
+    run(&shared("audit"), &[&["audit", "--message-format", "json"], arguments].concat())
+}
+
+/// Code and subject of each warning.
+fn warnings(lines: &[Value]) -> BTreeSet<(String, String)> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let warnings = lines.iter().filter(|line| line["reason"] == "warning");
+    warnings.map(|line| (text(&line["code"]), text(&line["subject"]))).collect()
+}
+
+fn one<'a>(lines: &'a [Value], reason: &str, name: &str) -> &'a Value {
+    let mut found = lines.iter().filter(|line| line["reason"] == reason && line["name"] == name);
+    found.next().unwrap_or_else(|| panic!("no {reason} {name}"))
+}
+
+#[test]
+fn each_kind_is_warned_of_and_its_right_twin_is_not() {
+    let expected = [
+        ("LR0101", "Crossed"),
+        ("LR0201", "Bare"),
+        ("LR0201", "LAST"),
+        ("LR0202", "Loose"),
+        ("LR0203", "Early"),
+        ("LR0203", "Unread"),
+        ("LR0204", "Shared"),
+        ("LR0205", "List"),
+        ("LR0206", "List"),
+    ];
+    let expected = expected.map(|(code, subject)| (code.to_owned(), subject.to_owned()));
+    let lines = lines(&audited(&[]).expect(0));
+    assert_eq!(warnings(&lines), BTreeSet::from(expected));
+    // Of the lists: one function each, of two that wait, start or join.
+    let functions: BTreeSet<&str> = lines
+        .iter()
+        .filter(|line| line["reason"] == "warning" && line["subject"] == "List")
+        .map(|line| line["places"][0][1]["function"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        functions,
+        BTreeSet::from(["List::begin", "List::end", "List::slow", "List::take_from"])
+    );
+}
+
+#[test]
+fn objects_have_their_protection() {
+    let lines = lines(&audited(&[]).expect(0));
+    for (name, class) in [
+        ("Bare.value", "unprotected"),
+        ("Bare.limit", "read-only"),
+        ("Locked.value", "synchronised"),
+        ("Locked.taken", "atomic"),
+        ("Once.value", "synchronised"),
+        ("Crossed.left", "lock"),
+        ("List.changed", "synchronisation"),
+        ("LAST", "unprotected"),
+        ("Guarded.value", "locked"),
+    ] {
+        assert_eq!(one(&lines, "object", name)["class"], class, "{name}");
+    }
+    assert_eq!(
+        one(&lines, "object", "Guarded.value")["locks"],
+        serde_json::json!(["Guarded.lock"])
+    );
+}
+
+#[test]
+fn atomics_have_the_pairs_that_synchronise() {
+    let lines = lines(&audited(&[]).expect(0));
+    let pairs = |name: &str| one(&lines, "atomic", name)["pairs"].as_array().unwrap().len();
+    assert_eq!(pairs("Once.ready"), 1);
+    assert_eq!(pairs("Published.ready"), 1, "by a fence");
+    assert_eq!(pairs("Published.count"), 0);
+    assert_eq!(pairs("Unread.ready"), 0);
+}
+
+#[test]
+fn what_is_not_compiled_is_told() {
+    let lines = lines(&audited(&[]).expect(0));
+    let last = lines.last().unwrap();
+    assert_eq!(last["reason"], "audit-finished");
+    let generic = last["generic"].as_array().unwrap();
+    assert_eq!(generic.len(), 3, "{generic:?}");
+    assert!(generic.contains(&"Loose::pointer".into()), "{generic:?}");
+    assert_eq!(last["others"].as_array().unwrap().len(), 0, "{last}");
+}
+
+#[test]
+fn warnings_fail_an_audit_when_they_are_denied_and_not_in_the_baseline() {
+    let directory = own("audit", "audit-baseline");
+    // An earlier run has left its own.
+    let _ = fs::remove_file(directory.join("known.toml"));
+    let audit = |arguments: &[&str]| run(&directory, &[&["audit"], arguments].concat());
+    let _ = audit(&["--deny", "LR0201"]).expect(1);
+    let _ = audit(&["--deny", "warnings", "--allow", "warnings", "--allow", "LR0201"]).expect(1);
+    let known = ["--deny", "warnings", "--baseline", "known.toml"];
+    let _ = audit(&known).expect(2);
+    let _ = audit(&[&known[..], &["--write-baseline"]].concat()).expect(0);
+    let _ = audit(&known).expect(0);
+    // The same at other lines is known, and something new is not.
+    let cells = directory.join("src/cells.rs");
+    let text = fs::read_to_string(&cells).unwrap();
+    fs::write(&cells, format!("// A line more.\n{text}")).unwrap();
+    let _ = audit(&known).expect(0);
+    let more = "\n/// Anybody may call it, too.\npub fn forget() {\n    unsafe { LAST = 0 };\n}\n";
+    fs::write(&cells, format!("{text}{more}")).unwrap();
+    let output = audit(&known).expect(1);
+    assert!(
+        output.stdout.contains("error[LR0201]") && output.stdout.contains("in forget"),
+        "{output}"
+    );
+    // What is gone is told.
+    fs::write(&cells, text.replace("unsafe { LAST = value };", "let _ = value;")).unwrap();
+    let _ = audit(&known).expect(0).says(&["the baseline has a finding that is gone"]);
+}
+
+#[test]
+fn only_forms_that_an_audit_has_are_taken() {
+    let _ =
+        run(&shared("audit"), &["audit", "--message-format", "junit"]).expect(2).says(&["json"]);
+}
