@@ -2,6 +2,7 @@
 
 mod advice;
 mod allocators;
+mod annotations;
 mod choices;
 mod claims;
 mod demo;

@@ -12,6 +12,7 @@ mod externals;
 mod globals;
 mod hooks;
 mod locks;
+mod notes;
 mod plain;
 mod region;
 mod scaled;
@@ -186,6 +187,7 @@ pub fn instrument(
     if module.has_global_assembly() {
         program.native_objects.push("global assembly".into());
     }
+    notes::place(context, module);
     globals::place(context, module, &mut program);
     let Instrumenter { sites, externals, models, table, .. } = instrumenter;
     let count = sites.len();

@@ -6,7 +6,7 @@ use super::observed;
 use super::outcome::{Ended, FoundWarning, Outcome, Rendered, Told, verdict_without_bugs};
 use crate::baseline::{self, Baseline};
 use crate::build::artifact::Built;
-use crate::cli::check::CheckOptions;
+use crate::cli::check::{CheckOptions, SearchOptions};
 use crate::discipline;
 use crate::error::Result;
 use crate::executable::list::Test;
@@ -69,13 +69,18 @@ impl Examiner<'_> {
 
     /// The order to explore a test.
     pub(super) fn exploration(&self, test: &Test) -> Order {
-        let search = &self.options.search;
+        let search = self.search(test);
         let task = Task::Explore {
             strategy: search.strategy(),
             limits: search.limits(),
             keep_going: search.keep_going || self.searches_on(test),
         };
         self.order(task, test)
+    }
+
+    /// How a test is searched.
+    fn search<'t>(&'t self, test: &'t Test) -> &'t SearchOptions {
+        test.own.as_ref().map_or(&self.options.search, |own| &own.search)
     }
 
     /// Whether the search goes on behind a bug without being told to: where that may be a known one.
@@ -112,9 +117,9 @@ impl Examiner<'_> {
             version: FORMAT_VERSION,
             task,
             libtest: test.libtest,
-            random_seed: self.options.search.seed,
+            random_seed: self.search(test).seed,
             writable: writable.iter().map(|path| path.to_string_lossy().into_owned()).collect(),
-            environment: self.options.search.environment(),
+            environment: self.search(test).environment(),
             checkpoint: None,
             deaths: Vec::new(),
         }
@@ -231,6 +236,8 @@ impl Examiner<'_> {
             kind: self.built.kind,
             target: self.built.target.clone(),
             name: test.name.clone(),
+            strategy: self.search(test).strategy,
+            own_options: test.own.as_ref().map_or_else(Vec::new, |own| own.words.clone()),
             verdict,
             ended,
             counts: Counts::default(),

@@ -6,6 +6,7 @@ mod explore;
 mod minimal;
 mod observed;
 pub mod outcome;
+mod own_options;
 mod side_by_side;
 pub mod tally;
 mod unfinished;
@@ -112,7 +113,9 @@ fn targets(built: Vec<Built>, options: &CheckOptions, console: &Console) -> Resu
             continue;
         }
         let sidecar = sidecar::read(&built.executable)?;
-        let tests = list::tests(&built, sidecar.libtest, &options.filter)?;
+        let mut tests = list::tests(&built, sidecar.libtest, &options.filter)?;
+        let notes = sidecar::notes(&built.executable)?;
+        own_options::give(&mut tests, &notes, &options.search)?;
         if !tests.is_empty() {
             targets.push(Target { built, sidecar, tests });
         }

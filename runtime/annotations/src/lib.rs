@@ -14,8 +14,12 @@
 
 #![no_std]
 
+mod notes;
 mod values;
 
+#[doc(hidden)]
+pub use notes::__note;
+pub use notes::check;
 pub use values::{Arbitrary, Integer, any, any_in, choose};
 
 /// Whether this build is being checked by `cargo lockred` (which sets `--cfg lockred`).

@@ -10,6 +10,7 @@
 //! | [`message`] | runtime (outcome of an exploration or a replay) | cargo-lockred |
 //! | [`sealed`] | runtime (checkpoints), cargo-lockred (finished tests) | both |
 //! | [`plan`] | analysis (the shim), into the executable | cargo-lockred |
+//! | [`notes`] | the attributes of the crate `lockred`, by way of the shim, into the executable | cargo-lockred |
 //! | [`models`] | cargo-lockred (variables of the environment) | the shim |
 //! | [`codes`] | everyone | everyone |
 
@@ -19,6 +20,7 @@ pub mod hooks;
 pub mod libc_functions;
 pub mod message;
 pub mod models;
+pub mod notes;
 pub mod plan;
 pub mod schedule;
 pub mod sealed;
