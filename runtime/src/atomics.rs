@@ -204,6 +204,7 @@ fn executed(operation: &AtomicOperation, arrival: Arrival, rmw: Option<RmwOp>, o
         crate::gate::atomic(operation, access, wrote);
     }
     if crate::plain::watching() {
+        crate::atomicity::atomic(state, operation, access, wrote);
         crate::plain::atomic(number, operation, access, wrote, arrival == Arrival::Told);
         if state.footprints {
             state.step.touch(operation.address, operation.size, access);

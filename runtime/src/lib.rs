@@ -9,6 +9,8 @@
 
 mod answer;
 mod arena;
+mod assumed;
+mod atomicity;
 mod atomics;
 mod channel;
 mod channel_words;

@@ -169,6 +169,7 @@ fn accessed(
         progresses(state, address, size);
     }
     crate::gate::plain(state, address, size, writes, site);
+    crate::atomicity::plain(state, (address, size), site, writes);
     if state.detector.is_none() {
         return;
     }

@@ -4,6 +4,7 @@
 //! obtained from [`state`] may be held across a switch ([`stop`], [`run`], [`leave`]) or a call into the program.
 
 use crate::arena::{Mapped, Regions};
+use crate::atomicity::Atomicity;
 use crate::channel_words::ChannelWords;
 use crate::context;
 use crate::deaths::Deaths;
@@ -139,6 +140,10 @@ pub struct State {
     pub assumptions: Vec<Assumption>,
     /// Findings that fail nothing.
     pub warnings: Vec<Warning>,
+    /// Some execution was not left out.
+    pub kept: bool,
+    /// Blocks that are not atomic.
+    pub atomicity: Atomicity,
     /// Locks under each other.
     pub nesting: Nesting,
     /// What could not be modelled.
@@ -225,6 +230,8 @@ impl State {
             scales: false,
             assumptions: Vec::new(),
             warnings: Vec::new(),
+            kept: false,
+            atomicity: Atomicity::default(),
             nesting: Nesting::default(),
             unsupported: None,
             status,

@@ -44,7 +44,7 @@ fn a_test_has_options_of_its_own_and_the_command_line_wins() {
     assert_eq!(test.others["options"], serde_json::json!(["strategy=naive"]));
     // Which is what it would be anyhow.
     let test = check(0, &["options::bounded", "--strategy", "transactions"]);
-    assert_eq!((test.strategy.as_str(), test.executions), ("transactions", 3));
+    assert_eq!((test.strategy.as_str(), ended(&test)), ("transactions", "executions"));
     let test = check(0, &["options::cut"]);
     assert_eq!((test.strategy.as_str(), ended(&test)), ("transactions", "operations"));
     let test = check(0, &["options::usual"]);
@@ -71,4 +71,89 @@ fn an_ordinary_build_runs_as_if_there_were_nothing() {
         .expect("there is a cargo");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// The assumptions of a test.
+fn assumed(test: &TestFinished) -> Vec<&str> {
+    test.assumptions.iter().map(|told| told.message.as_str()).collect()
+}
+
+const LEFT_OUT: &str =
+    "executions in which a condition of `lockred::assume!` is false were left out";
+
+#[test]
+fn executions_are_left_out_in_which_what_is_assumed_is_false() {
+    for strategy in ["transactions", "dpor", "naive", "stateful"] {
+        let search = |name: &str, status| check(status, &[name, "--strategy", strategy]);
+        let test = search("assumed::of_chosen_values", 0);
+        let told = format!("{LEFT_OUT}: `from <= to && to > 0` (src/assumed.rs:13:5)");
+        assert_eq!(
+            (test.verdict, assumed(&test)),
+            (Verdict::Passed, vec![told.as_str()]),
+            "{strategy}"
+        );
+        assert!(test.complete, "{strategy}: {test:?}");
+        assert_eq!(search("assumed::of_nothing", 1).bugs.len(), 1, "{strategy}");
+        let test = search("assumed::of_what_another_thread_does", 1);
+        assert!(test.bugs[0].message.contains("what was assumed"), "{strategy}: {test:?}");
+        let test = search("assumed::under_a_lock", 0);
+        assert_eq!((test.verdict, assumed(&test).len()), (Verdict::Passed, 1), "{strategy}");
+        let test = search("assumed::always_true", 0);
+        assert_eq!((test.verdict, assumed(&test).len()), (Verdict::Verified, 0), "{strategy}");
+    }
+}
+
+#[test]
+fn a_test_of_which_nothing_is_left_says_so() {
+    let test = check(0, &["assumed::never_true"]);
+    let told = format!("{LEFT_OUT}: no execution is left, so nothing was checked");
+    assert!(assumed(&test).contains(&told.as_str()), "{test:?}");
+    assert_eq!(assumed(&test).len(), 2, "{test:?}");
+}
+
+/// What a test warns of, in words.
+fn warnings(test: &TestFinished) -> Vec<&str> {
+    test.warnings.iter().map(|warning| warning["message"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn blocks_that_are_atomic_are_fine() {
+    for strategy in ["transactions", "dpor"] {
+        for name in [
+            "one_critical_section",
+            "two_independent_ones",
+            "an_update",
+            "a_load_and_an_exchange",
+            "two_updates_of_what_nobody_else_touches",
+            "threads_of_its_own",
+        ] {
+            let name = format!("blocks::{name}");
+            let test = check(0, &[&name, "--strategy", strategy]);
+            assert_eq!(warnings(&test), [""; 0], "{strategy}: {name}");
+            assert_eq!(test.verdict, Verdict::Verified, "{strategy}: {name}");
+        }
+    }
+}
+
+#[test]
+fn blocks_that_are_not_are_told_with_what_comes_in_between() {
+    for (test, block, lines) in [
+        ("two_critical_sections", "blocks::<impl>::doubled", [33, 34, 34]),
+        ("a_load_and_a_store", "blocks::<impl>::count_up", [46, 47, 47]),
+        ("a_message_in_between", "blocks::pair", [127, 127, 128]),
+    ] {
+        let block = block.replace("<impl>::", "");
+        for strategy in ["transactions", "dpor"] {
+            let name = format!("blocks::{test}");
+            let test = check(0, &[&name, "--strategy", strategy]);
+            let [warning] = &test.warnings[..] else { panic!("{strategy}: {test:?}") };
+            assert_eq!(warning["code"], "LR0103", "{strategy}: {name}");
+            let said = format!("atomicity: `annotations::{block}` is not atomic: thread ");
+            assert!(warnings(&test)[0].starts_with(&said), "{strategy}: {warning}");
+            let sites = warning["sites"].as_array().unwrap();
+            let told: Vec<u64> = sites.iter().map(|site| site["line"].as_u64().unwrap()).collect();
+            assert_eq!(told, lines, "{strategy}: {warning}");
+        }
+    }
+    let _ = check(1, &["blocks::a_load_and_a_store", "--deny", "atomicity"]);
 }

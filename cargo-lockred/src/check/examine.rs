@@ -20,6 +20,7 @@ use crate::subject::Subject;
 use lockred_trace::FORMAT_VERSION;
 use lockred_trace::codes::{AssumptionKind, Verdict, WarningKind};
 use lockred_trace::message::{Assumption, Counts, Exploration, Stop, Warning};
+use lockred_trace::notes::Note;
 use lockred_trace::session::{Order, Task};
 use lockred_trace::sites::SiteId;
 use std::path::Path;
@@ -40,6 +41,8 @@ pub struct Examiner<'a> {
     pub(super) directory: &'a Path,
     /// Hash of the executable.
     pub(super) hash: String,
+    /// What the program says of itself.
+    pub(super) notes: Vec<Note>,
     /// The findings that are known already.
     pub(super) baseline: &'a Baseline,
 }
@@ -208,7 +211,13 @@ impl Examiner<'_> {
         let Some(facts) = observed::of(self, test, exploration)? else { return Ok(()) };
         let kind = WarningKind::LockingDiscipline;
         if exploration.findings.is_empty() && !self.options.findings.allows(kind) {
-            for report in discipline::warning::all(&facts) {
+            let wrong = discipline::annotated::wrong(&facts, &self.notes);
+            // What the program says is the rule: what else could be one is not told then.
+            let told: Vec<&String> = wrong.iter().flat_map(|wrong| &wrong.fields).collect();
+            let others = discipline::warning::all(&facts).into_iter();
+            let others = others.filter(|(name, _)| !told.contains(name)).map(|(_, report)| report);
+            let others: Vec<Report> = others.collect();
+            for report in wrong.into_iter().map(|wrong| wrong.report).chain(others) {
                 let key = report.title.clone();
                 outcome.warnings.push(self.found_warning(test, kind, report, &key));
             }

@@ -29,6 +29,7 @@ use crate::subject::Subject;
 use examine::Examiner;
 use explore::Explored;
 use lockred_trace::message::Counts;
+use lockred_trace::notes::Note;
 use lockred_trace::session::Order;
 use lockred_trace::sites::Sidecar;
 use outcome::Outcome;
@@ -41,6 +42,7 @@ use unfinished::Unfinished;
 struct Target {
     built: Built,
     sidecar: Sidecar,
+    notes: Vec<Note>,
     tests: Vec<Test>,
 }
 
@@ -117,7 +119,7 @@ fn targets(built: Vec<Built>, options: &CheckOptions, console: &Console) -> Resu
         let notes = sidecar::notes(&built.executable)?;
         own_options::give(&mut tests, &notes, &options.search)?;
         if !tests.is_empty() {
-            targets.push(Target { built, sidecar, tests });
+            targets.push(Target { built, sidecar, notes, tests });
         }
     }
     if !skipped.is_empty() {
@@ -234,6 +236,7 @@ impl Check<'_> {
             believed: target.sidecar.models.clone(),
             symbols: Symbols::open(executable, target.sidecar.clone(), self.subject.places()),
             directory: self.directory,
+            notes: target.notes.clone(),
             hash,
             baseline: self.known,
         })

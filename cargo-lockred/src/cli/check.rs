@@ -227,9 +227,8 @@ pub enum Require {
 impl SearchOptions {
     /// Learns which options were typed on the command line that these are of.
     pub fn learn_typed(&mut self, matches: &ArgMatches) {
-        let typed = |id: &&clap::Id| {
-            matches.value_source(id.as_str()) == Some(ValueSource::CommandLine)
-        };
+        let typed =
+            |id: &&clap::Id| matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
         self.typed = matches.ids().filter(typed).map(|id| id.as_str().replace('_', "-")).collect();
     }
 
@@ -320,7 +319,8 @@ mod tests {
         let all = ["cargo lockred", "check"].iter().chain(arguments);
         let matches = command.get_matches_from(all);
         let (_, matches) = matches.subcommand().unwrap();
-        let mut search = <SearchOptions as clap::FromArgMatches>::from_arg_matches(matches).unwrap();
+        let mut search =
+            <SearchOptions as clap::FromArgMatches>::from_arg_matches(matches).unwrap();
         search.learn_typed(matches);
         search
     }

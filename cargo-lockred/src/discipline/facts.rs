@@ -15,6 +15,8 @@ pub struct Facts {
 /// A field.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Field {
+    /// What it is in the program's own types, from the outermost on: `krate::Type.field`; or `static NAME`, and what is in that.
+    pub names: Vec<String>,
     /// Where it is accessed.
     pub places: Vec<Place>,
     /// It is no field of a type and no static, but a local variable.
@@ -47,6 +49,8 @@ pub struct Place {
 pub struct Lock {
     /// The field that it is.
     pub name: String,
+    /// See [`Field::names`].
+    pub names: Vec<String>,
     /// With others who might hold it, too.
     pub shared: bool,
 }
@@ -91,6 +95,7 @@ impl Facts {
         for access in &observation.accesses {
             let Some(name) = symbols.name_of(&access.memory) else { continue };
             let field = Field {
+                names: name.names.clone(),
                 places: vec![place(access, symbols)],
                 is_local: name.is_local,
                 is_guarded: name.is_guarded,
@@ -120,6 +125,11 @@ impl Facts {
             self.fields.insert(name, field);
             return;
         };
+        for name in field.names {
+            if !known.names.contains(&name) {
+                known.names.push(name);
+            }
+        }
         known.is_local |= field.is_local;
         known.is_guarded &= field.is_guarded;
         known.verified &= field.verified;
@@ -139,8 +149,8 @@ impl Facts {
 
 fn place(access: &AccessSeen, symbols: &Symbols) -> Place {
     let lock = |held: &lockred_trace::message::LockSeen| {
-        let name = symbols.name_of(&held.lock)?.text;
-        Some(Lock { name, shared: held.shared })
+        let name = symbols.name_of(&held.lock)?;
+        Some(Lock { name: name.text, names: name.names, shared: held.shared })
     };
     Place {
         frames: symbols.frames(access.site, &access.stack),
@@ -159,6 +169,7 @@ pub mod tests {
     pub fn at(line: u32, writes: bool, held: &[&str]) -> Place {
         let lock = |name: &&str| Lock {
             name: name.trim_start_matches('~').into(),
+            names: vec![name.trim_start_matches('~').into()],
             shared: name.starts_with('~'),
         };
         let frame = Frame {
@@ -175,7 +186,14 @@ pub mod tests {
     /// A field with these places.
     pub fn field(places: &[Place]) -> Field {
         let places = places.to_vec();
-        Field { places, is_local: false, is_guarded: false, executions: 16, verified: true }
+        Field {
+            names: Vec::new(),
+            places,
+            is_local: false,
+            is_guarded: false,
+            executions: 16,
+            verified: true,
+        }
     }
 
     #[test]

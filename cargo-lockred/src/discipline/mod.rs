@@ -1,5 +1,6 @@
 //! The locking discipline: which lock protects which field, as a few executions of each test show it.
 
+pub mod annotated;
 pub mod command;
 pub mod facts;
 pub mod pinned;

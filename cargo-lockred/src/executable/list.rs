@@ -27,7 +27,8 @@ pub fn tests(built: &Built, libtest: bool, filter: &FilterOptions) -> Result<Vec
     if !libtest {
         // One test of its own; it is never an ignored one.
         let wanted = !filter.ignored && filter.wants(&built.target);
-        let test = Test { name: built.target.clone(), arguments: Vec::new(), libtest: false, own: None };
+        let test =
+            Test { name: built.target.clone(), arguments: Vec::new(), libtest: false, own: None };
         return Ok(wanted.then_some(test).into_iter().collect());
     }
     let all = list(built, &[])?;

@@ -14,12 +14,18 @@
 
 #![no_std]
 
+mod assumed;
+mod atomic;
 mod notes;
 mod values;
 
 #[doc(hidden)]
+pub use assumed::__assumed_not;
+#[doc(hidden)]
+pub use atomic::{__Atomic, __atomic};
+#[doc(hidden)]
 pub use notes::__note;
-pub use notes::check;
+pub use notes::{atomic, check, discipline, guarded_by, unshared};
 pub use values::{Arbitrary, Integer, any, any_in, choose};
 
 /// Whether this build is being checked by `cargo lockred` (which sets `--cfg lockred`).

@@ -25,6 +25,66 @@ pub use lockred_macros::check_plain as check;
 #[cfg(lockred)]
 pub use lockred_macros::check_checked as check;
 
+/// A function that others are to see done as a whole, or not at all: `#[lockred::atomic]`.
+///
+/// `cargo lockred check` warns (`LR0103`) where an execution gives what no order of whole calls could have given, with what came in between. What is
+/// atomic is the function's body: calls in it are part of it, and so are threads that it creates. Not for `async` and `const` functions.
+///
+/// ```
+/// #[lockred::atomic]
+/// fn deposit(account: &std::sync::Mutex<u64>, amount: u64) {
+///     *account.lock().unwrap() += amount;
+/// }
+/// # deposit(&std::sync::Mutex::new(1), 2);
+/// ```
+#[cfg(not(lockred))]
+pub use lockred_macros::atomic_plain as atomic;
+
+#[cfg(lockred)]
+pub use lockred_macros::atomic_checked as atomic;
+
+/// A struct that says of its fields how they are meant to be accessed, by `#[lockred::guarded_by(…)]` and `#[lockred::unshared]`.
+///
+/// `cargo lockred check` looks at what threads do in a few executions of each test, and warns (`LR0102`) with the access that breaks what is said.
+/// Fields are told apart by their types, not by instances: `guarded_by(lock)` is kept by who holds the `lock` of another instance. Accesses need no lock
+/// while nobody else can reach the value, nor once all others are done.
+///
+/// ```
+/// use std::{cell::UnsafeCell, sync::Mutex};
+///
+/// #[lockred::discipline]
+/// struct Pool {
+///     #[lockred::guarded_by(lock)]
+///     free: UnsafeCell<Vec<u32>>,
+///     #[lockred::unshared]
+///     made: UnsafeCell<u32>,
+///     lock: Mutex<()>,
+/// }
+/// # let pool = Pool { free: Vec::new().into(), made: 0.into(), lock: Mutex::new(()) };
+/// # drop((pool.free, pool.made, pool.lock));
+/// ```
+///
+/// The lock is a field of the struct, `self.a.b` in one of its fields, or a static.
+#[cfg(not(lockred))]
+pub use lockred_macros::discipline_plain as discipline;
+
+#[cfg(lockred)]
+pub use lockred_macros::discipline_checked as discipline;
+
+/// A static that is accessed under a lock: `#[lockred::guarded_by(LOCK)]`, which is another static. For fields: [`discipline`].
+#[cfg(not(lockred))]
+pub use lockred_macros::guarded_by_plain as guarded_by;
+
+#[cfg(lockred)]
+pub use lockred_macros::guarded_by_checked as guarded_by;
+
+/// A static that no two threads use at a time. For fields: [`discipline`].
+#[cfg(not(lockred))]
+pub use lockred_macros::unshared_plain as unshared;
+
+#[cfg(lockred)]
+pub use lockred_macros::unshared_checked as unshared;
+
 /// The bytes of a note.
 #[doc(hidden)]
 #[must_use]

@@ -46,7 +46,8 @@ mod tests {
 
     #[test]
     fn notes_are_lines_between_which_there_may_be_padding() {
-        let section = b"\0\0unshared\tk::A.b\tsrc/lib.rs\t7\n\0check\tk::t\tt.rs\t3\tseed=1\tleaks\n\0";
+        let section =
+            b"\0\0unshared\tk::A.b\tsrc/lib.rs\t7\n\0check\tk::t\tt.rs\t3\tseed=1\tleaks\n\0";
         let notes = parse(section);
         let note = |kind: &str, subject: &str, file: &str, line, words: &[&str]| Note {
             kind: kind.into(),

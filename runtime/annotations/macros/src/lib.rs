@@ -4,6 +4,8 @@
 //! written, and say what is wrong with it; the plain one gives back the item as it was. What the other one adds are notes
 //! ([`note`]): texts in the executable, which `cargo lockred` reads there.
 
+mod atomic;
+mod discipline;
 mod note;
 mod options;
 
@@ -37,6 +39,10 @@ macro_rules! attribute {
     };
 }
 
+attribute!(atomic::expand: atomic_plain, atomic_checked);
+attribute!(discipline::of_struct: discipline_plain, discipline_checked);
+attribute!(discipline::guarded_by: guarded_by_plain, guarded_by_checked);
+attribute!(discipline::unshared: unshared_plain, unshared_checked);
 attribute!(options::expand: check_plain, check_checked);
 
 /// Runs an expansion. Where it fails, the item stays, so that nothing else is said to be missing.

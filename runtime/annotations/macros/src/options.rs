@@ -58,8 +58,7 @@ impl Given {
         let name = self.name.to_string();
         let Some((_, takes)) = OPTIONS.iter().find(|(known, _)| *known == name) else {
             let known: Vec<&str> = OPTIONS.iter().map(|(name, _)| *name).collect();
-            let message =
-                format!("there is no option `{name}`; there are {}", known.join(", "));
+            let message = format!("there is no option `{name}`; there are {}", known.join(", "));
             return Err(Error::new(self.name.span(), message));
         };
         let option = name.replace('_', "-");
@@ -146,7 +145,8 @@ mod tests {
 
     #[test]
     fn a_checked_one_has_a_note_in_words_of_the_command_line() {
-        let words = "strategy = \"dpor\", max_seconds = 2.5, max_operations = 7, spurious, reuse = true";
+        let words =
+            "strategy = \"dpor\", max_seconds = 2.5, max_operations = 7, spurious, reuse = true";
         let checked = expanded(words, Build::Checked).unwrap();
         let end = r#"strategy=dpor\tmax-seconds=2.5\tmax-operations=7\tspurious\treuse\n"#;
         assert!(checked.contains(end), "{checked}");
@@ -161,7 +161,10 @@ mod tests {
             ("seed = \"x\"", "`seed` takes a whole number from 0 on"),
             ("max_executions = 0", "`max_executions` takes a whole number from 1 on"),
             ("max_seconds = 0", "`max_seconds` takes a number of seconds that is more than 0"),
-            ("max_seconds", "`max_seconds` takes a number of seconds that is more than 0: `max_seconds = …`"),
+            (
+                "max_seconds",
+                "`max_seconds` takes a number of seconds that is more than 0: `max_seconds = …`",
+            ),
             ("strategy = \"x\"", "`strategy` takes one of \"transactions\", "),
             ("spurious = false", "`spurious` takes no value"),
             ("seed = 1, seed = 2", "`seed` is there already"),
