@@ -25,6 +25,7 @@ mod debugger;
 mod detect;
 #[cfg(not(test))]
 mod entry;
+mod exclusive;
 mod execution;
 mod failure;
 mod fingerprint;

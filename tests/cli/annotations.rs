@@ -195,3 +195,33 @@ fn a_discipline_that_is_not_kept_is_told_with_the_access() {
         assert_eq!((&last["file"], &last["line"]), (&"src/fields.rs".into(), &line.into()));
     }
 }
+
+#[test]
+fn predicates_that_hold_and_protect_are_fine() {
+    assert_eq!(warnings(&check(0, &["predicates::by_the_owner"])), [""; 0]);
+}
+
+#[test]
+fn who_does_not_satisfy_a_predicate_is_told_and_so_is_one_that_protects_from_nobody() {
+    let owner = "self.owner.load(Ordering::Relaxed)";
+    let lost = "`self.last.load(Ordering::Relaxed) == lockred::me() + 1` is satisfied by";
+    for (test, said, line, count) in [
+        (
+            "behind_giving_it_back",
+            format!("`Owned.value` is accessed by threads that do not satisfy `{owner} == "),
+            14,
+            3,
+        ),
+        ("by_all_at_a_time", format!("`{owner} > 0` is satisfied by two threads"), 17, 2),
+        ("by_who_came_last", lost.to_owned(), 20, 2),
+    ] {
+        let test = check(0, &[&format!("predicates::{test}")]);
+        let [warning] = &test.warnings[..] else { panic!("{test:?}") };
+        let message = warnings(&test)[0].replace(' ', "");
+        let said = format!("locking discipline: {said}").replace(' ', "");
+        assert!(message.starts_with(&said), "{warning}");
+        let sites = warning["sites"].as_array().unwrap();
+        assert!(sites.len() >= count, "{warning}");
+        assert_eq!(sites.last().unwrap()["line"], line, "{warning}");
+    }
+}

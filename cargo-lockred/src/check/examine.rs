@@ -211,7 +211,7 @@ impl Examiner<'_> {
         let Some(facts) = observed::of(self, test, exploration)? else { return Ok(()) };
         let kind = WarningKind::LockingDiscipline;
         if exploration.findings.is_empty() && !self.options.findings.allows(kind) {
-            let wrong = discipline::annotated::wrong(&facts, &self.notes);
+            let wrong = discipline::annotated::wrong(&facts, &self.notes, &self.built.executable);
             // What the program says is the rule: what else could be one is not told then.
             let told: Vec<&String> = wrong.iter().flat_map(|wrong| &wrong.fields).collect();
             let others = discipline::warning::all(&facts).into_iter();

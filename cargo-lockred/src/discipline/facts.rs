@@ -2,7 +2,7 @@
 
 use super::protection::Protection;
 use crate::executable::symbols::{Frame, Origin, Symbols};
-use lockred_trace::message::{AccessSeen, Observation};
+use lockred_trace::message::{AccessSeen, Broken, Observation};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What was observed of some tests.
@@ -10,6 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Facts {
     /// By name.
     pub fields: BTreeMap<String, Field>,
+    /// Predicates that are not what they have to be, with the place that shows it.
+    pub broken: Vec<(Broken, Vec<Frame>)>,
 }
 
 /// A field.
@@ -40,6 +42,8 @@ pub struct Place {
     pub atomic: bool,
     /// Locks that are held whenever it counts.
     pub held: BTreeSet<Lock>,
+    /// Predicates that its thread did not satisfy in some execution, by address.
+    pub refused: BTreeSet<u64>,
     /// Something has to order it with what others do. Else it initialises the field, or comes when all others are done.
     pub counts: bool,
 }
@@ -81,7 +85,10 @@ impl Place {
     /// Another observation of the same place.
     fn merge(&mut self, other: &Self) {
         match (self.counts, other.counts) {
-            (true, true) => self.held = self.held.intersection(&other.held).cloned().collect(),
+            (true, true) => {
+                self.refused.extend(&other.refused);
+                self.held = self.held.intersection(&other.held).cloned().collect();
+            }
             (false, true) => *self = other.clone(),
             _ => {}
         }
@@ -92,6 +99,9 @@ impl Facts {
     /// Of one test. What has no name is left out.
     pub fn of(observation: &Observation, symbols: &Symbols, verified: bool) -> Self {
         let mut facts = Self::default();
+        let frames = |broken: &Broken| symbols.frames(broken.site, &broken.stack);
+        facts.broken =
+            observation.broken.iter().map(|broken| (broken.clone(), frames(broken))).collect();
         for access in &observation.accesses {
             let Some(name) = symbols.name_of(&access.memory) else { continue };
             let field = Field {
@@ -157,6 +167,7 @@ fn place(access: &AccessSeen, symbols: &Symbols) -> Place {
         writes: access.writes,
         atomic: access.atomic,
         held: access.held.iter().filter_map(lock).collect(),
+        refused: access.refused.iter().copied().collect(),
         counts: access.counted > 0,
     }
 }
@@ -180,7 +191,14 @@ pub mod tests {
             origin: Origin::User,
         };
         let held = held.iter().map(lock).collect();
-        Place { frames: vec![frame], writes, atomic: false, held, counts: true }
+        Place {
+            frames: vec![frame],
+            writes,
+            atomic: false,
+            held,
+            refused: BTreeSet::new(),
+            counts: true,
+        }
     }
 
     /// A field with these places.

@@ -2,6 +2,7 @@
 
 pub mod annotated;
 pub mod command;
+pub mod exclusive;
 pub mod facts;
 pub mod pinned;
 pub mod protection;

@@ -16,6 +16,7 @@
 
 mod assumed;
 mod atomic;
+mod exclusive;
 mod notes;
 mod values;
 
@@ -23,6 +24,9 @@ mod values;
 pub use assumed::__assumed_not;
 #[doc(hidden)]
 pub use atomic::{__Atomic, __atomic};
+#[doc(hidden)]
+pub use exclusive::__Predicate;
+pub use exclusive::me;
 #[doc(hidden)]
 pub use notes::__note;
 pub use notes::{atomic, check, discipline, guarded_by, unshared};

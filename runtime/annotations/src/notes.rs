@@ -7,8 +7,8 @@
 /// `random = "explore"` (or `"fixed"`).
 ///
 /// ```
+/// // And `#[test]`.
 /// #[lockred::check(strategy = "dpor", max_seconds = 5)]
-/// #[test]
 /// fn transfers() {}
 /// ```
 ///
@@ -16,7 +16,6 @@
 ///
 /// ```compile_fail
 /// #[lockred::check(max_second = 5)]
-/// #[test]
 /// fn transfers() {}
 /// ```
 #[cfg(not(lockred))]
@@ -63,6 +62,10 @@ pub use lockred_macros::atomic_checked as atomic;
 /// # let pool = Pool { free: Vec::new().into(), made: 0.into(), lock: Mutex::new(()) };
 /// # drop((pool.free, pool.made, pool.lock));
 /// ```
+///
+/// `#[lockred::exclusive_when(self.owner.load(Relaxed) == lockred::me())]` says that a thread accesses the field only when it satisfies that
+/// condition, of `self` and [`me`](crate::me). Each access is looked at, and the condition itself: no two threads may satisfy it at a time, and
+/// no thread may make it false for another. It must only read, and not panic.
 ///
 /// The lock is a field of the struct, `self.a.b` in one of its fields, or a static.
 #[cfg(not(lockred))]

@@ -8,6 +8,9 @@ pub const SECTION: &str = "lockred_notes";
 /// The name of the statics, within whatever they are in.
 pub const STATIC: &str = "__LOCKRED_NOTE";
 
+/// How the names of the statics begin that are predicates of `exclusive_when`; line, type and field follow, each behind `_`, and `_E`.
+pub const PREDICATE: &str = "__LOCKRED_PREDICATE";
+
 /// A note.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Note {

@@ -41,7 +41,7 @@ struct Way {
     /// The type of the lock that was passed last.
     lock: Option<String>,
     /// See [`Name::names`], with whether each goes into what a lock protects.
-    names: Vec<(String, bool)>,
+    names: Vec<(String, bool, u64)>,
 }
 
 /// Where a value is.
@@ -65,6 +65,8 @@ pub struct Name {
     /// What it is in each of the program's own types that it is in, from the outermost on: `krate::Type.field`. Of a static `static NAME`, and what is in
     /// that. What a lock protects is no part of the type that has the lock.
     pub names: Vec<String>,
+    /// Of each of these, the bytes before it in that type, or static.
+    pub offsets: Vec<u64>,
     /// A lock's own type lets nobody to it without the lock, but who has the lock to himself.
     pub is_guarded: bool,
 }
@@ -81,7 +83,7 @@ pub fn name(root: Root<'_>, of: &Type, offset: u64, size: u64) -> Option<Name> {
         Root::Block => (None, false),
     };
     let names = match root {
-        Root::Static(name) => vec![(format!("static {name}"), false)],
+        Root::Static(name) => vec![(format!("static {name}"), false, offset)],
         Root::Variable(_) | Root::Block => Vec::new(),
     };
     let mut way = Way {
@@ -95,13 +97,14 @@ pub fn name(root: Root<'_>, of: &Type, offset: u64, size: u64) -> Option<Name> {
     };
     way.goes_into(of, offset, size);
     let Way { owner, path, inside, guarded, lock, variable, names } = way;
-    let names = names.into_iter().filter(|(_, inside)| !inside).map(|(name, _)| name).collect();
+    let names = names.into_iter().filter(|(_, inside, _)| !inside);
+    let (names, offsets) = names.map(|(name, _, offset)| (name, offset)).unzip();
     let star = if inside { "*" } else { "" };
     let text = match owner {
         Some(owner) => format!("{star}{owner}{path}"),
         None => lock.filter(|_| !inside)?,
     };
-    Some(Name { text, is_local: variable, names, is_guarded: guarded })
+    Some(Name { text, is_local: variable, names, offsets, is_guarded: guarded })
 }
 
 impl Way {
@@ -114,7 +117,7 @@ impl Way {
             self.path.clear();
         }
         if is_own {
-            self.names.push((format!("{}::{}", of.krate, plain_name(&of.name)), false));
+            self.names.push((format!("{}::{}", of.krate, plain_name(&of.name)), false, offset));
         }
         let field = match &of.shape {
             Shape::Plain => return,
@@ -140,7 +143,7 @@ impl Way {
                 self.inside |= field.name == "data";
                 self.guarded |= field.name == "data";
                 if field.name == "data" {
-                    self.names.iter_mut().for_each(|(_, inside)| *inside = true);
+                    self.names.iter_mut().for_each(|(_, inside, _)| *inside = true);
                 }
             }
             return self.goes_into(&field.of, offset - field.at, size);
@@ -158,7 +161,7 @@ impl Way {
 
     /// The names go on, but for those of what a lock protects.
     fn extend(&mut self, by: &str) {
-        for (name, inside) in &mut self.names {
+        for (name, inside, _) in &mut self.names {
             if !*inside {
                 name.push_str(by);
             }
@@ -301,6 +304,8 @@ mod tests {
         let shared = structure("q::Shared", &[("cap", 0, plain(8)), ("pool", 8, pool)]);
         let names = |root, of: &Type, offset| name(root, of, offset, 4).unwrap().names;
         assert_eq!(names(Root::Block, &shared, 12), ["q::Shared.pool.free[_]", "p::Pool.free[_]"]);
+        let offsets = name(Root::Block, &shared, 12, 4).unwrap().offsets;
+        assert_eq!(offsets, [12, 4]);
         assert_eq!(names(Root::Block, &shared, 16), ["q::Shared.pool.lock", "p::Pool.lock"]);
         assert_eq!(names(Root::Block, &shared, 24), [""; 0], "what the lock protects");
         assert_eq!(names(Root::Static("S"), &shared, 0), ["static S.cap", "q::Shared.cap"]);

@@ -5,9 +5,10 @@
 use crate::Build;
 use crate::note::Note;
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens as _, quote};
+use quote::{ToTokens as _, format_ident, quote};
 use syn::{
-    Attribute, Error, Expr, Fields, Index, ItemStatic, ItemStruct, Member, Meta, Path, Result,
+    Attribute, Error, Expr, Fields, Generics, Ident, Index, ItemStatic, ItemStruct, Member, Meta,
+    Path, Result,
 };
 
 /// What may be said of a field or a static.
@@ -15,6 +16,7 @@ use syn::{
 enum Claim {
     GuardedBy,
     Unshared,
+    ExclusiveWhen,
 }
 
 impl Claim {
@@ -22,6 +24,7 @@ impl Claim {
         match self {
             Self::GuardedBy => "guarded_by",
             Self::Unshared => "unshared",
+            Self::ExclusiveWhen => "exclusive_when",
         }
     }
 
@@ -32,7 +35,8 @@ impl Claim {
         if segments.len() > 2 || segments.len() == 2 && first.ident != "lockred" {
             return None;
         }
-        [Self::GuardedBy, Self::Unshared].into_iter().find(|claim| last.ident == claim.name())
+        let all = [Self::GuardedBy, Self::Unshared, Self::ExclusiveWhen];
+        all.into_iter().find(|claim| last.ident == claim.name())
     }
 }
 
@@ -109,6 +113,7 @@ fn noted(
     match claim {
         Claim::Unshared if words.is_empty() => Ok(note.item()),
         Claim::Unshared => Err(Error::new_spanned(words, "`unshared` takes nothing")),
+        Claim::ExclusiveWhen => Err(Error::new(at, "`exclusive_when` is for fields")),
         Claim::GuardedBy => match lock(words, fields)? {
             Lock::Field(path) => Ok(note.word(format!("{owner}.{}", path.join("."))).item()),
             Lock::Static(path) => {
@@ -118,6 +123,43 @@ fn noted(
             }
         },
     }
+}
+
+/// The note of a predicate, and the predicate as the runtime finds it.
+fn predicate(
+    owner: &Ident,
+    generics: &Generics,
+    member: &Member,
+    words: TokenStream,
+    at: Span,
+) -> Result<TokenStream> {
+    if words.is_empty() {
+        let message = "`exclusive_when` takes a condition of `self` and `lockred::me()`";
+        return Err(Error::new(at, message));
+    }
+    if !generics.params.is_empty() {
+        return Err(Error::new_spanned(generics, "`exclusive_when` is not for generic types"));
+    }
+    let condition: Expr = syn::parse2(words)?;
+    let field = member.to_token_stream().to_string();
+    let note = Note::new("exclusive_when", format!("{owner}.{field}"), at)
+        .word(condition.to_token_stream());
+    let note = note.item();
+    let name = format_ident!("__LOCKRED_PREDICATE_{}_{owner}_{field}_E", at.start().line);
+    let method = format_ident!("__lockred_exclusive_{field}");
+    Ok(quote! {
+        #note
+        const _: () = {
+            impl #owner {
+                fn #method(&self) -> bool {
+                    #condition
+                }
+            }
+            #[used]
+            #[allow(non_upper_case_globals)]
+            static #name: ::lockred::__Predicate = ::lockred::__Predicate::new(#owner::#method);
+        };
+    })
 }
 
 /// What is in the parentheses of an attribute.
@@ -149,6 +191,16 @@ pub fn of_struct(options: TokenStream, item: TokenStream, build: Build) -> Resul
             let Some(claim) = Claim::of(attribute) else { continue };
             let subject = format!("{owner}.{}", member.to_token_stream());
             let at = attribute.path().segments[0].ident.span();
+            if claim == Claim::ExclusiveWhen {
+                notes.extend(predicate(
+                    &item.ident,
+                    &item.generics,
+                    member,
+                    words(attribute)?,
+                    at,
+                )?);
+                continue;
+            }
             notes.extend(noted(claim, words(attribute)?, (subject, &owner), &members, at)?);
         }
         field.attrs.retain(|attribute| Claim::of(attribute).is_none());
@@ -232,6 +284,24 @@ mod tests {
     }
 
     #[test]
+    fn predicates_are_methods_that_a_static_leads_to() {
+        let field = "#[lockred::exclusive_when(self.owner.get() == lockred::me())] a: u8";
+        let checked = of(field, Build::Checked).unwrap();
+        for part in [
+            "\"exclusive_when\\t\"",
+            "fn __lockred_exclusive_a (& self) -> bool { self . owner . get () == lockred :: me () }",
+            "static __LOCKRED_PREDICATE_1_P_a_E : :: lockred :: __Predicate",
+        ] {
+            assert!(checked.contains(part), "{part}: {checked}");
+        }
+        let plain = of(field, Build::Plain);
+        assert_eq!(plain, Ok(tokens("struct P { a: u8 }").to_string()));
+        let generic = tokens("struct P<T> { #[exclusive_when(true)] a: T }");
+        let error = told(of_struct(TokenStream::new(), generic, Build::Plain)).unwrap_err();
+        assert!(error.contains("not for generic types"), "{error}");
+    }
+
+    #[test]
     fn tuples_have_fields_too() {
         let item = tokens("struct P(#[lockred::guarded_by(1)] u8, M);");
         let checked = told(of_struct(TokenStream::new(), item, Build::Checked)).unwrap();
@@ -247,6 +317,7 @@ mod tests {
                 ("#[guarded_by(f())] a: u8", "this is no lock"),
                 ("#[guarded_by(self)] a: u8", "this is no lock"),
                 ("#[unshared(x)] a: u8", "`unshared` takes nothing"),
+                ("#[exclusive_when] a: u8", "`exclusive_when` takes a condition"),
             ] {
                 let error = of(field, build).unwrap_err();
                 assert!(error.starts_with(said), "{field}: {error}");
