@@ -77,10 +77,8 @@ pub fn accessed(memory: &Memory, address: usize) -> Vec<u64> {
     let refused = |watch: &&(u64, usize)| !holds(**watch, thread);
     let refused = watches.iter().filter(refused).map(|(predicate, _)| *predicate).collect();
     for watch in watches {
-        if !state().exclusive.values.contains_key(&watch) {
-            let who = who(watch);
-            state().exclusive.values.insert(watch, who);
-        }
+        let who = who(watch);
+        state().exclusive.values.entry(watch).or_insert(who);
     }
     refused
 }

@@ -5,9 +5,10 @@
 #[repr(C)]
 #[derive(Debug)]
 pub struct __Predicate {
-    holds: fn(),
+    // Whatever it is a pointer to.
+    holds: extern "C" fn(),
     // Of what, and at which address.
-    call: unsafe extern "C" fn(fn(), usize) -> bool,
+    call: unsafe extern "C" fn(extern "C" fn(), usize) -> bool,
 }
 
 impl __Predicate {
@@ -16,7 +17,7 @@ impl __Predicate {
     pub const fn new<T>(holds: fn(&T) -> bool) -> Self {
         // SAFETY: pointers to functions are alike, and `call` makes it what it was.
         Self {
-            holds: unsafe { core::mem::transmute::<fn(&T) -> bool, fn()>(holds) },
+            holds: unsafe { core::mem::transmute::<fn(&T) -> bool, extern "C" fn()>(holds) },
             call: call::<T>,
         }
     }
@@ -24,9 +25,9 @@ impl __Predicate {
 
 /// # Safety
 /// `holds` was a `fn(&T) -> bool`, and there is such a value at the address.
-unsafe extern "C" fn call<T>(holds: fn(), at: usize) -> bool {
+unsafe extern "C" fn call<T>(holds: extern "C" fn(), at: usize) -> bool {
     // SAFETY: the caller's word.
-    unsafe { core::mem::transmute::<fn(), fn(&T) -> bool>(holds)(&*(at as *const T)) }
+    unsafe { core::mem::transmute::<extern "C" fn(), fn(&T) -> bool>(holds)(&*(at as *const T)) }
 }
 
 #[cfg(lockred)]

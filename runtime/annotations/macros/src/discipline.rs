@@ -143,7 +143,7 @@ fn predicate(
     let condition: Expr = syn::parse2(words)?;
     let field = member.to_token_stream().to_string();
     let note = Note::new("exclusive_when", format!("{owner}.{field}"), at)
-        .word(condition.to_token_stream());
+        .word(condition.to_token_stream().to_string().replace(" :: ", "::"));
     let note = note.item();
     let name = format_ident!("__LOCKRED_PREDICATE_{}_{owner}_{field}_E", at.start().line);
     let method = format_ident!("__lockred_exclusive_{field}");
