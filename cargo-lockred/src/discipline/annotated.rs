@@ -204,11 +204,11 @@ mod tests {
         let shared = told(guarded(), &names, &[under("~krate::Pool.lock")]);
         assert_eq!(shared.map(|told| told.1), Some(2), "shared is not enough");
         assert!(told(guarded(), &names, &[under("krate::Pool.locks")]).is_some());
-        assert_eq!(told(guarded(), &["krate::Pool.freed"], &[without.clone()]), None);
-        assert_eq!(told(guarded(), &["other::Pool.free"], &[without.clone()]), None);
+        assert_eq!(told(guarded(), &["krate::Pool.freed"], std::slice::from_ref(&without)), None);
+        assert_eq!(told(guarded(), &["other::Pool.free"], std::slice::from_ref(&without)), None);
         let fixed = note("guarded_by", &["static LOCK"]);
         assert_eq!(told(fixed, &names, &[under("static LOCK")]), None);
-        assert!(told(note("unshared", &[]), &names, &[without.clone()]).is_some());
+        assert!(told(note("unshared", &[]), &names, std::slice::from_ref(&without)).is_some());
         let apart = Place { counts: false, ..without };
         assert_eq!(told(note("unshared", &[]), &names, &[apart]), None);
     }
