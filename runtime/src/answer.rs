@@ -215,6 +215,8 @@ pub fn explore(strategy: Strategy, limits: Limits, keep_going: bool, rooted: boo
     let mut watch = Watch::new(limits.seconds, keep_going);
     let outcome = if rooted {
         crate::harness::learn();
+        // What that has run has no schedule.
+        state().atomicity = Atomicity::default();
         let bounds =
             search::Limits { executions: limits.executions, operations: limits.operations };
         explore_all(strategy, bounds, &mut watch)
@@ -231,7 +233,7 @@ pub fn explore(strategy: Strategy, limits: Limits, keep_going: bool, rooted: boo
         state.warnings.extend(crate::nesting::warnings(stop == Reason::Complete));
     }
     crate::assumed::judge();
-    state.warnings.extend(crate::atomicity::warnings());
+    crate::atomicity::tell(&mut state.warnings);
     if !watch.findings.is_empty() {
         // A mistake is told first; what it leaves behind says little.
         state.warnings.retain(|warning| warning.kind != WarningKind::Leak);

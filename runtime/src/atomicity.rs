@@ -157,10 +157,22 @@ pub fn judge() {
     }
 }
 
-/// The search is over: what it has found, by the block's name.
+/// What was found, a warning a block.
 pub fn warnings() -> Vec<Warning> {
     let circles = &state().atomicity.circles;
     circles.iter().map(|(circle, schedule)| circle.warning(schedule)).collect()
+}
+
+/// Adds what was found, but for blocks of which another process has told that searched before.
+pub fn tell(warnings: &mut Vec<Warning>) {
+    // Behind the name, it says who comes in between, which is another thread each time.
+    let block = |warning: &Warning| warning.message.split('`').nth(1).map(str::to_owned);
+    for warning in self::warnings() {
+        let same = |known: &Warning| known.kind == warning.kind && block(known) == block(&warning);
+        if !warnings.iter().any(same) {
+            warnings.push(warning);
+        }
+    }
 }
 
 impl Blocks {
