@@ -49,7 +49,7 @@ mod subject;
 mod toolchain;
 mod wrapper;
 
-use clap::Parser;
+use clap::{CommandFactory as _, FromArgMatches as _};
 use cli::{Command, Lockred};
 use exit::Exit;
 use std::env;
@@ -61,7 +61,13 @@ fn main() -> ExitCode {
     if let Some(shim) = env::var_os(wrapper::SHIM) {
         return wrapper::run(shim, env::args_os().skip(1));
     }
-    let lockred = Lockred::parse_from(arguments(env::args_os()));
+    let matches = Lockred::command().get_matches_from(arguments(env::args_os()));
+    let mut lockred = Lockred::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    match (&mut lockred.command, matches.subcommand()) {
+        (Command::Check(options), Some((_, typed))) => options.search.learn_typed(typed),
+        (Command::Discipline(options), Some((_, typed))) => options.search.learn_typed(typed),
+        _ => {}
+    }
     // The panic itself was printed by the hook; what is left to say is whose fault it is.
     let exit = panic::catch_unwind(|| run(lockred)).unwrap_or_else(|_| {
         eprintln!("error: this is a bug in lockred; please report it with what is printed above");

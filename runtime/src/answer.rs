@@ -1,5 +1,6 @@
 //! Carrying out an order: the search or the replay, and the answer made of what it found.
 
+use crate::atomicity::Atomicity;
 use crate::checkpoint;
 use crate::failure::Failure;
 use crate::machine::Native;
@@ -214,6 +215,8 @@ pub fn explore(strategy: Strategy, limits: Limits, keep_going: bool, rooted: boo
     let mut watch = Watch::new(limits.seconds, keep_going);
     let outcome = if rooted {
         crate::harness::learn();
+        // What that has run has no schedule.
+        state().atomicity = Atomicity::default();
         let bounds =
             search::Limits { executions: limits.executions, operations: limits.operations };
         explore_all(strategy, bounds, &mut watch)
@@ -229,6 +232,8 @@ pub fn explore(strategy: Strategy, limits: Limits, keep_going: bool, rooted: boo
     if watch.findings.iter().all(|finding| finding.kind != BugKind::Deadlock) {
         state.warnings.extend(crate::nesting::warnings(stop == Reason::Complete));
     }
+    crate::assumed::judge();
+    crate::atomicity::tell(&mut state.warnings);
     if !watch.findings.is_empty() {
         // A mistake is told first; what it leaves behind says little.
         state.warnings.retain(|warning| warning.kind != WarningKind::Leak);
@@ -400,6 +405,7 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
     let (executed, drift) = if rooted {
         crate::harness::learn();
         state().nesting = Nesting::default();
+        state().atomicity = Atomicity::default();
         state().follows = true;
         let followed = &schedule.0[usize::from(schedule.is_written_out())..];
         let choices: Vec<Choice> = followed.iter().copied().map(meant).collect();
@@ -429,7 +435,7 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
         objects: recorder.objects,
         steps: recorder.steps,
         output: recorder.output,
-        warnings: crate::nesting::warnings(true),
+        warnings: [crate::nesting::warnings(true), crate::atomicity::warnings()].concat(),
         scaled: scaled.cloned().collect(),
         unsupported: state.unsupported.take(),
     })

@@ -50,6 +50,9 @@ const UNWATCHED: u32 = 1 << 20;
 /// nothing unordered behind it. Locks are always looked at, as their holders are told; so is what waits.
 fn only_executed(address: usize, how: u32) -> bool {
     let Some(state) = installed() else { return true };
+    if crate::exclusive::asks() {
+        return true;
+    }
     if state.running.is_none() || crate::channels::mutes(address, How(how)) {
         return true;
     }
@@ -68,6 +71,9 @@ fn only_executed(address: usize, how: u32) -> bool {
 
 /// The memory of an atomic operation, which is executed now, must be there.
 fn check(address: usize, size: u32, kind: AccessKind, site: SiteId) {
+    if crate::exclusive::asks() {
+        return;
+    }
     crate::claims::operation(address, size as usize, site, kind == AccessKind::AtomicWrite);
     let Some(state) = installed() else { return };
     if state.below_root && state.running.is_some() && state.mode != Mode::Free {
@@ -204,6 +210,7 @@ fn executed(operation: &AtomicOperation, arrival: Arrival, rmw: Option<RmwOp>, o
         crate::gate::atomic(operation, access, wrote);
     }
     if crate::plain::watching() {
+        crate::atomicity::atomic(state, operation, access, wrote);
         crate::plain::atomic(number, operation, access, wrote, arrival == Arrival::Told);
         if state.footprints {
             state.step.touch(operation.address, operation.size, access);

@@ -293,6 +293,7 @@ fn pass(channel: usize, passing: Passing, site: SiteId) {
     let object = object(state, channel);
     if plain::watching() {
         gate::passed(object, passing);
+        crate::atomicity::passed(state, channel, passing.access(), site);
         if let Some(detector) = &mut state.detector {
             detector.pass(number, channel, passing);
         }

@@ -23,6 +23,7 @@ struct Checkpoint<'a, N, F> {
     findings: Cow<'a, [Finding]>,
     warnings: Cow<'a, [Warning]>,
     assumptions: Cow<'a, [Assumption]>,
+    kept: bool,
     weak_pair: bool,
     most_threads: u32,
     channels_written_out: bool,
@@ -41,11 +42,14 @@ pub fn keep(order: &Order, watch: &Watch, frontier: &Frontier) {
         return;
     }
     let state = state();
+    let mut warnings = state.warnings.clone();
+    crate::atomicity::tell(&mut warnings);
     let checkpoint = Checkpoint {
         seconds: watch.seconds(),
         findings: watch.findings().into(),
-        warnings: (&state.warnings[..]).into(),
+        warnings: warnings.into(),
         assumptions: (&state.assumptions[..]).into(),
+        kept: state.kept,
         weak_pair: state.weak_pair,
         most_threads: state.most_threads,
         channels_written_out: state.channels_written_out,
@@ -77,6 +81,7 @@ pub fn take_up(order: &Order, watch: &mut Watch) -> Option<Frontier> {
         channel_words.make(channel);
     }
     let state = state();
+    state.kept = checkpoint.kept;
     state.weak_pair = checkpoint.weak_pair;
     state.most_threads = checkpoint.most_threads;
     state.channels_written_out = checkpoint.channels_written_out;

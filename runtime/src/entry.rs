@@ -95,7 +95,7 @@ fn carry_out() -> i32 {
             let wanted = crate::minimal::Wanted::new(kind, key, seconds);
             crate::minimal::answer(&schedule, wanted, steps, rooted)
         }
-        Task::Observe { executions, seed, operations } => {
+        Task::Observe { executions, seed, operations, .. } => {
             answer::observe(executions, seed, operations, rooted)
         }
         Task::Replay { schedule } => answer::replay(&schedule, REPLAY_OPERATIONS, rooted),

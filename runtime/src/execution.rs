@@ -1,5 +1,6 @@
 //! The execution under way: everything of the runtime that a restore puts back to what it was at the root.
 
+use crate::atomicity::Blocks;
 use crate::channel::Channel;
 use crate::claims::Claims;
 use crate::nesting::Event;
@@ -82,6 +83,8 @@ pub struct Execution {
     pub channels: BTreeMap<usize, Channel>,
     /// What the plan claims of memory, in builds that check that.
     pub claims: Option<Claims>,
+    /// Blocks that are meant to be atomic, where some are under way.
+    pub blocks: Blocks,
     /// The first exit.
     pub exit: Option<Exit>,
     /// Panics in order.
@@ -118,6 +121,7 @@ impl Clone for Execution {
             cut,
             channels,
             claims,
+            blocks,
             outside,
         } = other;
         self.threads.clone_from(threads);
@@ -135,5 +139,6 @@ impl Clone for Execution {
         self.outside = *outside;
         self.channels.clone_from(channels);
         self.claims.clone_from(claims);
+        self.blocks.clone_from(blocks);
     }
 }

@@ -116,6 +116,8 @@ fn hash_execution(execution: &Execution, hasher: &mut impl Hasher) {
         cut,
         // What the plan claims changes nothing.
         claims: _,
+        // They are not judged in a search over states.
+        blocks: _,
         outside: _,
     } = execution;
     for thread in threads {

@@ -128,6 +128,7 @@ pub fn pending(pending: &Pending, words: impl Iterator<Item = usize>, footprint:
         | Pending::Join { .. }
         | Pending::Choosing
         | Pending::Idling
+        | Pending::Never
         | Pending::Ended => {}
     }
 }

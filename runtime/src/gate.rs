@@ -149,7 +149,9 @@ pub fn next(state: &mut State, number: usize, gate: &Gate<'_>) -> Operation {
         entangle(state, gate.held());
     }
     match pending {
-        Pending::Start | Pending::Choosing | Pending::Idling | Pending::Ended => Operation::Local,
+        Pending::Start | Pending::Choosing | Pending::Idling | Pending::Never | Pending::Ended => {
+            Operation::Local
+        }
         Pending::Spawn => internal(names::NUMBERING, Access::Write),
         Pending::Join { target } => Operation::Join(ThreadId(target)),
         Pending::Atomic(operation) => next_atomic(state, number, &operation, gate),
@@ -573,5 +575,12 @@ pub fn ended(state: &mut State, thread: ThreadId, gate: &mut Gate<'_>) {
 pub fn went_on() {
     if let Some(gate) = gate(state()) {
         gate.after(&Operation::Local, Effect::Done);
+    }
+}
+
+/// The running thread goes no further.
+pub fn waits_for_good() {
+    if let Some(gate) = gate(state()) {
+        gate.waits_for_good();
     }
 }

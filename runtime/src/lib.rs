@@ -9,6 +9,8 @@
 
 mod answer;
 mod arena;
+mod assumed;
+mod atomicity;
 mod atomics;
 mod channel;
 mod channel_words;
@@ -23,6 +25,7 @@ mod debugger;
 mod detect;
 #[cfg(not(test))]
 mod entry;
+mod exclusive;
 mod execution;
 mod failure;
 mod fingerprint;

@@ -58,7 +58,7 @@ fn ready(state: &State, number: usize) -> bool {
         Pending::Offering { .. } => thread.answered.is_some() || state.channels_written_out,
         Pending::Spinning => thread.spin.changed(),
         Pending::Idling => thread.rounds.changed(others(state, number)),
-        Pending::Ended => false,
+        Pending::Never | Pending::Ended => false,
     }
 }
 

@@ -106,6 +106,7 @@ pub extern "C" fn __lr_libc_free(block: *mut u8) {
     crate::plain::freed(block as usize, size);
     clear(block as usize);
     crate::lives::freed(block as usize);
+    state().exclusive.freed(block as usize..block as usize + size);
     if let Err(reason) = heap::free(region(), block as usize, state().reuse) {
         bad_free(block as usize, reason);
     }

@@ -45,6 +45,8 @@ struct How {
     writes: bool,
     atomic: bool,
     held: Vec<LockSeen>,
+    /// Predicates that its thread did not satisfy.
+    refused: Vec<u64>,
 }
 
 /// Where an access comes among those of other threads to the same memory.
@@ -114,6 +116,7 @@ struct Access {
 /// An execution begins.
 pub fn begin() {
     let threads = state().execution.threads.len();
+    state().exclusive.begin();
     if let Some(observed) = &mut state().observed {
         observed.clocks.clear();
         observed.clocks = (0..threads).map(|thread| Rc::new(observed.clock(thread))).collect();
@@ -166,7 +169,6 @@ fn looked_at(address: usize, size: usize, site: SiteId, writes: bool, atomic: bo
     let text = crate::root::text();
     let stack = crate::unwind::stack();
     let stack = stack.into_iter().filter(|frame| text.contains(&(*frame as usize))).collect();
-    let how = How { site, stack, writes, atomic, held };
     let (name, block) = match observed.cells.get(&(address, size)) {
         Some(_) => (None, None),
         None => {
@@ -174,6 +176,12 @@ fn looked_at(address: usize, size: usize, site: SiteId, writes: bool, atomic: bo
             (Some(memory), block)
         }
     };
+    let cell = observed.cells.get(&(address, size));
+    let known = name.as_ref().or(cell.map(|cell| &cell.memory)).cloned().unwrap_or_default();
+    let stack: Vec<u64> = stack;
+    crate::exclusive::look(Some((site, &stack)));
+    let refused = crate::exclusive::accessed(&known, address);
+    let how = How { site, stack, writes, atomic, held, refused };
     let clock = observed.clocks.get(thread as usize).cloned().unwrap_or_default();
     let cell = observed.cells.entry((address, size)).or_insert_with(|| Cell {
         memory: name.unwrap_or_default(),
@@ -238,10 +246,12 @@ pub fn observation() -> Observation {
     let observed = state().observed.take().unwrap_or_default();
     let seen = observed.seen.into_iter().map(|((memory, how), tally)| {
         let [counted, apart] = tally.counted();
-        let How { site, stack, writes, atomic, held } = how;
-        AccessSeen { memory, site, stack, writes, atomic, held, counted, apart }
+        let How { site, stack, writes, atomic, held, refused } = how;
+        AccessSeen { memory, site, stack, writes, atomic, held, refused, counted, apart }
     });
-    Observation { executions: observed.executions, cut: observed.cut, accesses: seen.collect() }
+    let accesses = seen.collect();
+    let broken = state().exclusive.take_broken();
+    Observation { executions: observed.executions, cut: observed.cut, accesses, broken }
 }
 
 impl Observed {
@@ -349,7 +359,8 @@ mod tests {
         fn accesses(mut self, thread: u32) -> Self {
             let clock = Rc::clone(&self.observed.clocks[thread as usize]);
             let (site, held) = (SiteId(0), Vec::new());
-            let how = How { site, stack: Vec::new(), writes: true, atomic: false, held };
+            let (stack, refused) = (Vec::new(), Vec::new());
+            let how = How { site, stack, writes: true, atomic: false, held, refused };
             let now = self.accesses.len();
             self.accesses.push(Access { thread, clock, how, first: now, last: now });
             self

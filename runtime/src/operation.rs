@@ -185,6 +185,8 @@ pub enum Pending {
     Spinning,
     /// It goes round a loop that does the same in every round, and waits for others to do something ([`crate::rounds`]).
     Idling,
+    /// It goes no further: a condition that was assumed is false.
+    Never,
     /// It will never run again.
     Ended,
 }
@@ -198,7 +200,8 @@ impl Pending {
             | Self::FutexQueued { .. }
             | Self::Offering { .. }
             | Self::Spinning
-            | Self::Idling => true,
+            | Self::Idling
+            | Self::Never => true,
             Self::Channel(operation) => matches!(operation.act, Act::Send | Act::Receive),
             Self::Atomic(operation) => match operation.how.class() {
                 Class::Lock | Class::ReadLock => false,

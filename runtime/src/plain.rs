@@ -69,6 +69,12 @@ pub fn wake_up() {
     }
 }
 
+/// Plain hooks are not called for a while, and are again.
+pub fn pause(pauses: bool) {
+    // SAFETY: one OS thread.
+    unsafe { __lr_watch = u32::from(!pauses) };
+}
+
 /// Whether accesses are watched for races now.
 pub fn watching() -> bool {
     // SAFETY: one OS thread.
@@ -169,6 +175,7 @@ fn accessed(
         progresses(state, address, size);
     }
     crate::gate::plain(state, address, size, writes, site);
+    crate::atomicity::plain(state, (address, size), site, writes);
     if state.detector.is_none() {
         return;
     }

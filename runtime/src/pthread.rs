@@ -95,6 +95,7 @@ pub extern "C" fn __lr_libc_pthread_create(
     }
     state.execution.events.push(Event::Creates(parent, child));
     crate::observed::created(parent, child);
+    crate::atomicity::created(parent, child);
     crate::plain::wake_up();
     crate::gate::spawned(child);
     crate::objects::spawned(child);

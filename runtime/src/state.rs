@@ -4,10 +4,12 @@
 //! obtained from [`state`] may be held across a switch ([`stop`], [`run`], [`leave`]) or a call into the program.
 
 use crate::arena::{Mapped, Regions};
+use crate::atomicity::Atomicity;
 use crate::channel_words::ChannelWords;
 use crate::context;
 use crate::deaths::Deaths;
 use crate::detect::Detector;
+use crate::exclusive::Exclusive;
 use crate::execution::Execution;
 use crate::failure::Failure;
 use crate::frames::Frames;
@@ -127,6 +129,8 @@ pub struct State {
     pub step: StepUnderWay,
     /// The record, in [`Mode::Replay`].
     pub recorder: Option<Recorder>,
+    /// Who may access what, where the discipline is looked at.
+    pub exclusive: Exclusive,
     /// The locking discipline, where that is looked at.
     pub observed: Option<Observed>,
     /// Where blocks come from, in [`Mode::Replay`], where the discipline is looked at, and where leaks are looked for.
@@ -139,6 +143,10 @@ pub struct State {
     pub assumptions: Vec<Assumption>,
     /// Findings that fail nothing.
     pub warnings: Vec<Warning>,
+    /// Some execution was not left out.
+    pub kept: bool,
+    /// Blocks that are not atomic.
+    pub atomicity: Atomicity,
     /// Locks under each other.
     pub nesting: Nesting,
     /// What could not be modelled.
@@ -203,6 +211,10 @@ impl State {
         };
         let environment = order.as_ref().map(|order| order.environment).unwrap_or_default();
         let observes = matches!(task, Some(Task::Observe { .. }));
+        let exclusive = match task {
+            Some(Task::Observe { watches, .. }) => Exclusive::new(watches),
+            _ => Exclusive::default(),
+        };
         let lives = mode == Mode::Replay || environment.leaks || observes;
         Self {
             mode,
@@ -221,10 +233,13 @@ impl State {
             lives: lives.then(Lives::default),
             reuse: if environment.reuse { Reuse::AtOnce } else { Reuse::Late },
             recorder: (mode == Mode::Replay).then(Recorder::default),
+            exclusive,
             observed: observes.then(Observed::default),
             scales: false,
             assumptions: Vec::new(),
             warnings: Vec::new(),
+            kept: false,
+            atomicity: Atomicity::default(),
             nesting: Nesting::default(),
             unsupported: None,
             status,
@@ -300,6 +315,7 @@ pub const NOTHING: Passed = [0; 4];
 /// Stops the running thread before an operation, until the explorer runs it again.
 pub fn stop(pending: Pending, passed: Passed, site: SiteId) {
     keep_errno();
+    crate::exclusive::look(None);
     let stopped = crate::unwind::recorded_stack();
     let state = state();
     let number = state.thread_number();

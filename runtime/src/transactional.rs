@@ -191,7 +191,7 @@ impl Transactional for Native {
                 (Status::Ended, _) => return End::Ended,
                 (
                     Status::Blocked { .. },
-                    Pending::FutexQueued { .. } | Pending::Offering { .. },
+                    Pending::FutexQueued { .. } | Pending::Offering { .. } | Pending::Never,
                 ) => {
                     return End::Boundary;
                 }

@@ -2,6 +2,7 @@
 
 mod advice;
 mod allocators;
+mod annotations;
 mod audit;
 mod choices;
 mod claims;

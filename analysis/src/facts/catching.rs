@@ -66,10 +66,12 @@ fn caught(body: &Body, roles: &[Option<Role>], catches: &[bool]) -> Vec<Slot> {
             _ => None,
         };
         match call.arguments[..] {
-            [ref calls, Operand::Slot(data), ref catch] if catches[callee as usize] => {
-                if role(calls) == Some(Role::Calls) && role(catch) == Some(Role::Catches) {
-                    seen.insert(data, (true, true));
-                }
+            [ref calls, Operand::Slot(data), ref catch]
+                if catches[callee as usize]
+                    && role(calls) == Some(Role::Calls)
+                    && role(catch) == Some(Role::Catches) =>
+            {
+                seen.insert(data, (true, true));
             }
             [Operand::Slot(data), ..] => {
                 let told = seen.entry(data).or_default();

@@ -15,6 +15,7 @@ mod globals;
 mod hooks;
 mod lock_order;
 mod locks;
+mod notes;
 mod plain;
 mod region;
 mod scaled;
@@ -243,6 +244,7 @@ pub fn instrument(
     if module.has_global_assembly() {
         program.native_objects.push("global assembly".into());
     }
+    notes::place(context, module);
     globals::place(context, module, &mut program);
     let Instrumenter { sites, externals, models, table, .. } = instrumenter;
     let count = sites.len();

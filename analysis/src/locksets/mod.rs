@@ -42,7 +42,7 @@ pub use may::{Nested, Taken};
 pub use own::Owner;
 use private::Private;
 use state::{Base, Hold, State};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use summary::Summary;
 use symbol::{Known, Root, Symbol};
 use transfer::Transfer;

@@ -6,7 +6,7 @@ use super::observed;
 use super::outcome::{Ended, FoundWarning, Outcome, Rendered, Told, verdict_without_bugs};
 use crate::baseline::{self, Baseline};
 use crate::build::artifact::Built;
-use crate::cli::check::CheckOptions;
+use crate::cli::check::{CheckOptions, SearchOptions};
 use crate::discipline;
 use crate::error::Result;
 use crate::executable::list::Test;
@@ -20,6 +20,7 @@ use crate::subject::Subject;
 use lockred_trace::FORMAT_VERSION;
 use lockred_trace::codes::{AssumptionKind, Verdict, WarningKind};
 use lockred_trace::message::{Assumption, Counts, Exploration, Stop, Warning};
+use lockred_trace::notes::Note;
 use lockred_trace::session::{Order, Task};
 use lockred_trace::sites::SiteId;
 use std::path::Path;
@@ -40,6 +41,8 @@ pub struct Examiner<'a> {
     pub(super) directory: &'a Path,
     /// Hash of the executable.
     pub(super) hash: String,
+    /// What the program says of itself.
+    pub(super) notes: Vec<Note>,
     /// The findings that are known already.
     pub(super) baseline: &'a Baseline,
 }
@@ -69,13 +72,18 @@ impl Examiner<'_> {
 
     /// The order to explore a test.
     pub(super) fn exploration(&self, test: &Test) -> Order {
-        let search = &self.options.search;
+        let search = self.search(test);
         let task = Task::Explore {
             strategy: search.strategy(),
             limits: search.limits(),
             keep_going: search.keep_going || self.searches_on(test),
         };
         self.order(task, test)
+    }
+
+    /// How a test is searched.
+    fn search<'t>(&'t self, test: &'t Test) -> &'t SearchOptions {
+        test.own.as_ref().map_or(&self.options.search, |own| &own.search)
     }
 
     /// Whether the search goes on behind a bug without being told to: where that may be a known one.
@@ -112,9 +120,9 @@ impl Examiner<'_> {
             version: FORMAT_VERSION,
             task,
             libtest: test.libtest,
-            random_seed: self.options.search.seed,
+            random_seed: self.search(test).seed,
             writable: writable.iter().map(|path| path.to_string_lossy().into_owned()).collect(),
-            environment: self.options.search.environment(),
+            environment: self.search(test).environment(),
             checkpoint: None,
             deaths: Vec::new(),
         }
@@ -203,7 +211,13 @@ impl Examiner<'_> {
         let Some(facts) = observed::of(self, test, exploration)? else { return Ok(()) };
         let kind = WarningKind::LockingDiscipline;
         if exploration.findings.is_empty() && !self.options.findings.allows(kind) {
-            for report in discipline::warning::all(&facts) {
+            let wrong = discipline::annotated::wrong(&facts, &self.notes, &self.built.executable);
+            // What the program says is the rule: what else could be one is not told then.
+            let told: Vec<&String> = wrong.iter().flat_map(|wrong| &wrong.fields).collect();
+            let others = discipline::warning::all(&facts).into_iter();
+            let others = others.filter(|(name, _)| !told.contains(name)).map(|(_, report)| report);
+            let others: Vec<Report> = others.collect();
+            for report in wrong.into_iter().map(|wrong| wrong.report).chain(others) {
                 let key = report.title.clone();
                 outcome.warnings.push(self.found_warning(test, kind, report, &key));
             }
@@ -231,6 +245,8 @@ impl Examiner<'_> {
             kind: self.built.kind,
             target: self.built.target.clone(),
             name: test.name.clone(),
+            strategy: self.search(test).strategy,
+            own_options: test.own.as_ref().map_or_else(Vec::new, |own| own.words.clone()),
             verdict,
             ended,
             counts: Counts::default(),

@@ -7,6 +7,7 @@ mod explore;
 mod minimal;
 mod observed;
 pub mod outcome;
+mod own_options;
 mod side_by_side;
 pub mod tally;
 mod unfinished;
@@ -31,6 +32,7 @@ use examine::Examiner;
 use explore::Explored;
 use lockred_trace::codes::WarningKind;
 use lockred_trace::message::Counts;
+use lockred_trace::notes::Note;
 use lockred_trace::session::Order;
 use lockred_trace::sites::Sidecar;
 use outcome::Outcome;
@@ -43,6 +45,7 @@ use unfinished::Unfinished;
 struct Target {
     built: Built,
     sidecar: Sidecar,
+    notes: Vec<Note>,
     tests: Vec<Test>,
 }
 
@@ -115,9 +118,11 @@ fn targets(built: Vec<Built>, options: &CheckOptions, console: &Console) -> Resu
             continue;
         }
         let sidecar = sidecar::read(&built.executable)?;
-        let tests = list::tests(&built, sidecar.libtest, &options.filter)?;
+        let mut tests = list::tests(&built, sidecar.libtest, &options.filter)?;
+        let notes = sidecar::notes(&built.executable)?;
+        own_options::give(&mut tests, &notes, &options.search)?;
         if !tests.is_empty() {
-            targets.push(Target { built, sidecar, tests });
+            targets.push(Target { built, sidecar, notes, tests });
         }
     }
     if !skipped.is_empty() {
@@ -242,6 +247,7 @@ impl Check<'_> {
             believed: target.sidecar.models.clone(),
             symbols: Symbols::open(executable, target.sidecar.clone(), self.subject.places()),
             directory: self.directory,
+            notes: target.notes.clone(),
             hash,
             baseline: self.known,
         })

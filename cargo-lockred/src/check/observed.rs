@@ -3,13 +3,14 @@
 use super::examine::Examiner;
 use super::outcome::verdict_without_bugs;
 use crate::cli::check::CheckOptions;
+use crate::discipline;
 use crate::discipline::facts::Facts;
 use crate::error::Result;
 use crate::executable::list::Test;
 use crate::session::{self, Ending, Patience};
 use lockred_trace::codes::{Verdict, WarningKind};
-use lockred_trace::message::Exploration;
-use lockred_trace::session::Task;
+use lockred_trace::message::{Exploration, Observation};
+use lockred_trace::session::{Task, Watch};
 
 /// Executions, each a random walk. Of two places in the code of different threads, one comes before the other in half of them or so.
 const EXECUTIONS: u64 = 16;
@@ -35,7 +36,31 @@ pub fn of(
     test: &Test,
     exploration: &Exploration,
 ) -> Result<Option<Facts>> {
-    let task = Task::Observe { executions: EXECUTIONS, seed: 0, operations: OPERATIONS };
+    let Some(mut observation) = observe(examiner, test, Vec::new())? else { return Ok(None) };
+    let watches = discipline::exclusive::watches(
+        &observation,
+        &examiner.symbols,
+        &examiner.notes,
+        &examiner.built.executable,
+    );
+    if !watches.is_empty() {
+        // The same walks, in which it is known now what the predicates are about.
+        let Some(again) = observe(examiner, test, watches)? else { return Ok(None) };
+        observation = again;
+    }
+    let verified =
+        exploration.findings.is_empty() && verdict_without_bugs(exploration) == Verdict::Verified;
+    Ok(Some(Facts::of(&observation, &examiner.symbols, verified)))
+}
+
+/// Looks at a few executions; `None` if that did not come to an end.
+fn observe(
+    examiner: &Examiner<'_>,
+    test: &Test,
+    watches: Vec<Watch>,
+) -> Result<Option<Observation>> {
+    let (executions, operations) = (EXECUTIONS, OPERATIONS);
+    let task = Task::Observe { executions, seed: 0, operations, watches };
     let order = examiner.order(task, test);
     let patience = Patience::of_budget(Some(SECONDS));
     let Ending::Observed(observation) =
@@ -44,10 +69,5 @@ pub fn of(
         return Ok(None);
     };
     // What was not looked at might be the exception, or the rule.
-    if observation.cut {
-        return Ok(None);
-    }
-    let verified =
-        exploration.findings.is_empty() && verdict_without_bugs(exploration) == Verdict::Verified;
-    Ok(Some(Facts::of(&observation, &examiner.symbols, verified)))
+    Ok((!observation.cut).then_some(*observation))
 }

@@ -1,5 +1,6 @@
 //! What a check of one test came to: the verdict, and everything that is told with it.
 
+use crate::cli::check::StrategyName;
 use crate::discipline::facts::Facts;
 use crate::report::Report;
 use crate::report::strands::Strand;
@@ -18,6 +19,10 @@ pub struct Outcome {
     pub target: String,
     /// The test's name.
     pub name: String,
+    /// How it was searched.
+    pub strategy: StrategyName,
+    /// Options that it says of itself, as the command line has them.
+    pub own_options: Vec<String>,
     /// The verdict.
     pub verdict: Verdict,
     /// Why the search ended.

@@ -3,8 +3,10 @@
 use super::findings::FindingOptions;
 use super::format::{Format, FormatName};
 use super::selection::Selection;
-use clap::{Args, ValueEnum};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, Parser, ValueEnum};
 use lockred_trace::session::{Environment, Limits, Random, Strategy};
+use std::collections::BTreeSet;
 
 /// Options of `check`.
 #[derive(Args, Debug)]
@@ -73,7 +75,7 @@ pub struct FilterOptions {
 }
 
 /// How to search, and until when.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, PartialEq, Debug)]
 #[command(next_help_heading = "Search")]
 pub struct SearchOptions {
     /// How interleavings are chosen
@@ -129,6 +131,26 @@ pub struct SearchOptions {
     /// Tell in records how much of the time going back to the root took (for benches)
     #[arg(long, hide = true)]
     pub time_restores: bool,
+    /// Names of the options that were typed; others are as they are by default.
+    #[arg(skip)]
+    pub typed: BTreeSet<String>,
+}
+
+/// How a test is searched that says so itself.
+#[derive(Clone, PartialEq, Debug)]
+pub struct OwnOptions {
+    /// As it says it: names of options, perhaps with `=` and a value. Those of the command line are left out.
+    pub words: Vec<String>,
+    /// What comes of that and of the command line.
+    pub search: SearchOptions,
+}
+
+/// A command line of search options alone.
+#[derive(Parser, Debug)]
+#[command(no_binary_name = true)]
+struct Alone {
+    #[command(flatten)]
+    search: SearchOptions,
 }
 
 /// What `--random` takes.
@@ -203,6 +225,42 @@ pub enum Require {
 }
 
 impl SearchOptions {
+    /// Learns which options were typed on the command line that these are of.
+    pub fn learn_typed(&mut self, matches: &ArgMatches) {
+        let typed =
+            |id: &&clap::Id| matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
+        self.typed = matches.ids().filter(typed).map(|id| id.as_str().replace('_', "-")).collect();
+    }
+
+    /// With the options of a test, where the command line does not name them.
+    ///
+    /// # Errors
+    /// When they are none.
+    pub fn with(&self, words: &[String]) -> Result<OwnOptions, String> {
+        let name = |word: &str| word.split('=').next().unwrap_or_default().to_owned();
+        let words = words.iter().filter(|word| !self.typed.contains(&name(word)));
+        let words: Vec<String> = words.cloned().collect();
+        let own = Alone::try_parse_from(words.iter().map(|word| format!("--{word}")));
+        let own = own.map_err(|error| error.to_string())?.search;
+        let mut search = self.clone();
+        for word in &words {
+            match name(word).as_str() {
+                "strategy" => search.strategy = own.strategy,
+                "seed" => search.seed = own.seed,
+                "max-executions" => search.max_executions = own.max_executions,
+                "max-seconds" => search.max_seconds = own.max_seconds,
+                "max-operations" => search.max_operations = own.max_operations,
+                "keep-going" => search.keep_going = own.keep_going,
+                "spurious" => search.spurious = own.spurious,
+                "reuse" => search.reuse = own.reuse,
+                "leaks" => search.leaks = own.leaks,
+                "random" => search.random = own.random,
+                other => return Err(format!("`{other}` is no option of a single test")),
+            }
+        }
+        Ok(OwnOptions { words, search })
+    }
+
     /// The strategy with its parameters.
     pub fn strategy(&self) -> Strategy {
         match self.strategy {
@@ -247,5 +305,47 @@ fn seconds(text: &str) -> Result<f64, String> {
         Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
         Ok(_) => Err("it must be more than 0".into()),
         Err(error) => Err(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::Lockred;
+    use clap::CommandFactory as _;
+
+    fn typed(arguments: &[&str]) -> SearchOptions {
+        let command = Lockred::command();
+        let all = ["cargo lockred", "check"].iter().chain(arguments);
+        let matches = command.get_matches_from(all);
+        let (_, matches) = matches.subcommand().unwrap();
+        let mut search =
+            <SearchOptions as clap::FromArgMatches>::from_arg_matches(matches).unwrap();
+        search.learn_typed(matches);
+        search
+    }
+
+    #[test]
+    fn a_test_has_its_own_options_unless_the_command_line_names_them() {
+        let words = ["strategy=dpor", "max-seconds=2.5", "spurious"].map(String::from);
+        let own = typed(&[]).with(&words).unwrap();
+        assert_eq!(own.words, words);
+        let search = own.search;
+        assert_eq!((search.strategy, search.max_seconds), (StrategyName::Dpor, 2.5));
+        assert!(search.spurious && !search.reuse);
+        let own = typed(&["--strategy", "naive", "--seed=4"]).with(&words).unwrap();
+        assert_eq!(own.words, words[1..]);
+        assert_eq!((own.search.strategy, own.search.seed), (StrategyName::Naive, 4));
+        assert_eq!(own.search.max_seconds, 2.5);
+        // As by default, but typed.
+        let own = typed(&["--max-seconds", "60"]).with(&words).unwrap();
+        assert_eq!(own.search.max_seconds, 60.0);
+    }
+
+    #[test]
+    fn what_is_no_option_of_a_test_is_refused() {
+        for word in ["verify-restores", "max-seconds=0", "strategy=x", "typed"] {
+            assert!(typed(&[]).with(&[word.to_owned()]).is_err(), "{word}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::protection::Protection;
 use crate::executable::symbols::{Frame, Origin, Symbols};
-use lockred_trace::message::{AccessSeen, Observation};
+use lockred_trace::message::{AccessSeen, Broken, Observation};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What was observed of some tests.
@@ -10,11 +10,15 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Facts {
     /// By name.
     pub fields: BTreeMap<String, Field>,
+    /// Predicates that are not what they have to be, with the place that shows it.
+    pub broken: Vec<(Broken, Vec<Frame>)>,
 }
 
 /// A field.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Field {
+    /// What it is in the program's own types, from the outermost on: `krate::Type.field`; or `static NAME`, and what is in that.
+    pub names: Vec<String>,
     /// Where it is accessed.
     pub places: Vec<Place>,
     /// It is no field of a type and no static, but a local variable.
@@ -38,6 +42,8 @@ pub struct Place {
     pub atomic: bool,
     /// Locks that are held whenever it counts.
     pub held: BTreeSet<Lock>,
+    /// Predicates that its thread did not satisfy in some execution, by address.
+    pub refused: BTreeSet<u64>,
     /// Something has to order it with what others do. Else it initialises the field, or comes when all others are done.
     pub counts: bool,
 }
@@ -47,6 +53,8 @@ pub struct Place {
 pub struct Lock {
     /// The field that it is.
     pub name: String,
+    /// See [`Field::names`].
+    pub names: Vec<String>,
     /// With others who might hold it, too.
     pub shared: bool,
 }
@@ -77,7 +85,10 @@ impl Place {
     /// Another observation of the same place.
     fn merge(&mut self, other: &Self) {
         match (self.counts, other.counts) {
-            (true, true) => self.held = self.held.intersection(&other.held).cloned().collect(),
+            (true, true) => {
+                self.refused.extend(&other.refused);
+                self.held = self.held.intersection(&other.held).cloned().collect();
+            }
             (false, true) => *self = other.clone(),
             _ => {}
         }
@@ -88,9 +99,13 @@ impl Facts {
     /// Of one test. What has no name is left out.
     pub fn of(observation: &Observation, symbols: &Symbols, verified: bool) -> Self {
         let mut facts = Self::default();
+        let frames = |broken: &Broken| symbols.frames(broken.site, &broken.stack);
+        facts.broken =
+            observation.broken.iter().map(|broken| (broken.clone(), frames(broken))).collect();
         for access in &observation.accesses {
             let Some(name) = symbols.name_of(&access.memory) else { continue };
             let field = Field {
+                names: name.names.clone(),
                 places: vec![place(access, symbols)],
                 is_local: name.is_local,
                 is_guarded: name.is_guarded,
@@ -120,6 +135,11 @@ impl Facts {
             self.fields.insert(name, field);
             return;
         };
+        for name in field.names {
+            if !known.names.contains(&name) {
+                known.names.push(name);
+            }
+        }
         known.is_local |= field.is_local;
         known.is_guarded &= field.is_guarded;
         known.verified &= field.verified;
@@ -139,14 +159,15 @@ impl Facts {
 
 fn place(access: &AccessSeen, symbols: &Symbols) -> Place {
     let lock = |held: &lockred_trace::message::LockSeen| {
-        let name = symbols.name_of(&held.lock)?.text;
-        Some(Lock { name, shared: held.shared })
+        let name = symbols.name_of(&held.lock)?;
+        Some(Lock { name: name.text, names: name.names, shared: held.shared })
     };
     Place {
         frames: symbols.frames(access.site, &access.stack),
         writes: access.writes,
         atomic: access.atomic,
         held: access.held.iter().filter_map(lock).collect(),
+        refused: access.refused.iter().copied().collect(),
         counts: access.counted > 0,
     }
 }
@@ -159,6 +180,7 @@ pub mod tests {
     pub fn at(line: u32, writes: bool, held: &[&str]) -> Place {
         let lock = |name: &&str| Lock {
             name: name.trim_start_matches('~').into(),
+            names: vec![name.trim_start_matches('~').into()],
             shared: name.starts_with('~'),
         };
         let frame = Frame {
@@ -169,13 +191,27 @@ pub mod tests {
             origin: Origin::User,
         };
         let held = held.iter().map(lock).collect();
-        Place { frames: vec![frame], writes, atomic: false, held, counts: true }
+        Place {
+            frames: vec![frame],
+            writes,
+            atomic: false,
+            held,
+            refused: BTreeSet::new(),
+            counts: true,
+        }
     }
 
     /// A field with these places.
     pub fn field(places: &[Place]) -> Field {
         let places = places.to_vec();
-        Field { places, is_local: false, is_guarded: false, executions: 16, verified: true }
+        Field {
+            names: Vec::new(),
+            places,
+            is_local: false,
+            is_guarded: false,
+            executions: 16,
+            verified: true,
+        }
     }
 
     #[test]

@@ -131,7 +131,7 @@ mod tests {
 
     fn facts(fields: &[(&str, &[Place])]) -> Facts {
         let fields = fields.iter().map(|(name, places)| ((*name).to_owned(), field(places)));
-        Facts { fields: fields.collect() }
+        Facts { fields: fields.collect(), ..Facts::default() }
     }
 
     #[test]

@@ -6,10 +6,10 @@ use crate::report::{self, Report, Severity, render};
 use lockred_trace::codes::WarningKind;
 use lockred_trace::message::Role;
 
-/// The warnings of one test.
-pub fn all(facts: &Facts) -> Vec<Report> {
+/// The warnings of one test, each with the name of its field.
+pub fn all(facts: &Facts) -> Vec<(&String, Report)> {
     let fields = facts.fields.iter();
-    fields.filter_map(|(name, field)| Some(warning(name, &field.exceptions()?))).collect()
+    fields.filter_map(|(name, field)| Some((name, warning(name, &field.exceptions()?)))).collect()
 }
 
 fn warning(name: &str, found: &Exceptions<'_>) -> Report {

@@ -1,13 +1,13 @@
 //! The tests of an executable, and which of them are wanted.
 
 use crate::build::artifact::Built;
-use crate::cli::check::FilterOptions;
+use crate::cli::check::{FilterOptions, OwnOptions};
 use crate::error::Result;
 use crate::session::{self, Launch};
 use std::collections::HashSet;
 
 /// One test to check.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Test {
     /// As libtest names it, or the target's name.
     pub name: String,
@@ -15,6 +15,8 @@ pub struct Test {
     pub arguments: Vec<String>,
     /// Whether libtest runs it.
     pub libtest: bool,
+    /// How it is searched, where it says so itself.
+    pub own: Option<OwnOptions>,
 }
 
 /// The wanted tests of an executable, in its own order. Without `libtest` it is one test by itself.
@@ -25,7 +27,8 @@ pub fn tests(built: &Built, libtest: bool, filter: &FilterOptions) -> Result<Vec
     if !libtest {
         // One test of its own; it is never an ignored one.
         let wanted = !filter.ignored && filter.wants(&built.target);
-        let test = Test { name: built.target.clone(), arguments: Vec::new(), libtest: false };
+        let test =
+            Test { name: built.target.clone(), arguments: Vec::new(), libtest: false, own: None };
         return Ok(wanted.then_some(test).into_iter().collect());
     }
     let all = list(built, &[])?;
@@ -43,7 +46,7 @@ pub fn tests(built: &Built, libtest: bool, filter: &FilterOptions) -> Result<Vec
         if ignored.contains(&name) {
             arguments.push("--include-ignored".into());
         }
-        Test { name, arguments, libtest: true }
+        Test { name, arguments, libtest: true, own: None }
     };
     Ok(wanted.map(test).collect())
 }

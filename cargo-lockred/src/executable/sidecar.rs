@@ -1,8 +1,9 @@
-//! Reading the sidecar, the plan and the order of locks out of an executable.
+//! Reading the sidecar, the plan, the order of locks, the audit and the notes out of an executable.
 
 use crate::error::{Error, Result};
 use lockred_trace::audit::{self, Audit};
 use lockred_trace::lock_order::{self, LockOrder};
+use lockred_trace::notes::{self, Note};
 use lockred_trace::plan::{self, Plan};
 use lockred_trace::sites::{SECTION, Sidecar};
 use object::{Object, ObjectSection};
@@ -40,25 +41,43 @@ pub fn audit(executable: &Path) -> Result<Audit> {
     section(executable, audit::SECTION, Audit::decode)
 }
 
+/// The notes of an executable; many have none.
+///
+/// # Errors
+/// When the file cannot be read, or is damaged.
+pub fn notes(executable: &Path) -> Result<Vec<Note>> {
+    let found = find(executable, notes::SECTION, |section| Ok(notes::parse(section)))?;
+    Ok(found.unwrap_or_default())
+}
+
 fn section<T>(
     executable: &Path,
     name: &str,
     decode: impl Fn(&[u8]) -> std::result::Result<T, String>,
 ) -> Result<T> {
+    find(executable, name, decode)?.ok_or_else(|| {
+        Error::ours(format!(
+            "{} was not linked by lockred; this is a bug in lockred, or a linker is forced by other means",
+            executable.display()
+        ))
+    })
+}
+
+/// What is in a section, if it is there.
+fn find<T>(
+    executable: &Path,
+    name: &str,
+    decode: impl Fn(&[u8]) -> std::result::Result<T, String>,
+) -> Result<Option<T>> {
     let bytes = std::fs::read(executable).map_err(|e| Error::file("read", executable, &e))?;
     let damaged = |e: &dyn std::fmt::Display| {
         Error::ours(format!("{} is damaged: {e}", executable.display()))
             .hint("remove the target directory and build again")
     };
     let file = object::File::parse(&*bytes).map_err(|e| damaged(&e))?;
-    let Some(section) = file.section_by_name(name) else {
-        return Err(Error::ours(format!(
-            "{} was not linked by lockred; this is a bug in lockred, or a linker is forced by other means",
-            executable.display()
-        )));
-    };
+    let Some(section) = file.section_by_name(name) else { return Ok(None) };
     let data = section.data().map_err(|e| damaged(&e))?;
-    decode(data).map_err(|e| damaged(&e))
+    decode(data).map(Some).map_err(|e| damaged(&e))
 }
 
 #[cfg(test)]

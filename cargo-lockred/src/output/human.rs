@@ -23,8 +23,6 @@ pub struct Human<'a> {
     console: &'a Console,
     /// Whether names need the package.
     several_packages: bool,
-    /// The search is one over states.
-    by_states: bool,
     /// What is known is told in full.
     verbose: bool,
     /// Width of the longest name, to align what follows.
@@ -49,7 +47,6 @@ impl<'a> Human<'a> {
         let mut human = Self {
             console,
             several_packages,
-            by_states: options.search.strategy == StrategyName::Stateful,
             verbose: options.selection.display.verbose > 0,
             width: 0,
             explained: RefCell::default(),
@@ -85,7 +82,8 @@ impl<'a> Human<'a> {
     /// Draws how far a test is, the one with this number of so many.
     pub fn progress(&self, number: usize, of: usize, built: &Built, test: &Test, seen: &Seen) {
         let name = self.name(&built.package, &test.name);
-        let text = self.progress.borrow_mut().text(number, &name, self.seconds, seen);
+        let seconds = test.own.as_ref().map_or(self.seconds, |own| own.search.max_seconds);
+        let text = self.progress.borrow_mut().text(number, &name, seconds, seen);
         self.console.progress("Exploring", number, of, &text);
     }
 
@@ -103,12 +101,18 @@ impl<'a> Human<'a> {
         };
         let name = self.name(&outcome.package, &outcome.name);
         let width = self.width;
-        let line = format!("{name:width$}  {}", facts(outcome, self.by_states));
+        let line = format!("{name:width$}  {}", facts(outcome));
         let good = matches!(outcome.verdict, Verdict::Verified | Verdict::Passed);
         if good && outcome.warnings.iter().all(|warning| warning.known) {
             self.quietly(word, paint, &line);
         } else {
             self.console.marked(word, paint, &line);
+        }
+        if self.verbose && !outcome.own_options.is_empty() {
+            let options: Vec<String> =
+                outcome.own_options.iter().map(|word| format!("--{word}")).collect();
+            let text = format!("{:>13}its own options: {}", "", options.join(" "));
+            self.console.line(&self.console.style.paint(Paint::Dim, &text));
         }
         self.explain(outcome);
         for known in outcome.known().filter(|_| !self.verbose && !self.console.is_quiet()) {
@@ -180,9 +184,9 @@ fn count(number: u64, what: &str) -> String {
 }
 
 /// What stands behind a test's name.
-fn facts(outcome: &Outcome, by_states: bool) -> String {
+fn facts(outcome: &Outcome) -> String {
     // Where states are searched, executions are few; where they recur for ever, there are none.
-    let mut facts = vec![match by_states {
+    let mut facts = vec![match outcome.strategy == StrategyName::Stateful {
         true => count(outcome.counts.transactions, "transaction"),
         false => count(outcome.counts.executions, "execution"),
     }];

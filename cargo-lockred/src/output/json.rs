@@ -38,6 +38,9 @@ struct TestFinished<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     proved: Option<Proved>,
     strategy: &'static str,
+    /// Options of the test's own, as the command line has them.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    options: &'a [String],
     memory_model: &'static str,
     assumptions: Vec<Assumption<'a>>,
     bugs: Vec<Bug<'a>>,
@@ -153,8 +156,8 @@ struct Finished<'a> {
 }
 
 /// The line of one test. `root` is the workspace's.
-pub fn test_finished(outcome: &Outcome, strategy: &'static str, root: &Path) -> String {
-    text(&line(outcome, strategy, root))
+pub fn test_finished(outcome: &Outcome, root: &Path) -> String {
+    text(&line(outcome, root))
 }
 
 /// The last line.
@@ -178,7 +181,7 @@ fn text(value: &impl Serialize) -> String {
     text + "\n"
 }
 
-fn line<'a>(outcome: &'a Outcome, strategy: &'static str, root: &Path) -> TestFinished<'a> {
+fn line<'a>(outcome: &'a Outcome, root: &Path) -> TestFinished<'a> {
     let counts = &outcome.counts;
     TestFinished {
         reason: "test-finished",
@@ -197,7 +200,8 @@ fn line<'a>(outcome: &'a Outcome, strategy: &'static str, root: &Path) -> TestFi
         seconds: outcome.seconds,
         restoring: outcome.restoring,
         proved: outcome.proved,
-        strategy,
+        strategy: outcome.strategy.text(),
+        options: &outcome.own_options,
         memory_model: MEMORY_MODEL,
         assumptions: outcome.assumptions.iter().map(assumption).collect(),
         bugs: outcome.bugs.iter().map(|found| bug(found, root)).collect(),
@@ -294,6 +298,8 @@ mod tests {
             kind: "lib",
             target: "p".into(),
             name: "t".into(),
+            strategy: crate::cli::check::StrategyName::Dpor,
+            own_options: Vec::new(),
             verdict: Verdict::Unsupported,
             ended: Ended::Error,
             counts: Counts { executions: 7, ..Counts::default() },
@@ -307,7 +313,7 @@ mod tests {
             unsupported: None,
             error: Some("broken".into()),
         };
-        let line = serde_json::to_value(line(&outcome, "dpor", Path::new("/"))).unwrap();
+        let line = serde_json::to_value(line(&outcome, Path::new("/"))).unwrap();
         for key in [
             "reason",
             "v",

@@ -28,7 +28,6 @@ pub struct Outputs {
     lines: Vec<(FormatName, Box<dyn Write>)>,
     /// A format, and the file; `None` for stdout.
     documents: Vec<(FormatName, Option<PathBuf>)>,
-    strategy: &'static str,
     written: Instant,
 }
 
@@ -69,7 +68,6 @@ impl Outputs {
             run: Run::new(options.findings.baseline.is_some()),
             lines: Vec::new(),
             documents: Vec::new(),
-            strategy: options.search.strategy.text(),
             written: Instant::now(),
         }
     }
@@ -91,7 +89,7 @@ impl Outputs {
     pub fn test(&mut self, outcome: Outcome) -> Result<()> {
         for (format, place) in &mut self.lines {
             let text = match format {
-                FormatName::Json => json::test_finished(&outcome, self.strategy, &self.run.root),
+                FormatName::Json => json::test_finished(&outcome, &self.run.root),
                 _ => github::annotations(&outcome, &self.run),
             };
             write(place, &text)?;

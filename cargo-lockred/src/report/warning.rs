@@ -16,7 +16,11 @@ pub fn warning(warning: &Warning, symbols: &Symbols) -> Report {
         _ => "here".to_owned(),
     };
     let mut places = place(warning.site, &warning.stack, &label, symbols);
-    places.extend(warning.places.iter().map(|place| of_lock(place, symbols)));
+    let number = warning.places.len();
+    places.extend(warning.places.iter().enumerate().map(|(index, place)| match warning.kind {
+        WarningKind::Atomicity => of_block(place, [index, number], symbols),
+        _ => of_lock(place, symbols),
+    }));
     Report {
         severity: Severity::Warning,
         code: Some(warning.kind.code()),
@@ -34,6 +38,25 @@ fn of_lock(place: &message::Place, symbols: &Symbols) -> Place {
     let label = match place.role {
         Role::Nests => format!("{thread} acquires {lock} here, under the other one"),
         _ => format!("{thread} acquires {lock} here"),
+    };
+    let frames = symbols.frames(place.site, &place.stack);
+    Place { role: Some(place.role), thread, label, frames, order: None }
+}
+
+/// A place at which somebody comes in between: `index` of so many, of which the first and the last are the block's.
+fn of_block(place: &message::Place, [index, number]: [usize; 2], symbols: &Symbols) -> Place {
+    let thread = with_main(&format!("thread {}", place.thread));
+    let does = match place.role {
+        Role::Read => "reads",
+        Role::AtomicRead => "atomically reads",
+        Role::AtomicWrite => "atomically writes",
+        _ => "writes",
+    };
+    let label = match index {
+        0 => format!("{thread} {does} this in the block"),
+        _ if index + 1 == number => format!("{thread} {does} this then, still in the block"),
+        1 => format!("{thread} {does} it here, in between"),
+        _ => format!("and {thread} {does} this, in between"),
     };
     let frames = symbols.frames(place.site, &place.stack);
     Place { role: Some(place.role), thread, label, frames, order: None }

@@ -14,8 +14,22 @@
 
 #![no_std]
 
+mod assumed;
+mod atomic;
+mod exclusive;
+mod notes;
 mod values;
 
+#[doc(hidden)]
+pub use assumed::__assumed_not;
+#[doc(hidden)]
+pub use atomic::{__Atomic, __atomic};
+#[doc(hidden)]
+pub use exclusive::__Predicate;
+pub use exclusive::me;
+#[doc(hidden)]
+pub use notes::__note;
+pub use notes::{atomic, check, discipline, guarded_by, unshared};
 pub use values::{Arbitrary, Integer, any, any_in, choose};
 
 /// Whether this build is being checked by `cargo lockred` (which sets `--cfg lockred`).

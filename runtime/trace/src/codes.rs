@@ -43,7 +43,7 @@ closed_list! {
     WarningKind {
         LockOrder "LR0101" "locks are acquired in a cyclic order that no schedule confirms as a deadlock",
         LockingDiscipline "LR0102" "a field is not always protected by the same lock",
-        Atomicity "LR0103" "a method is not atomic",
+        Atomicity "LR0103" "a function that is meant to be atomic is not: other threads come in between",
         Leak "LR0104" "memory is still allocated when the test has ended, and nothing points to it",
         ThreadPanicked "LR0105" "a thread that nobody joined panicked",
         ThreadStuck "LR0106" "a thread is blocked for ever when the test has ended",
@@ -72,6 +72,7 @@ closed_list! {
         RandomnessSampled "randomness-sampled" "each request of randomness from the system was answered in four ways only: zeros, ones, and two random streams",
         VirtualTime "virtual-time" "several threads look at the clock, sleep or time out; time is virtual, and other orders of that are explored only where something else depends on them",
         ScaledLoops "scaled-loops" "a loop whose rounds synchronise was ended early, as --scale-loops has it; what further rounds do was not checked",
+        AssumedConditions "assumed-conditions" "executions in which a condition of `lockred::assume!` is false were left out",
         BoundedSpurious "bounded-spurious" "waits that return, and weak compare-exchanges that fail, for no reason more than twice in a row are not explored",
     }
 }

@@ -33,6 +33,11 @@
 //!                     this `Range` of integers of `size` bytes begins a round; it makes `rounds` that synchronise, and ends. `state` is the
 //!                     loop's own; its first word is 0 when it begins
 //! __lr_choose(of: u64) -> u64                           one of 0..of; called by the crate `lockred` itself (runtime/annotations)
+//! __lr_assumed_not(text: *const u8, length: usize)      called by the crate `lockred`: a condition that is assumed is false; the text says which, and lives
+//!                     as long as the program. The thread goes no further
+//! __lr_me() -> u64                                      called by the crate `lockred`: the number of the thread, or of the one that a predicate is asked about
+//! __lr_block_begin(text: *const u8, length: usize), __lr_block_end()   called by the crate `lockred`: a block that is meant to be atomic, with
+//!                     its name, which lives as long as the program; ends, or unwinds
 //! __lr_native_call(external: u32, site: u32)            about to call an unknown external function (assumption)
 //! __lr_unsupported_call(external: u32, site: u32)       about to call something that cannot be modelled (ends the test)
 //! __lr_unsupported_instruction(site: u32)               e.g. a 128-bit or floating-point atomic

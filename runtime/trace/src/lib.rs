@@ -12,6 +12,7 @@
 //! | [`plan`] | analysis (the shim), into the executable | cargo-lockred |
 //! | [`lock_order`] | analysis (the shim), into the executable | cargo-lockred; runtime, to compare it |
 //! | [`audit`] | analysis (the shim), into the executable | cargo-lockred |
+//! | [`notes`] | the attributes of the crate `lockred`, by way of the shim, into the executable | cargo-lockred |
 //! | [`models`] | cargo-lockred (variables of the environment) | the shim |
 //! | [`codes`] | everyone | everyone |
 
@@ -23,6 +24,7 @@ pub mod libc_functions;
 pub mod lock_order;
 pub mod message;
 pub mod models;
+pub mod notes;
 pub mod plan;
 pub mod schedule;
 pub mod sealed;

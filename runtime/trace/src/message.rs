@@ -401,6 +401,34 @@ pub struct Observation {
     pub cut: bool,
     /// Accesses to memory that several threads use.
     pub accesses: Vec<AccessSeen>,
+    /// Predicates that are not what they have to be.
+    #[serde(default)]
+    pub broken: Vec<Broken>,
+}
+
+/// A predicate of who may access memory that is no such predicate.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Broken {
+    /// Which ([`crate::session::Watch::predicate`]).
+    pub predicate: u64,
+    /// What is wrong.
+    pub rule: BrokenRule,
+    /// The two threads that satisfy it; or who satisfied it, and who made that false.
+    pub threads: [u32; 2],
+    /// The last access before that showed.
+    pub site: SiteId,
+    /// Return addresses there, innermost first.
+    pub stack: Vec<u64>,
+}
+
+/// What is wrong with a predicate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BrokenRule {
+    /// Two threads satisfy it at a time.
+    Both,
+    /// One thread has made it false for another.
+    Lost,
 }
 
 /// Memory of a program, in words that mean the same in all executions of it.
@@ -438,6 +466,9 @@ pub struct AccessSeen {
     pub atomic: bool,
     /// The locks that its thread held.
     pub held: Vec<LockSeen>,
+    /// Predicates that its thread did not satisfy, although it had to ([`crate::session::Watch::predicate`]).
+    #[serde(default)]
+    pub refused: Vec<u64>,
     /// Executions in which something had to order it with what other threads did.
     pub counted: u64,
     /// Executions in which it initialised the memory, or came when all others were done.

@@ -10,6 +10,7 @@
 //! checks nothing: so `--list` works, and so does starting it by hand.
 
 use crate::codes::BugKind;
+use crate::message::Memory;
 use crate::schedule::{Choice, Schedule};
 use serde::{Deserialize, Serialize};
 
@@ -161,12 +162,26 @@ pub enum Task {
         seed: u64,
         /// Scheduling points in one, at most.
         operations: u64,
+        /// Memory of which predicates say who may access it.
+        #[serde(default)]
+        watches: Vec<Watch>,
     },
     /// Run one schedule, recording everything, and answer with one [`crate::message::Replay`].
     Replay {
         /// What to follow.
         schedule: Schedule,
     },
+}
+
+/// Memory in a value, of which a predicate says who may access it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Watch {
+    /// The memory.
+    pub memory: Memory,
+    /// Bytes from where the value begins to it.
+    pub back: u64,
+    /// The address of the predicate in the executable.
+    pub predicate: u64,
 }
 
 /// A search strategy with its parameters.

@@ -300,3 +300,36 @@ fn a_stress_test() {
         }
     });
 }
+
+struct Stock(Mutex<u32>);
+
+impl Stock {
+    #[lockred::atomic]
+    fn take_half(&self) {
+        let there = *self.0.lock().unwrap();
+        *self.0.lock().unwrap() = there / 2;
+    }
+}
+
+//@ warned atomicity
+#[test]
+fn halved_twice() {
+    let stock = Stock(Mutex::new(8));
+    std::thread::scope(|scope| {
+        scope.spawn(|| stock.take_half());
+        scope.spawn(|| stock.take_half());
+    });
+}
+
+//@ passed assumed-conditions
+#[test]
+fn two_different_accounts() {
+    let (from, to) = (lockred::any_in(0..3_usize), lockred::any_in(0..3_usize));
+    lockred::assume!(from != to);
+    let accounts = [0; 3].map(|_| Mutex::new(()));
+    std::thread::scope(|scope| {
+        let _from = accounts[from].lock().unwrap();
+        scope.spawn(|| drop(accounts[to].lock().unwrap()));
+        let _to = accounts[to].lock().unwrap();
+    });
+}

@@ -40,6 +40,8 @@ struct Way {
     guarded: bool,
     /// The type of the lock that was passed last.
     lock: Option<String>,
+    /// See [`Name::names`], with whether each goes into what a lock protects.
+    names: Vec<(String, bool, u64)>,
 }
 
 /// Where a value is.
@@ -60,6 +62,11 @@ pub struct Name {
     pub text: String,
     /// It is a local variable, or in one, and in no type of the program's own.
     pub is_local: bool,
+    /// What it is in each of the program's own types that it is in, from the outermost on: `krate::Type.field`. Of a static `static NAME`, and what is in
+    /// that. What a lock protects is no part of the type that has the lock.
+    pub names: Vec<String>,
+    /// Of each of these, the bytes before it in that type, or static.
+    pub offsets: Vec<u64>,
     /// A lock's own type lets nobody to it without the lock, but who has the lock to himself.
     pub is_guarded: bool,
 }
@@ -75,16 +82,29 @@ pub fn name(root: Root<'_>, of: &Type, offset: u64, size: u64) -> Option<Name> {
         Root::Variable(name) => (Some(name.to_owned()), true),
         Root::Block => (None, false),
     };
-    let mut way =
-        Way { variable, owner, path: String::new(), inside: false, guarded: false, lock: None };
+    let names = match root {
+        Root::Static(name) => vec![(format!("static {name}"), false, offset)],
+        Root::Variable(_) | Root::Block => Vec::new(),
+    };
+    let mut way = Way {
+        variable,
+        owner,
+        path: String::new(),
+        inside: false,
+        guarded: false,
+        lock: None,
+        names,
+    };
     way.goes_into(of, offset, size);
-    let Way { owner, path, inside, guarded, lock, variable } = way;
+    let Way { owner, path, inside, guarded, lock, variable, names } = way;
+    let names = names.into_iter().filter(|(_, inside, _)| !inside);
+    let (names, offsets) = names.map(|(name, _, offset)| (name, offset)).unzip();
     let star = if inside { "*" } else { "" };
     let text = match owner {
         Some(owner) => format!("{star}{owner}{path}"),
         None => lock.filter(|_| !inside)?,
     };
-    Some(Name { text, is_local: variable, is_guarded: guarded })
+    Some(Name { text, is_local: variable, names, offsets, is_guarded: guarded })
 }
 
 impl Way {
@@ -96,6 +116,9 @@ impl Way {
             (self.owner, self.variable, self.inside) = (owner, false, false);
             self.path.clear();
         }
+        if is_own {
+            self.names.push((format!("{}::{}", of.krate, plain_name(&of.name)), false, offset));
+        }
         let field = match &of.shape {
             Shape::Plain => return,
             Shape::Array(element)
@@ -104,6 +127,7 @@ impl Way {
                 if !self.inside {
                     self.path.push_str("[_]");
                 }
+                self.extend("[_]");
                 return self.goes_into(element, offset % element.size, size);
             }
             Shape::Array(_) => return,
@@ -118,13 +142,30 @@ impl Way {
                 self.lock = Some(short(&of.name));
                 self.inside |= field.name == "data";
                 self.guarded |= field.name == "data";
+                if field.name == "data" {
+                    self.names.iter_mut().for_each(|(_, inside, _)| *inside = true);
+                }
             }
-        } else if self.owner.is_some() && !self.inside {
-            let name = field.name.strip_prefix("__").unwrap_or(&field.name);
+            return self.goes_into(&field.of, offset - field.at, size);
+        }
+        let name = field.name.strip_prefix("__").unwrap_or(&field.name);
+        if is_own || !of.krate.is_empty() || field.name.starts_with("__") {
+            self.extend(&format!(".{name}"));
+        }
+        if self.owner.is_some() && !self.inside {
             self.path.push('.');
             self.path.push_str(name);
         }
         self.goes_into(&field.of, offset - field.at, size);
+    }
+
+    /// The names go on, but for those of what a lock protects.
+    fn extend(&mut self, by: &str) {
+        for (name, inside, _) in &mut self.names {
+            if !*inside {
+                name.push_str(by);
+            }
+        }
     }
 }
 
@@ -252,6 +293,25 @@ mod tests {
         assert_eq!(told(&mutex(plain(4)), 0, 4).as_deref(), Some("Mutex<T>"), "the lock itself");
         assert_eq!(text(Root::Variable("m"), &mutex(plain(4)), 0, 4).as_deref(), Some("m"));
         assert_eq!(text(Root::Variable("m"), &mutex(plain(4)), 8, 4).as_deref(), Some("*m"));
+    }
+
+    #[test]
+    fn memory_is_known_by_each_type_that_has_it() {
+        let pool = structure(
+            "p::Pool<T>",
+            &[("free", 0, array(plain(4), 2)), ("lock", 8, mutex(plain(8)))],
+        );
+        let shared = structure("q::Shared", &[("cap", 0, plain(8)), ("pool", 8, pool)]);
+        let names = |root, of: &Type, offset| name(root, of, offset, 4).unwrap().names;
+        assert_eq!(names(Root::Block, &shared, 12), ["q::Shared.pool.free[_]", "p::Pool.free[_]"]);
+        let offsets = name(Root::Block, &shared, 12, 4).unwrap().offsets;
+        assert_eq!(offsets, [12, 4]);
+        assert_eq!(names(Root::Block, &shared, 16), ["q::Shared.pool.lock", "p::Pool.lock"]);
+        assert_eq!(names(Root::Block, &shared, 24), [""; 0], "what the lock protects");
+        assert_eq!(names(Root::Static("S"), &shared, 0), ["static S.cap", "q::Shared.cap"]);
+        let queue = mutex(structure("q::Queue", &[("len", 0, plain(8))]));
+        assert_eq!(names(Root::Static("Q"), &queue, 8), ["q::Queue.len"]);
+        assert_eq!(names(Root::Static("L"), &mutex(plain(4)), 0), ["static L"]);
     }
 
     #[test]

@@ -227,6 +227,13 @@ impl Gate<'_> {
         self.run.post = true;
     }
 
+    /// Told when the thread goes no further, without having ended.
+    pub fn waits_for_good(&mut self) {
+        for &(lock, _) in self.held.iter() {
+            self.discipline.hold_for_good(lock);
+        }
+    }
+
     /// Told when a thread ends: the one that runs, or one that it started and that has nothing to do.
     pub fn ended(&mut self, thread: ThreadId) {
         if !is_on(Fault::JoinNeverReversed) {

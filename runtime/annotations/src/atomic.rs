@@ -1,0 +1,34 @@
+//! Functions that are meant to be atomic, as they run.
+
+#[cfg(lockred)]
+unsafe extern "C" {
+    // `runtime/trace/src/hooks.rs`.
+    fn __lr_block_begin(text: *const u8, length: usize);
+    safe fn __lr_block_end();
+}
+
+/// A block is under way as long as this lives.
+#[doc(hidden)]
+#[derive(Debug)]
+#[must_use]
+pub struct __Atomic(());
+
+/// A block of this name begins.
+#[doc(hidden)]
+pub fn __atomic(text: &'static str) -> __Atomic {
+    #[cfg(lockred)]
+    // SAFETY: the hook's contract is that the text lives as long as the program.
+    unsafe {
+        __lr_block_begin(text.as_ptr(), text.len());
+    }
+    #[cfg(not(lockred))]
+    let _ = text;
+    __Atomic(())
+}
+
+impl Drop for __Atomic {
+    fn drop(&mut self) {
+        #[cfg(lockred)]
+        __lr_block_end();
+    }
+}
