@@ -142,10 +142,13 @@ impl Claimed {
         let (facts, index) = facts::read(module);
         // What is unknown would hide an error that a test asks for.
         let bounds = match flaw {
-            Some(_) => Bounds { work: usize::MAX, ..Bounds::default() },
-            None => Bounds::default(),
+            Some(_) => Some(Bounds { work: usize::MAX, ..Bounds::default() }),
+            None if rules.checked || rules.order || program.audited.is_some() => {
+                Some(Bounds::default())
+            }
+            None => Bounds::ordinary(&facts),
         };
-        let sharing = Sharing::of(&facts, bounds, flaw);
+        let sharing = bounds.and_then(|bounds| Sharing::of(&facts, bounds, flaw));
         let package = program.audited.as_ref();
         let Some(sharing) = sharing else {
             let audit = package.map(|package| audit::audit(context, module, package, None, sites));

@@ -23,7 +23,8 @@ const RUNS: u64 = 12;
 const STEPS: usize = 250;
 
 /// Everything is told apart; large sets are unknown at once.
-const BOUNDS: [Bounds; 2] = [Bounds { work: usize::MAX, places: 0 }, Bounds { work: 0, places: 2 }];
+const BOUNDS: [Bounds; 2] =
+    [Bounds { work: usize::MAX, places: None }, Bounds { work: 0, places: Some(2) }];
 
 /// What refutes the analyses, if something does.
 fn refutation(facts: &Facts) -> Option<String> {

@@ -96,13 +96,29 @@ const PAIRS: u32 = if cfg!(test) { 2 } else { 1000 };
 pub struct Bounds {
     /// Places that rules are applied to before that.
     pub work: usize,
-    /// Places of a set that is not large yet.
-    pub places: usize,
+    /// Places of a set that is not large yet; `None`: the analysis is given up instead.
+    pub places: Option<usize>,
+}
+
+impl Bounds {
+    /// Of builds that nobody has asked for claims, if the program is not too large for that: where there is much to do, it would take long to
+    /// find little, as most is unknown then.
+    #[must_use]
+    pub fn ordinary(facts: &Facts) -> Option<Self> {
+        (acts(facts) <= LARGEST).then_some(Self { work: 2_000_000, places: None })
+    }
+}
+
+/// Acts of programs that ordinary builds analyse.
+const LARGEST: usize = 150_000;
+
+fn acts(facts: &Facts) -> usize {
+    facts.functions.iter().flat_map(|f| &f.body).map(|body| body.acts.len()).sum()
 }
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { work: 3_000_000, places: 256 }
+        Self { work: 3_000_000, places: Some(256) }
     }
 }
 
@@ -152,15 +168,13 @@ pub struct PointsTo<'f> {
 impl<'f> PointsTo<'f> {
     /// Analyses a program from its entries on.
     ///
-    /// `None` when it takes more than [`WORK`]: a program whose pointers are that much mixed up gains nothing by it. `bounds` say from where on less is told
+    /// `None` when it takes more than [`WORK`], or its `bounds` say so: a program whose pointers are that much mixed up gains nothing by it. They say from where on less is told
     /// apart.
     #[must_use]
     pub fn of(facts: &'f Facts, bounds: Bounds) -> Option<Self> {
         let count = facts.functions.len();
         let mut graph = Graph::default();
         let foreign = graph.add(6);
-        let acts =
-            facts.functions.iter().flat_map(|f| &f.body).map(|b| b.acts.len()).sum::<usize>();
         let mut this = Self {
             facts,
             bounds,
@@ -173,7 +187,7 @@ impl<'f> PointsTo<'f> {
             heap: HashMap::new(),
             cloned: Cloned::of(facts),
             methods: Methods::of(facts),
-            budget: SHARE * acts,
+            budget: SHARE * acts(facts),
             global_objects: vec![None; facts.globals.len()],
             function_places: vec![None; count],
             calls: Vec::new(),
@@ -262,7 +276,8 @@ impl<'f> PointsTo<'f> {
             for (node, rules, places) in work {
                 work_done += places.len() * rules;
                 if work_done > self.bounds.work {
-                    self.graph.start_sinking(self.foreign, self.bounds.places);
+                    let Some(places) = self.bounds.places else { return false };
+                    self.graph.start_sinking(self.foreign, places);
                 }
                 if work_done > WORK {
                     return false;
