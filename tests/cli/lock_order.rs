@@ -89,9 +89,13 @@ fn nestings_and_circles_are_those_of_the_programs() {
         let wrong = has_not.iter().find(|nesting| nestings.contains(**nesting));
         assert_eq!(wrong, None, "{program}: {nestings:?}");
         let numbered: Vec<&Value> = of("nesting").collect();
+        // Locks that a library makes for itself may be of one kind.
+        let is_librarys =
+            |lock: &Value| lock.as_str().unwrap().starts_with("what parking_lot_core::");
         let circles = of("circle").filter(|circle| {
             let all = circle["nestings"].as_array().unwrap().iter();
-            all.map(|number| numbered[number.as_u64().unwrap() as usize]).any(is_its)
+            !circle["locks"].as_array().unwrap().iter().all(is_librarys)
+                && all.map(|number| numbered[number.as_u64().unwrap() as usize]).any(is_its)
         });
         let kinds: Vec<&str> = circles.map(|circle| circle["kind"].as_str().unwrap()).collect();
         assert_eq!(kinds, circle.iter().copied().collect::<Vec<_>>(), "{program}");
