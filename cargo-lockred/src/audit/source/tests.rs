@@ -1,3 +1,5 @@
+//! Sources as text, and what is read of them.
+
 use super::*;
 use lockred_trace::audit::{Kind, Order};
 
