@@ -87,12 +87,19 @@ impl Claims {
         })
     }
 
-    /// Other memory begins to live here. O(size).
+    /// Other memory begins to live here. O(size), or what is known of memory if that is less.
     fn forget(&mut self, address: usize, size: usize) {
         let end = address.saturating_add(size);
         let locks: Vec<usize> = self.locks.range(address..end).map(|(&word, _)| word).collect();
         locks.iter().for_each(|word| drop(self.locks.remove(word)));
-        for (word, inside) in words(address, end) {
+        let known: Vec<(usize, u8)> = if size / WORD > self.words.len() {
+            let there = |&word: &usize| word >= address / WORD && word < end.div_ceil(WORD);
+            let part = |word: usize| words(address.max(word * WORD), end.min((word + 1) * WORD));
+            self.words.keys().copied().filter(there).flat_map(part).collect()
+        } else {
+            words(address, end).collect()
+        };
+        for (word, inside) in known {
             let Some(bytes) = self.words.get_mut(&word) else { continue };
             self.uses.end(word, inside, shared(bytes));
             let inside = |index: &usize| inside & 1 << index != 0;
@@ -284,5 +291,11 @@ mod tests {
         assert!(claims.touch(110, 1, other).is_err());
         claims.forget(96, 24);
         assert!(claims.words.is_empty());
+        // Much memory of which little is known: the bytes at its edges and beside it stay.
+        claims.touch(100, 12, claim).unwrap();
+        claims.touch(1 << 20, 8, claim).unwrap();
+        claims.forget(102, (1 << 20) - 98);
+        let left = |word: usize| claims.words[&word].iter().flatten().count();
+        assert_eq!((claims.words.len(), left(12), left((1 << 20) / WORD)), (2, 2, 4));
     }
 }

@@ -13,8 +13,8 @@ use std::collections::{HashMap, HashSet};
 enum Source {
     /// It is the same.
     Same(Operand),
-    /// It is computed of this address.
-    Offset(Operand),
+    /// It is computed of this address, and so far from it, if that is known.
+    Offset(Operand, Option<i64>),
     /// It is this part of what this act loads.
     Loaded(usize, usize),
     /// This call gives it.
@@ -63,9 +63,12 @@ impl<'b> Values<'b> {
         for (at, act) in body.acts.iter().enumerate() {
             match act {
                 Act::Copy { result, from } => add(*result, Source::Same(*from)),
-                Act::Offset { result, from, .. } => add(*result, Source::Offset(*from)),
-                Act::OfSide { result, from, .. } => {
-                    add(*result, Source::Same(Operand::Slot(*from)));
+                Act::Offset { result, from, distance } => {
+                    let bytes = match distance {
+                        Distance::Exactly(bytes) | Distance::Within(bytes) => Some(*bytes),
+                        _ => None,
+                    };
+                    add(*result, Source::Offset(*from, bytes));
                 }
                 Act::Load { parts, .. } => {
                     for (number, part) in parts.iter().enumerate() {
@@ -109,7 +112,7 @@ impl<'b> Values<'b> {
         for _ in 0..self.body.slots {
             at = match self.only_source(at) {
                 Some(Source::Same(Operand::Slot(from))) => from,
-                Some(Source::Offset(Operand::Slot(from))) if or_in_it => from,
+                Some(Source::Offset(Operand::Slot(from), _)) if or_in_it => from,
                 _ => return at,
             };
         }
@@ -173,34 +176,18 @@ impl<'b> Values<'b> {
         (a_place.0, a_place.1 + 8, 8) == b_place && a_place.2 == 8 && !between.iter().any(writes)
     }
 
-    /// What an address is computed from, and how far it is from that.
+    /// What an address is computed from, as far as it is known how far it is from that, and that distance.
     fn base(&self, address: Slot) -> (Slot, i64) {
         let (mut at, mut distance) = (address, 0);
         for _ in 0..self.body.slots {
-            at = match self.only_source(at) {
-                Some(Source::Same(Operand::Slot(from))) => from,
-                Some(Source::Offset(Operand::Slot(from))) => match self.exactly(at) {
-                    Some(bytes) => {
-                        distance += bytes;
-                        from
-                    }
-                    None => return (at, distance),
-                },
-                _ => return (at, distance),
+            let (from, bytes) = match self.only_source(at) {
+                Some(Source::Same(Operand::Slot(from))) => (from, 0),
+                Some(Source::Offset(Operand::Slot(from), Some(bytes))) => (from, bytes),
+                _ => break,
             };
+            at = from;
+            distance += bytes;
         }
         (at, distance)
-    }
-
-    /// How far a slot is from what it is computed from.
-    fn exactly(&self, slot: Slot) -> Option<i64> {
-        self.body.acts.iter().find_map(|act| match act {
-            Act::Offset {
-                result,
-                distance: Distance::Exactly(bytes) | Distance::Within(bytes),
-                ..
-            } if *result == slot => Some(*bytes),
-            _ => None,
-        })
     }
 }
