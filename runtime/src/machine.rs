@@ -187,6 +187,10 @@ pub fn execute(
 impl Machine for Native {
     type Failure = Failure;
 
+    fn is_race(failure: &Failure) -> bool {
+        failure.kind == lockred_trace::codes::BugKind::DataRace
+    }
+
     fn restore_root(&mut self) {
         self.log.clear();
         crate::root::restore();

@@ -4,7 +4,7 @@ use crate::answer::{beginning, meant, told, trail};
 use crate::failure::Failure;
 use crate::machine::Native;
 use crate::state::state;
-use lockred_search::minimise::{Asker, Effort, Likeness, Proof};
+use lockred_search::minimise::{Asker, Effort, Proof};
 use lockred_search::{self as search, Choice};
 use lockred_trace::codes::BugKind;
 use lockred_trace::message::{Measure, Message, Minimised};
@@ -41,17 +41,11 @@ impl Wanted {
 }
 
 impl Asker<Failure> for Wanted {
-    fn judge(&mut self, failure: &Failure) -> Likeness {
+    fn is_wanted(&mut self, failure: &Failure) -> bool {
         if failure.kind == self.kind && self.key.is_none() {
             self.key = Some(failure.key.clone());
         }
-        if self.key.as_ref() == Some(&failure.key) {
-            Likeness::Same
-        } else if failure.kind == BugKind::DataRace {
-            Likeness::Race
-        } else {
-            Likeness::Other
-        }
+        self.key.as_ref() == Some(&failure.key)
     }
 
     fn on_choice(&mut self, depth: usize, choice: Choice) {

@@ -42,6 +42,8 @@ pub(crate) struct Drive<'a, M: Machine> {
     failures: Vec<M::Failure>,
     /// Runs since the root.
     steps: u64,
+    /// A data race has shown in the execution.
+    raced: bool,
     /// An execution was cut.
     cut: bool,
     /// Executions of passes that a refuted assumption threw away.
@@ -63,6 +65,7 @@ impl<'a, M: Machine> Drive<'a, M> {
             step: Step::default(),
             failures: Vec::new(),
             steps: 0,
+            raced: false,
             cut: false,
             wasted: 0,
         }
@@ -112,6 +115,7 @@ impl<'a, M: Machine> Drive<'a, M> {
     pub(crate) fn next(&mut self) -> Result<(), Stop> {
         let done = self.counts.executions + self.counts.blocked + self.wasted;
         self.steps = 0;
+        self.raced = false;
         match self.limits.executions {
             Some(limit) if done >= limit => Err(Stop::Executions),
             _ => Ok(()),
@@ -120,10 +124,15 @@ impl<'a, M: Machine> Drive<'a, M> {
 
     /// An assumption was refuted: counts begin again.
     pub(crate) fn refine(&mut self) {
+        self.begin_again();
+        self.counts.refinements += 1;
+    }
+
+    /// What was explored so far will be again: counts begin again.
+    pub(crate) fn begin_again(&mut self) {
         self.wasted += self.counts.executions + self.counts.blocked;
         self.counts.executions = 0;
         self.counts.blocked = 0;
-        self.counts.refinements += 1;
         self.cut = false;
     }
 
@@ -157,6 +166,7 @@ impl<'a, M: Machine> Drive<'a, M> {
         self.machine.step(thread, &mut chooser, &mut self.step);
         self.steps += 1;
         self.counts.operations += 1;
+        self.raced |= self.step.failures.iter().any(M::is_race);
         if kind == Run::Fresh {
             self.counts.transactions += 1;
             for failure in &self.step.failures {
@@ -205,7 +215,7 @@ impl<'a, M: Machine> Drive<'a, M> {
         self.schedule.len() as u64 >= self.limits.operations
     }
 
-    /// A bound left something out.
+    /// What is longer than the limit of operations was left out.
     pub(crate) fn cut(&mut self) {
         self.cut = true;
     }
@@ -215,7 +225,12 @@ impl<'a, M: Machine> Drive<'a, M> {
         self.counts.blocked += 1;
     }
 
-    /// Whether something was left out, at a limit or a bound.
+    /// Whether a data race has shown in the execution under way.
+    pub(crate) const fn has_raced(&self) -> bool {
+        self.raced
+    }
+
+    /// Whether something was left out at the limit of operations.
     pub(crate) fn was_cut(&self) -> bool {
         self.cut
     }

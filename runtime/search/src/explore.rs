@@ -3,7 +3,7 @@
 use crate::machine::{Machine, ThreadId};
 use crate::priorities::{self, Policy};
 use crate::transactions::Frontier;
-use crate::{dpor, naive, random};
+use crate::{bounded, dpor, naive, random};
 use serde::{Deserialize, Serialize};
 
 /// One choice of a schedule. A schedule lists, in order, the thread of every run and, right behind it, the values that
@@ -86,8 +86,10 @@ pub enum Stop {
     Failure,
     /// The limit of executions was reached.
     Executions,
-    /// As `Complete`, but at least one execution was cut at the limit of operations, or a branch at the bound.
+    /// As `Complete`, but at least one execution was cut at the limit of operations.
     Operations,
+    /// As `Complete`, but the bound left something out.
+    Bound,
     /// The observer wanted to stop, without a failure.
     Interrupted,
     /// The machine met something that it cannot model.
@@ -136,7 +138,7 @@ pub enum Strategy {
     Dpor,
     /// Every interleaving: see [`naive`].
     Naive,
-    /// Every interleaving with at most so many of something, the smallest numbers first: see [`naive::explore_bounded`].
+    /// Every interleaving with at most so many of something, the smallest numbers first: see [`bounded`].
     Bounded(Bound),
     /// Random interleavings by priorities, until a limit or the observer stops it: see [`priorities`].
     Priorities {
@@ -188,7 +190,7 @@ pub fn explore<M: Machine>(
     match strategy {
         Strategy::Dpor => dpor::explore(machine, limits, observer),
         Strategy::Naive => naive::explore(machine, limits, observer),
-        Strategy::Bounded(bound) => naive::explore_bounded(machine, bound, limits, observer),
+        Strategy::Bounded(bound) => bounded::explore(machine, bound, limits, observer),
         Strategy::Priorities { policy, seed } => {
             priorities::explore(machine, policy, seed, limits, observer)
         }

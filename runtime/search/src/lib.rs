@@ -16,7 +16,10 @@
 //! [`stoller`] is a published framework with searches of its own, to compare with.
 #![forbid(unsafe_code)]
 
+pub mod bounded;
+mod causes;
 mod chains;
+mod cheapest;
 mod clock;
 pub mod discipline;
 pub mod dpor;
@@ -28,6 +31,7 @@ pub mod fingerprint;
 pub mod flanagan_qadeer;
 pub mod footprint;
 pub mod foreseeing;
+mod interleavings;
 pub mod machine;
 pub mod minimise;
 pub mod model;

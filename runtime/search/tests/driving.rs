@@ -180,6 +180,10 @@ struct Fickle {
 impl Machine for Fickle {
     type Failure = Failure;
 
+    fn is_race(failure: &Failure) -> bool {
+        matches!(failure, Failure::Race { .. })
+    }
+
     fn restore_root(&mut self) {
         self.roots += 1;
         self.runs = [0; 2];
@@ -235,6 +239,10 @@ struct Timeout {
 
 impl Machine for Timeout {
     type Failure = bool;
+
+    fn is_race(_: &bool) -> bool {
+        false
+    }
 
     fn restore_root(&mut self) {
         *self = Self::default();

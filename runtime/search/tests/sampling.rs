@@ -25,8 +25,8 @@ const LOST_UPDATE: &str = "atomic f; thread A { r = f; f = r + 1; spawn C }
 fn a_lost_update_takes_one_preemption() {
     let bounded =
         |most| finds(LOST_UPDATE, Strategy::Bounded(Bound::Preemptions(most)), Limits::default());
-    assert_eq!(bounded(0), (false, Stop::Operations));
-    assert_eq!(bounded(1), (true, Stop::Operations));
+    assert_eq!(bounded(0), (false, Stop::Bound));
+    assert_eq!(bounded(1), (true, Stop::Bound));
     assert_eq!(bounded(9), (true, Stop::Complete));
 }
 
@@ -34,8 +34,8 @@ fn a_lost_update_takes_one_preemption() {
 fn switches_count_also_where_a_thread_ends() {
     let bounded =
         |most| finds(LOST_UPDATE, Strategy::Bounded(Bound::Switches(most)), Limits::default());
-    assert_eq!(bounded(1), (false, Stop::Operations));
-    assert_eq!(bounded(3), (true, Stop::Operations));
+    assert_eq!(bounded(1), (false, Stop::Bound));
+    assert_eq!(bounded(3), (true, Stop::Bound));
     assert_eq!(bounded(9), (true, Stop::Complete));
 }
 
@@ -87,7 +87,7 @@ fn short_executions_come_first() {
         |most| finds(LOST_UPDATE, Strategy::Bounded(Bound::Operations(most)), Limits::default());
     let fewest = (1..20).find(|&most| bounded(most).0);
     assert_eq!(fewest, Some(7));
-    assert_eq!(bounded(6), (false, Stop::Operations));
+    assert_eq!(bounded(6), (false, Stop::Bound));
     assert_eq!(bounded(7), (true, Stop::Complete));
 }
 

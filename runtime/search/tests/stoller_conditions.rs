@@ -89,6 +89,10 @@ impl System for Silent {
 impl Machine for Silent {
     type Failure = Failure;
 
+    fn is_race(failure: &Failure) -> bool {
+        ModelMachine::is_race(failure)
+    }
+
     fn restore_root(&mut self) {
         self.0.restore_root();
     }

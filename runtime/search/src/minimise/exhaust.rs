@@ -1,18 +1,14 @@
 //! All executions with at most so many preemptions, for one that fails alike and is less.
 //!
 //! Branch and bound: what is as much as the best one already is not gone on with. Of two ways to the same state
-//! ([`super::causes`]), the second is left out unless it has cost fewer preemptions: threads and steps are the same on both. That rests
-//! on the state, which a data race lets depend on more than the order of dependent steps; once one has shown that is not what is
-//! looked for, every way counts. (The state of who waits for any change counts what all others have done, so the threads' statuses
-//! are told apart too.)
+//! ([`crate::cheapest`]), the second is left out unless it has cost fewer preemptions: threads and steps are the same on both. Behind a
+//! data race that is not what is looked for, every way counts.
 
-use super::causes::Causes;
 use super::measure::{Measure, Walk};
 use super::{Failing, Proof, Tally, failed};
+use crate::cheapest::Cheapest;
 use crate::drive::{After, Drive, Run};
 use crate::explore::{Choice, Stop};
-use crate::fault::{Fault, is_on};
-use crate::fingerprint::{self, ByFingerprint};
 use crate::machine::{Machine, Status, ThreadId};
 use crate::picks::Picks;
 
@@ -40,18 +36,12 @@ pub(super) fn exhaust<M: Machine>(
             best: &mut *best,
             bound,
             left_out: false,
-            visited: (!tally.races.get()).then(ByFingerprint::default),
-            causes: Causes::default(),
+            cheapest: Cheapest::default(),
             lower: proof,
         };
         search.told();
-        let result = search.all(drive, tally);
+        search.all(drive, tally)?;
         let left_out = search.left_out;
-        if result == Err(Stop::Complete) {
-            // A race has shown since this bound was begun.
-            continue;
-        }
-        result?;
         if best.measure.preemptions <= bound || !left_out {
             *proof = Proof::Measure;
             return Ok(());
@@ -67,9 +57,7 @@ struct Search<'a> {
     bound: u32,
     /// An execution with more of them was left out.
     left_out: bool,
-    /// States that were come to, with the fewest preemptions; none where equal causes are no equal states.
-    visited: Option<ByFingerprint<u32>>,
-    causes: Causes,
+    cheapest: Cheapest,
     lower: &'a mut Proof,
 }
 
@@ -81,13 +69,13 @@ impl Search<'_> {
         }
     }
 
-    /// Goes through them. `Complete` as an error: from here on, every way counts.
+    /// Goes through them.
     fn all<M: Machine>(&mut self, drive: &mut Drive<'_, M>, tally: &Tally) -> Result<(), Stop> {
         let mut levels: Vec<Level> = Vec::new();
         loop {
             tally.restart();
             drive.restart()?;
-            self.causes.clear();
+            self.cheapest.begin();
             let mut walk = self.run_prefix(drive, &mut levels)?;
             if failed(self.descend(drive, &mut levels, &mut walk))?.is_none()
                 && walk.measure < self.best.measure
@@ -95,9 +83,6 @@ impl Search<'_> {
                 let schedule = drive.schedule.clone();
                 *self.best = Failing { schedule, measure: walk.measure };
                 self.told();
-            }
-            if self.visited.is_some() && tally.races.get() {
-                return Err(Stop::Complete);
             }
             loop {
                 let Some(level) = levels.last_mut() else { return Ok(()) };
@@ -126,10 +111,8 @@ impl Search<'_> {
         let from = drive.schedule.len() + 1;
         let thread = level.thread;
         let after = walk.run(drive, thread, kind, &mut |of| level.picks.pick(of))?;
-        if self.visited.is_some() {
-            let values: &[Choice] = &drive.schedule[from..];
-            self.causes.step(thread, &drive.step.footprint, drive.step.signature, values);
-        }
+        let values: &[Choice] = &drive.schedule[from..];
+        self.cheapest.step(thread, &drive.step.footprint, drive.step.signature, values);
         Ok(after)
     }
 
@@ -208,20 +191,9 @@ impl Search<'_> {
         if all.is_empty() {
             return drive.finish().map(|()| false);
         }
-        if let Some(visited) = &mut self.visited {
-            let last = walk.last.filter(|_| !is_on(Fault::LastForgotten));
-            let codes: Vec<u8> = statuses.iter().map(|&status| code(status)).collect();
-            let state = fingerprint::of(&(self.causes.hash(), last, codes));
-            let spent = walk.measure.preemptions;
-            match visited.get_mut(&state) {
-                Some(before) if *before <= spent || is_on(Fault::CostForgotten) => {
-                    return Ok(false);
-                }
-                Some(before) => *before = spent,
-                None => {
-                    visited.insert(state, spent);
-                }
-            }
+        let spent = walk.measure.preemptions;
+        if !drive.has_raced() && !self.cheapest.is_new(&statuses, walk.preempted(), spent) {
+            return Ok(false);
         }
         let mut left = Vec::new();
         for thread in all {
@@ -236,15 +208,5 @@ impl Search<'_> {
         let (picks, walk) = (Picks::default(), walk.clone());
         levels.push(Level { left, thread, picks, signature: 0, walk });
         Ok(true)
-    }
-}
-
-/// What tells statuses apart.
-const fn code(status: Status) -> u8 {
-    match status {
-        Status::Enabled => 0,
-        Status::Reluctant => 1,
-        Status::Blocked { .. } => 2,
-        Status::Ended => 3,
     }
 }

@@ -32,10 +32,15 @@ pub(super) struct Walk {
 }
 
 impl Walk {
+    /// The thread that a switch would preempt.
+    pub(super) fn preempted(&self) -> Option<ThreadId> {
+        self.last.filter(|_| self.goes_on)
+    }
+
     /// Where it would stand behind a step of `thread`.
     pub(super) fn behind(&self, thread: ThreadId) -> Measure {
         let Measure { preemptions, threads, steps } = self.measure;
-        let preempts = self.goes_on && self.last != Some(thread);
+        let preempts = self.preempted().is_some_and(|last| last != thread);
         Measure {
             preemptions: preemptions + u32::from(preempts),
             threads: threads + u32::from(!self.threads.contains(thread)),

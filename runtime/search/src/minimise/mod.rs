@@ -12,7 +12,6 @@
 //! Effort is counted in steps, never in time, so that the result is the same on every machine. Time may end it through the
 //! [`Asker`], and then it is said ([`Minimised::interrupted`]).
 
-mod causes;
 mod exhaust;
 mod measure;
 mod shorten;
@@ -26,21 +25,10 @@ use crate::machine::Machine;
 pub use measure::Measure;
 use shorten::Plan;
 
-/// What a failure is to who looks for a certain one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Likeness {
-    /// The failure that is looked for.
-    Same,
-    /// Another one.
-    Other,
-    /// Another one, a data race: the order of two steps may matter that touch no object in common.
-    Race,
-}
-
 /// Who asks for a minimal schedule.
 pub trait Asker<F> {
-    /// What a failure that has shown is.
-    fn judge(&mut self, failure: &F) -> Likeness;
+    /// Whether a failure that has shown is the one that is looked for.
+    fn is_wanted(&mut self, failure: &F) -> bool;
 
     /// `choice` is about to be made at this index of the schedule under way.
     fn on_choice(&mut self, depth: usize, choice: Choice) {
@@ -152,8 +140,6 @@ struct Aim<'a, F> {
 struct Tally {
     /// Steps.
     spent: Cell<u64>,
-    /// A data race other than what is looked for has shown.
-    races: Cell<bool>,
     /// The asker ended it.
     interrupted: Cell<bool>,
 }
@@ -182,12 +168,7 @@ impl<F> Observer<F> for Aim<'_, F> {
     }
 
     fn on_failure(&mut self, failure: F, _: &[Choice]) -> bool {
-        match self.asker.judge(&failure) {
-            Likeness::Same => return false,
-            Likeness::Other => {}
-            Likeness::Race => self.tally.races.set(true),
-        }
-        true
+        !self.asker.is_wanted(&failure)
     }
 }
 

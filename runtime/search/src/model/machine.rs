@@ -395,6 +395,10 @@ pub(super) enum Next {
 impl Machine for ModelMachine {
     type Failure = Failure;
 
+    fn is_race(failure: &Failure) -> bool {
+        matches!(failure, Failure::Race { .. })
+    }
+
     fn restore_root(&mut self) {
         self.state.clone_from(&self.root);
         if let Some(spins) = &mut self.spins {

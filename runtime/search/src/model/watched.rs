@@ -213,6 +213,10 @@ impl Watched {
 impl Machine for Watched {
     type Failure = Failure;
 
+    fn is_race(failure: &Failure) -> bool {
+        matches!(failure, Failure::Race { .. })
+    }
+
     fn restore_root(&mut self) {
         self.machine.restore_root();
         self.watch = Watch::default();

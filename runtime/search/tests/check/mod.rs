@@ -2,6 +2,7 @@
 
 pub mod brute;
 pub mod cases;
+pub mod dijkstra;
 pub mod livelock;
 pub mod texts;
 

@@ -1,8 +1,11 @@
 //! What came before what in an execution, as a hash: equal for executions that differ in the order of independent steps only, which
-//! lead to the same state.
+//! lead to the same state (happens-before caching: Musuvathi, Qadeer: Partial-order reduction for context-bounded state exploration,
+//! MSR-TR-2007-12).
 //!
 //! An object is read or written, where everything but a read counts as a write. That orders more than has to be
 //! ([`crate::footprint::Access::depends_on`]), so some equivalent executions are told apart, never two that are not.
+//!
+//! All that rests on the state, which a data race lets depend on more than the order of dependent steps.
 
 use std::collections::HashMap;
 
@@ -14,7 +17,7 @@ use crate::machine::ThreadId;
 
 /// See the module.
 #[derive(Default)]
-pub(super) struct Causes {
+pub(crate) struct Causes {
     threads: Vec<u128>,
     /// Of each object, the hash of the step that has written it last. (Who reads tells what was written before; so nobody has to tell
     /// what was read before.)
@@ -25,19 +28,19 @@ pub(super) struct Causes {
 
 impl Causes {
     /// Nothing was done.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.threads.clear();
         self.objects.clear();
         self.all = 0;
     }
 
     /// The hash.
-    pub(super) const fn hash(&self) -> u128 {
+    pub(crate) const fn hash(&self) -> u128 {
         self.all
     }
 
     /// A thread made a step, with this signature and these values.
-    pub(super) fn step(
+    pub(crate) fn step(
         &mut self,
         thread: ThreadId,
         footprint: &Footprint,

@@ -1,0 +1,230 @@
+//! Depth first through the interleavings of a program, as far as a budget and what is known let it: what [`crate::naive`] and
+//! [`crate::bounded`] are made of.
+//!
+//! Going back is restoring the root and running the prefix again, so memory is bounded by the longest execution, and by what is
+//! [`Known`].
+
+use crate::drive::{After, Drive, Run};
+use crate::explore::{Choice, Stop};
+use crate::machine::{Machine, Status, ThreadId};
+use crate::picks::Picks;
+
+/// What a search knows of the states it has come to.
+pub(crate) trait Known<M: Machine> {
+    /// An execution begins at the root.
+    fn begin(&mut self) {}
+
+    /// A thread made the step that `drive` holds, which chose these values.
+    fn on_step(&mut self, thread: ThreadId, drive: &Drive<'_, M>, values: &[Choice]) {
+        let _ = (thread, drive, values);
+    }
+
+    /// Whether the search is to go on from where the machine stands, coming to it at this cost.
+    fn is_new(&mut self, drive: &mut Drive<'_, M>, arrival: &Arrival<'_>) -> bool;
+}
+
+/// How a search comes to a state.
+pub(crate) struct Arrival<'a> {
+    /// Of all threads.
+    pub(crate) statuses: &'a [Status],
+    /// The thread away from which switches count, if any.
+    pub(crate) last: Option<ThreadId>,
+    /// What was spent on the way.
+    pub(crate) spent: u32,
+}
+
+/// What counts, and how much of it is allowed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budget {
+    pub(crate) counts: Counted,
+    pub(crate) most: u32,
+}
+
+/// What counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Counted {
+    /// Switches away from a thread that could have gone on.
+    Preemptions,
+    /// Switches of any kind.
+    Switches,
+    /// Runs of threads.
+    Operations,
+}
+
+/// A node of the search and the branch under way.
+struct Level {
+    /// Threads that can run and were not explored yet, those that should first last.
+    left: Vec<ThreadId>,
+    thread: ThreadId,
+    picks: Picks,
+    signature: u64,
+    /// The thread away from which switches count.
+    last: Option<ThreadId>,
+    /// What of the budget was spent on the way here.
+    spent: u32,
+}
+
+/// Goes through them. Returns whether the budget left something out.
+pub(crate) fn explore<M: Machine>(
+    drive: &mut Drive<'_, M>,
+    budget: Option<Budget>,
+    known: &mut dyn Known<M>,
+) -> Result<bool, Stop> {
+    let mut search = Search { drive, levels: Vec::new(), budget, known, left_out: false };
+    search.all()?;
+    Ok(search.left_out)
+}
+
+struct Search<'s, 'd, M: Machine> {
+    drive: &'s mut Drive<'d, M>,
+    levels: Vec<Level>,
+    budget: Option<Budget>,
+    known: &'s mut dyn Known<M>,
+    /// The budget left something out.
+    left_out: bool,
+}
+
+/// Where a search stands behind a step.
+enum Next {
+    /// At a level with a thread to run.
+    Level,
+    /// Nobody can run.
+    End,
+    /// Where nothing is to be gone on with.
+    Nothing,
+}
+
+impl<M: Machine> Search<'_, '_, M> {
+    fn all(&mut self) -> Result<(), Stop> {
+        loop {
+            self.drive.restart()?;
+            self.known.begin();
+            self.run_prefix()?;
+            self.descend()?;
+            loop {
+                let Some(level) = self.levels.last_mut() else { return Ok(()) };
+                if level.picks.advance() {
+                    break;
+                }
+                if let Some(thread) = level.left.pop() {
+                    level.thread = thread;
+                    level.picks.clear();
+                    break;
+                }
+                self.levels.pop();
+            }
+        }
+    }
+
+    /// Runs the branch of a level.
+    fn run(&mut self, step: usize, kind: Run) -> Result<After, Stop> {
+        let level = &mut self.levels[step];
+        let thread = level.thread;
+        level.picks.rewind();
+        let values = self.drive.schedule.len() + 1;
+        let after = self.drive.run(thread, kind, &mut |of| level.picks.pick(of))?;
+        let same = kind == Run::Fresh || level.signature == self.drive.step.signature;
+        if !same || !level.picks.agreed() {
+            return Err(Stop::Nondeterminism { step });
+        }
+        level.signature = self.drive.step.signature;
+        self.known.on_step(thread, self.drive, &self.drive.schedule[values..]);
+        Ok(after)
+    }
+
+    /// Runs the branches of all levels but the last again.
+    fn run_prefix(&mut self) -> Result<(), Stop> {
+        for step in 0..self.levels.len().saturating_sub(1) {
+            let thread = self.levels[step].thread;
+            let exists = thread.0 < self.drive.machine.threads();
+            let can_run = exists && self.drive.machine.status(thread).can_run();
+            if !can_run || self.run(step, Run::Again)? != After::On {
+                return Err(Stop::Nondeterminism { step });
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs the branch of the last level, and goes on to the end of an execution, or to what is known.
+    fn descend(&mut self) -> Result<(), Stop> {
+        let mut next = if self.levels.is_empty() { self.open() } else { Next::Level };
+        loop {
+            match next {
+                Next::Level => {}
+                Next::End => return self.drive.finish(),
+                Next::Nothing => {
+                    self.drive.block();
+                    return Ok(());
+                }
+            }
+            match self.run(self.levels.len() - 1, Run::Fresh)? {
+                After::Over => return self.drive.finish(),
+                After::Cut => {
+                    self.drive.give_up();
+                    return Ok(());
+                }
+                After::On => next = self.open(),
+            }
+        }
+    }
+
+    /// Adds a level for the present state, if there is anything to run in it.
+    fn open(&mut self) -> Next {
+        let statuses: Vec<Status> = (0..self.drive.machine.threads())
+            .map(|thread| self.drive.machine.status(ThreadId(thread)))
+            .collect();
+        let with = |wanted: Status| {
+            let threads = statuses.iter().enumerate().rev();
+            threads.filter(move |&(_, &status)| status == wanted).map(|(t, _)| ThreadId(t as u32))
+        };
+        // The next one is taken from the end.
+        let mut left: Vec<ThreadId> =
+            with(Status::Reluctant).chain(with(Status::Enabled)).collect();
+        let (last, spent) = match self.levels.last() {
+            None => (None, 0),
+            Some(parent) => {
+                let status = statuses[parent.thread.index()];
+                let last = self.budget.is_some_and(|budget| budget.counts_behind(status));
+                let spent = parent.spent + self.cost(parent.last, parent.thread);
+                (last.then_some(parent.thread), spent)
+            }
+        };
+        let arrival = Arrival { statuses: &statuses, last, spent };
+        if !self.known.is_new(self.drive, &arrival) {
+            return Next::Nothing;
+        }
+        if left.is_empty() {
+            return Next::End;
+        }
+        if let Some(budget) = self.budget {
+            let before = left.len();
+            left.retain(|&thread| spent + self.cost(last, thread) <= budget.most);
+            self.left_out |= left.len() < before;
+        }
+        // Nobody is left if a switch that has to be made exceeds the budget.
+        let Some(thread) = left.pop() else { return Next::Nothing };
+        let picks = Picks::default();
+        self.levels.push(Level { left, thread, picks, signature: 0, last, spent });
+        Next::Level
+    }
+
+    /// What it takes to run `thread`, where switches away from `last` count.
+    fn cost(&self, last: Option<ThreadId>, thread: ThreadId) -> u32 {
+        match self.budget {
+            None => 0,
+            Some(Budget { counts: Counted::Operations, .. }) => 1,
+            Some(_) => u32::from(last.is_some_and(|last| last != thread)),
+        }
+    }
+}
+
+impl Budget {
+    /// Whether switches away from a thread that is left with this status count.
+    fn counts_behind(self, status: Status) -> bool {
+        match self.counts {
+            Counted::Preemptions => status == Status::Enabled,
+            Counted::Switches => true,
+            Counted::Operations => false,
+        }
+    }
+}

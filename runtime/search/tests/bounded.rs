@@ -1,0 +1,192 @@
+//! Bounded searches: on random programs, what is found with at most so many preemptions or switches is what Dijkstra's algorithm says
+//! takes no more of them, none missed, none more; and each rule, switched off, is caught.
+
+#![expect(dead_code, reason = "not every test file uses all of `check`")]
+mod check;
+mod generate;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use check::cases::cases;
+use check::dijkstra::{self, Counted};
+use check::{leads_to, parse};
+use lockred_search::fault::{self, Fault};
+use lockred_search::footprint::{Access, Footprint, ObjectId};
+use lockred_search::machine::{Chooser, Machine, Status, Step, ThreadId};
+use lockred_search::model::{Failure, ModelMachine, Program, Watched};
+use lockred_search::{Bound, Covered, Findings, Limits, Outcome, Stop, Strategy, explore};
+use proptest::prelude::{TestCaseError, prop_assert, prop_assert_eq, proptest};
+
+/// States beyond which a program is passed over.
+const STATES: usize = 3_000;
+/// The largest bound that is compared.
+const MOST: u32 = 3;
+
+fn machine(program: &Program) -> Watched {
+    Watched::new(ModelMachine::new(program).reporting_ends())
+}
+
+fn search(program: &Program, bound: Bound) -> (Findings<Failure>, Outcome) {
+    let mut seen = Findings::default();
+    let outcome =
+        explore(&mut machine(program), Strategy::Bounded(bound), Limits::default(), &mut seen);
+    (seen, outcome)
+}
+
+/// The least that each failure takes of what counts.
+fn truth(program: &Program, counted: Counted) -> Option<BTreeMap<Failure, u32>> {
+    let least = dijkstra::least(machine(program), counted, STATES)?;
+    Some(least.into_iter().map(|(failure, measure)| (failure, measure.preemptions)).collect())
+}
+
+fn compare(program: &Program) -> Result<(), TestCaseError> {
+    let switches: fn(u32) -> Bound = Bound::Switches;
+    for (counted, bound) in [
+        (Counted::Preemptions, Bound::Preemptions as fn(u32) -> Bound),
+        (Counted::Switches, switches),
+    ] {
+        let Some(truth) = truth(program, counted) else { return Ok(()) };
+        for most in 0..=MOST {
+            let bound = bound(most);
+            let (seen, outcome) = search(program, bound);
+            let within: BTreeSet<_> =
+                truth.iter().filter(|&(_, &least)| least <= most).map(|(f, _)| f.clone()).collect();
+            prop_assert_eq!(&seen.failures, &within, "{:?} of {}", bound, program);
+            match outcome.stop {
+                Stop::Complete => prop_assert_eq!(within.len(), truth.len(), "{}", program),
+                stop => prop_assert_eq!(stop, Stop::Bound, "{:?} of {}", bound, program),
+            }
+            let complete = outcome.stop == Stop::Complete;
+            let covered = if complete { Covered::Everything } else { Covered::Within(bound) };
+            prop_assert_eq!(outcome.covered, covered, "{:?} of {}", bound, program);
+            for (failure, schedule) in &seen.schedules {
+                prop_assert!(leads_to(program, schedule, failure), "{:?} of {}", failure, program);
+            }
+        }
+    }
+    Ok(())
+}
+
+macro_rules! oracle {
+    ($($name:ident: $test:literal, $programs:expr;)*) => {
+        $(proptest! {
+            #![proptest_config(cases($test, 150, 20_000))]
+
+            #[test]
+            fn $name(program in $programs) {
+                compare(&program)?;
+            }
+        })*
+    };
+}
+
+oracle! {
+    random_programs_of_two_threads: 20, generate::single_statements(2, 9);
+    patterns_of_two_threads: 21, generate::patterns(2, 10);
+    programs_of_three_threads: 22, generate::program(3, 6);
+    programs_of_four_threads: 23, generate::program(4, 4);
+    programs_over_the_lock_family: 24, generate::locks::program();
+    programs_that_meet_at_barriers: 25, generate::parts::meetings();
+    programs_that_exchange_values: 26, generate::exchanges::program();
+}
+
+/// Whether every bound finds what it takes, in this program.
+fn is_right(text: &str) -> bool {
+    compare(&parse(text)).is_ok()
+}
+
+macro_rules! caught {
+    ($($name:ident: $fault:ident, $text:literal;)*) => {
+        $(#[test]
+        fn $name() {
+            assert!(is_right($text));
+            assert!(!fault::with(Fault::$fault, || is_right($text)), "the fault is not caught");
+        })*
+    };
+}
+
+caught! {
+    who_ran_last_is_told_apart: LastForgotten, "atomic f g;
+        thread A { g = 1; r = f; assert r == 0 } thread B { f = 1; f = 0 }";
+    a_cheaper_way_to_a_state_is_gone_on_with: CostForgotten, "atomic f g h k;
+        thread A { g = 1; r = f; h = r; q = k; assert q == 0 }
+        thread B { f = 1; s = h; if s == 1 { k = 1 } }";
+    what_was_written_before_is_told_apart: WritesForgotten, "atomic f g;
+        thread A { g = 1; r = f; assert r != 6 } thread B { f += 1 } thread C { f = 5 }";
+}
+
+#[test]
+fn many_threads_that_have_nothing_to_do_with_each_other_take_few_executions() {
+    // Every order of four threads that end would be 24.
+    let text = "atomic a b c d; thread A { a = 1 } thread B { b = 1 } thread C { c = 1 } thread D { d = 1 }";
+    let (_, outcome) = search(&parse(text), Bound::Preemptions(0));
+    assert_eq!((outcome.stop, outcome.counts.executions), (Stop::Complete, 1));
+}
+
+/// Two threads write a variable that no footprint tells of; then a third reads it.
+#[derive(Default)]
+struct Hidden {
+    written: u32,
+    ended: [bool; 3],
+}
+
+/// What shows.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Shown {
+    Race,
+    Read(u32),
+}
+
+impl Machine for Hidden {
+    type Failure = Shown;
+
+    fn is_race(failure: &Shown) -> bool {
+        *failure == Shown::Race
+    }
+
+    fn restore_root(&mut self) {
+        *self = Self::default();
+    }
+
+    fn threads(&self) -> u32 {
+        3
+    }
+
+    fn status(&mut self, thread: ThreadId) -> Status {
+        match thread.0 {
+            number if self.ended[number as usize] => Status::Ended,
+            2 if !(self.ended[0] && self.ended[1]) => Status::Blocked { on: ObjectId(0) },
+            _ => Status::Enabled,
+        }
+    }
+
+    fn pending(&mut self, _: ThreadId, footprint: &mut Footprint) {
+        footprint.clear();
+    }
+
+    fn step(&mut self, thread: ThreadId, _: &mut dyn Chooser, step: &mut Step<Shown>) {
+        step.clear();
+        step.footprint.touch(ObjectId(thread.0.into()), Access::Write);
+        if thread.0 == 2 {
+            step.failures.push(Shown::Read(self.written));
+        } else if self.written == 0 {
+            self.written = thread.0 + 1;
+        } else {
+            self.written = thread.0 + 1;
+            step.failures.push(Shown::Race);
+        }
+        self.ended[thread.index()] = true;
+    }
+
+    fn finish(&mut self, _: &mut Vec<Shown>) {}
+}
+
+#[test]
+fn behind_a_race_every_way_counts() {
+    let mut seen = Findings::default();
+    let bound = Strategy::Bounded(Bound::Preemptions(1));
+    let outcome = explore(&mut Hidden::default(), bound, Limits::default(), &mut seen);
+    assert_eq!(outcome.stop, Stop::Complete);
+    let all = BTreeSet::from([Shown::Race, Shown::Read(1), Shown::Read(2)]);
+    assert_eq!(seen.failures, all);
+}
