@@ -9,7 +9,7 @@ use crate::nesting::Nesting;
 use crate::observed::Observed;
 use crate::state::{State, state};
 use lockred_search::transactions::Frontier;
-use lockred_search::{self as search, Choice, Counts, Covered, Observer, Outcome, Stop};
+use lockred_search::{self as search, Bound, Choice, Counts, Covered, Observer, Outcome, Stop};
 use lockred_trace::codes::{AssumptionKind, BugKind, WarningKind};
 use lockred_trace::message::{
     Assumption, Counts as Told, Drift, Exploration, Finding, Message, Replay, Stop as Reason,
@@ -174,6 +174,12 @@ impl Observer<Failure> for Watch {
         self.shared = Instant::now();
     }
 
+    fn on_bound(&mut self, most: u32) {
+        if let Some(status) = state().status {
+            status.set(StatusWord::Preemptions, u64::from(most) + 1);
+        }
+    }
+
     fn wants_frontier(&mut self) -> bool {
         let Some(checkpoint) = &self.checkpoint else { return false };
         let pause = Duration::from_secs_f64(checkpoint.seconds.clamp(0.0, 1e9));
@@ -243,6 +249,10 @@ pub fn explore(strategy: Strategy, limits: Limits, keep_going: bool, rooted: boo
         counts: counts(&outcome.counts),
         seconds: watch.seconds(),
         restoring: state.root.as_ref().map_or(0.0, crate::root::Root::restoring),
+        preemptions: match outcome.covered {
+            Covered::Within(Bound::Preemptions(most)) => Some(most),
+            _ => None,
+        },
         proved: state.proved.proved(),
         threads: state.most_threads,
         findings: watch.findings,
@@ -296,6 +306,9 @@ fn explore_all(strategy: Strategy, limits: search::Limits, watch: &mut Watch) ->
         }
         Strategy::Dpor => search::Strategy::Dpor,
         Strategy::Naive => search::Strategy::Naive,
+        Strategy::Bounded { preemptions } => {
+            search::Strategy::Bounded(Bound::Preemptions(preemptions))
+        }
         Strategy::Random { seed } => search::Strategy::Random { seed },
     };
     search::explore(&mut machine, strategy, limits, watch)
@@ -333,6 +346,7 @@ fn reason(state: &mut State, outcome: &Outcome, watch: &Watch) -> Reason {
         Stop::Failure => Reason::Bug,
         Stop::Executions => Reason::Executions,
         Stop::Operations => Reason::Operations,
+        Stop::Bound => Reason::Preemptions,
         Stop::Interrupted if watch.out_of_time => Reason::Seconds,
         Stop::Interrupted => Reason::Interrupted,
         Stop::Unsupported => {

@@ -200,7 +200,13 @@ impl State {
         let by_states = is(&Strategy::Stateful);
         let verifies = order.as_ref().is_some_and(|order| order.environment.verify_restores);
         let by_transactions = by_states || is(&Strategy::Transactions);
-        let footprints = is(&Strategy::Dpor) || matches!(task, Some(Task::Minimise { .. }));
+        let footprints = matches!(
+            task,
+            Some(
+                Task::Explore { strategy: Strategy::Dpor | Strategy::Bounded { .. }, .. }
+                    | Task::Minimise { .. }
+            )
+        );
         let deaths = order.as_ref().map_or_else(Deaths::default, |o| Deaths::new(&o.deaths));
         let channels_written_out = match task {
             Some(Task::Explore { .. }) => !by_transactions,

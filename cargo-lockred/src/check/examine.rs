@@ -136,6 +136,7 @@ impl Examiner<'_> {
         outcome.counts = exploration.counts;
         outcome.seconds = exploration.seconds;
         outcome.restoring = self.options.search.time_restores.then_some(exploration.restoring);
+        outcome.preemptions = exploration.preemptions;
         outcome.proved = exploration.proved;
         outcome.assumptions = self.assumptions(&exploration.assumptions);
         if let Stop::Unsupported(unsupported) = &exploration.stop {
@@ -245,13 +246,14 @@ impl Examiner<'_> {
             kind: self.built.kind,
             target: self.built.target.clone(),
             name: test.name.clone(),
-            strategy: self.search(test).strategy,
+            strategy: self.search(test).strategy_name(),
             own_options: test.own.as_ref().map_or_else(Vec::new, |own| own.words.clone()),
             verdict,
             ended,
             counts: Counts::default(),
             seconds: 0.0,
             restoring: None,
+            preemptions: None,
             proved: None,
             assumptions: Vec::new(),
             bugs: Vec::new(),

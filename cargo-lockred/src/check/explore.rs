@@ -154,6 +154,7 @@ fn stopped_by(death: &Death) -> Exploration {
         counts: death.counts,
         seconds: 0.0,
         restoring: 0.0,
+        preemptions: None,
         proved: None,
         threads: 0,
         findings: Vec::new(),

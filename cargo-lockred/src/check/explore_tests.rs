@@ -18,6 +18,7 @@ fn explored(script: &str, keep_going: bool) -> (Explored, String) {
         counts: Counts { executions: 2, ..Counts::default() },
         seconds: 0.1,
         restoring: 0.0,
+        preemptions: None,
         proved: None,
         threads: 2,
         findings: Vec::new(),

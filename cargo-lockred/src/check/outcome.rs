@@ -33,6 +33,8 @@ pub struct Outcome {
     pub seconds: f64,
     /// Seconds of these that going back to the root took, if that was asked for.
     pub restoring: Option<f64>,
+    /// All executions with at most so many preemptions were covered, where these are counted.
+    pub preemptions: Option<u32>,
     /// How much of what is true of its accesses the plan knows, where that was compared.
     pub proved: Option<Proved>,
     /// What the verdict rests on.
@@ -90,6 +92,8 @@ pub enum Ended {
     Seconds,
     /// Some execution was cut at the limit on operations.
     Operations,
+    /// Everything within the bound on preemptions was covered.
+    Preemptions,
     /// The user interrupted it.
     Interrupted,
     /// It met something that cannot be modelled.
@@ -107,6 +111,7 @@ impl Ended {
             Stop::Executions => Self::Executions,
             Stop::Seconds => Self::Seconds,
             Stop::Operations => Self::Operations,
+            Stop::Preemptions => Self::Preemptions,
             Stop::Interrupted => Self::Interrupted,
             Stop::Unsupported(_) => Self::Unsupported,
         }
@@ -120,6 +125,7 @@ impl Ended {
             Self::Executions => "executions",
             Self::Seconds => "seconds",
             Self::Operations => "operations",
+            Self::Preemptions => "preemptions",
             Self::Interrupted => "interrupted",
             Self::Unsupported => "unsupported",
             Self::Error => "error",
@@ -234,6 +240,7 @@ mod tests {
             counts: Counts::default(),
             seconds: 0.0,
             restoring: 0.0,
+            preemptions: None,
             proved: None,
             threads: 1,
             findings: Vec::new(),
@@ -247,7 +254,8 @@ mod tests {
         let verdict = |stop, assumed| verdict_without_bugs(&exploration(stop, assumed));
         assert_eq!(verdict(Stop::Complete, false), Verdict::Verified);
         assert_eq!(verdict(Stop::Complete, true), Verdict::Passed);
-        for stop in [Stop::Executions, Stop::Seconds, Stop::Operations, Stop::Interrupted] {
+        let bounded = [Stop::Executions, Stop::Seconds, Stop::Operations, Stop::Preemptions];
+        for stop in bounded.into_iter().chain([Stop::Interrupted]) {
             assert_eq!(verdict(stop, false), Verdict::Passed);
         }
         let unsupported = Unsupported { message: "x".into(), site: SiteId(0), stack: Vec::new() };

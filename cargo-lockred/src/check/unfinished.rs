@@ -130,6 +130,7 @@ mod tests {
             counts: Counts::default(),
             seconds: 1.0,
             restoring: 0.0,
+            preemptions: None,
             proved: None,
             threads: 2,
             findings: Vec::new(),

@@ -18,6 +18,7 @@ Examples:
   cargo lockred check --bin server             the program `server` itself, as one test
   cargo lockred check --max-seconds 5          at most five seconds a test
   cargo lockred check --strategy random        random walks instead of the systematic search
+  cargo lockred check --preemptions 2          interleavings with at most two preemptions only
   cargo lockred check --resume                 go on where an interrupted or killed check stopped
   cargo lockred check --require verified       fail unless every interleaving of every test was covered
   cargo lockred check --deny warnings          fail for warnings, too
@@ -74,13 +75,23 @@ pub struct FilterOptions {
     pub include_ignored: bool,
 }
 
+/// Preemptions that are allowed unless a number is given: those of Musuvathi and Qadeer's experience.
+const PREEMPTIONS: u32 = 2;
+
 /// How to search, and until when.
 #[derive(Args, Clone, PartialEq, Debug)]
 #[command(next_help_heading = "Search")]
 pub struct SearchOptions {
-    /// How interleavings are chosen
-    #[arg(long, value_enum, default_value_t = StrategyName::Transactions, value_name = "NAME")]
-    pub strategy: StrategyName,
+    /// How interleavings are chosen [default: transactions, with --preemptions bounded]
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub strategy: Option<StrategyName>,
+    /// Only interleavings with at most this many preemptions, those with fewer first [default with --strategy bounded: 2]
+    ///
+    /// A preemption is a switch away from a thread that could have gone on; switches away from threads that wait or have ended are
+    /// free. Most bugs take one or two, and there are far fewer such interleavings than in all, so this is for tests that do not end
+    /// otherwise. A test is at most `passed`, unless the bound turns out to leave nothing out.
+    #[arg(long, value_name = "N")]
+    pub preemptions: Option<u32>,
     /// Seed of the random strategy, and of the randomness that the program gets from the system
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub seed: u64,
@@ -198,6 +209,8 @@ pub enum StrategyName {
     Stateful,
     /// Systematic, one interleaving of each class, by single operations
     Dpor,
+    /// Systematic, every interleaving with few preemptions (see --preemptions), the fewest first, by single operations
+    Bounded,
     /// Systematic, every interleaving; slow, for comparison
     Naive,
     /// Random walks; never complete
@@ -211,6 +224,7 @@ impl StrategyName {
             Self::Transactions => "transactions",
             Self::Stateful => "stateful",
             Self::Dpor => "dpor",
+            Self::Bounded => "bounded",
             Self::Naive => "naive",
             Self::Random => "random",
         }
@@ -238,14 +252,22 @@ impl SearchOptions {
     /// When they are none.
     pub fn with(&self, words: &[String]) -> Result<OwnOptions, String> {
         let name = |word: &str| word.split('=').next().unwrap_or_default().to_owned();
-        let words = words.iter().filter(|word| !self.typed.contains(&name(word)));
-        let words: Vec<String> = words.cloned().collect();
         let own = Alone::try_parse_from(words.iter().map(|word| format!("--{word}")));
         let own = own.map_err(|error| error.to_string())?.search;
+        own.agree()?;
+        let is_typed = |name: &str| {
+            // These two are one choice.
+            let same: &[&str] = &["strategy", "preemptions"];
+            let same = if same.contains(&name) { same } else { &[name] };
+            same.iter().any(|&name| self.typed.contains(name))
+        };
+        let words = words.iter().filter(|word| !is_typed(&name(word)));
+        let words: Vec<String> = words.cloned().collect();
         let mut search = self.clone();
         for word in &words {
             match name(word).as_str() {
                 "strategy" => search.strategy = own.strategy,
+                "preemptions" => search.preemptions = own.preemptions,
                 "seed" => search.seed = own.seed,
                 "max-executions" => search.max_executions = own.max_executions,
                 "max-seconds" => search.max_seconds = own.max_seconds,
@@ -261,12 +283,38 @@ impl SearchOptions {
         Ok(OwnOptions { words, search })
     }
 
+    /// Whether the options go together.
+    ///
+    /// # Errors
+    /// Which do not.
+    pub fn agree(&self) -> Result<(), String> {
+        match self.strategy {
+            Some(strategy) if self.preemptions.is_some() && strategy != StrategyName::Bounded => {
+                let name = strategy.text();
+                Err(format!("`--preemptions` goes with `--strategy bounded`, not with `{name}`"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The name of the strategy.
+    pub const fn strategy_name(&self) -> StrategyName {
+        match (self.strategy, self.preemptions) {
+            (Some(strategy), _) => strategy,
+            (None, Some(_)) => StrategyName::Bounded,
+            (None, None) => StrategyName::Transactions,
+        }
+    }
+
     /// The strategy with its parameters.
     pub fn strategy(&self) -> Strategy {
-        match self.strategy {
+        match self.strategy_name() {
             StrategyName::Transactions => Strategy::Transactions,
             StrategyName::Stateful => Strategy::Stateful,
             StrategyName::Dpor => Strategy::Dpor,
+            StrategyName::Bounded => {
+                Strategy::Bounded { preemptions: self.preemptions.unwrap_or(PREEMPTIONS) }
+            }
             StrategyName::Naive => Strategy::Naive,
             StrategyName::Random => Strategy::Random { seed: self.seed },
         }
@@ -281,7 +329,7 @@ impl SearchOptions {
         Environment {
             spurious: self.spurious,
             // Where states recur, so do addresses.
-            reuse: self.reuse || self.strategy == StrategyName::Stateful,
+            reuse: self.reuse || self.strategy_name() == StrategyName::Stateful,
             leaks: self.leaks,
             random,
             verify_restores: self.verify_restores,
@@ -331,11 +379,11 @@ mod tests {
         let own = typed(&[]).with(&words).unwrap();
         assert_eq!(own.words, words);
         let search = own.search;
-        assert_eq!((search.strategy, search.max_seconds), (StrategyName::Dpor, 2.5));
+        assert_eq!((search.strategy_name(), search.max_seconds), (StrategyName::Dpor, 2.5));
         assert!(search.spurious && !search.reuse);
         let own = typed(&["--strategy", "naive", "--seed=4"]).with(&words).unwrap();
         assert_eq!(own.words, words[1..]);
-        assert_eq!((own.search.strategy, own.search.seed), (StrategyName::Naive, 4));
+        assert_eq!((own.search.strategy_name(), own.search.seed), (StrategyName::Naive, 4));
         assert_eq!(own.search.max_seconds, 2.5);
         // As by default, but typed.
         let own = typed(&["--max-seconds", "60"]).with(&words).unwrap();
@@ -343,9 +391,28 @@ mod tests {
     }
 
     #[test]
+    fn a_bound_on_preemptions_is_a_strategy() {
+        let bounded = |preemptions| Strategy::Bounded { preemptions };
+        assert_eq!(typed(&[]).strategy(), Strategy::Transactions);
+        assert_eq!(typed(&["--preemptions", "0"]).strategy(), bounded(0));
+        assert_eq!(typed(&["--strategy", "bounded"]).strategy(), bounded(PREEMPTIONS));
+        assert_eq!(typed(&["--strategy=bounded", "--preemptions=5"]).strategy(), bounded(5));
+        assert!(typed(&["--strategy=dpor", "--preemptions=5"]).agree().is_err());
+        let words = ["preemptions=3".to_owned()];
+        let own = |arguments: &[&str]| typed(arguments).with(&words).unwrap();
+        assert_eq!(own(&[]).search.strategy(), bounded(3));
+        assert_eq!(own(&["--preemptions", "1"]).search.strategy(), bounded(1));
+        let by_states = own(&["--strategy", "stateful"]);
+        assert_eq!(by_states.search.strategy(), Strategy::Stateful);
+        assert!(by_states.words.is_empty());
+    }
+
+    #[test]
     fn what_is_no_option_of_a_test_is_refused() {
         for word in ["verify-restores", "max-seconds=0", "strategy=x", "typed"] {
             assert!(typed(&[]).with(&[word.to_owned()]).is_err(), "{word}");
         }
+        let both = ["strategy=naive", "preemptions=3"].map(String::from);
+        assert!(typed(&[]).with(&both).is_err());
     }
 }

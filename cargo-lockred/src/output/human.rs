@@ -11,6 +11,7 @@ use crate::executable::list::Test;
 use crate::session::Progress as Seen;
 use lockred_trace::codes::{AssumptionKind, Verdict};
 use lockred_trace::message::Proved;
+use lockred_trace::session::Strategy;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -70,11 +71,14 @@ impl<'a> Human<'a> {
                 search.max_seconds
             );
         }
+        if let Strategy::Bounded { preemptions } = search.strategy() {
+            bounds = format!("{}, {bounds}", at_most(preemptions));
+        }
         let text = format!(
             "{} in {} (rustc {release}, strategy {}, {bounds})",
             count(tests as u64, "test"),
             count(targets as u64, "target"),
-            search.strategy.text(),
+            search.strategy_name().text(),
         );
         self.console.status("Checking", &text);
     }
@@ -183,6 +187,14 @@ fn count(number: u64, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
+/// A bound on preemptions.
+fn at_most(preemptions: u32) -> String {
+    match preemptions {
+        0 => "no preemptions".into(),
+        most => format!("at most {}", count(most.into(), "preemption")),
+    }
+}
+
 /// What stands behind a test's name.
 fn facts(outcome: &Outcome) -> String {
     // Where states are searched, executions are few; where they recur for ever, there are none.
@@ -196,7 +208,16 @@ fn facts(outcome: &Outcome) -> String {
         Ended::Executions => facts.push("stopped at --max-executions".into()),
         Ended::Seconds => facts.push("stopped at --max-seconds".into()),
         Ended::Operations => facts.push("executions cut at --max-operations".into()),
+        Ended::Preemptions => {}
         Ended::Interrupted => facts.push("interrupted".into()),
+    }
+    match (outcome.preemptions, outcome.ended) {
+        (Some(most), Ended::Preemptions) => facts.push(at_most(most)),
+        // So far it went.
+        (Some(most), _) if outcome.verdict == Verdict::Passed => {
+            facts.push(format!("{} covered", at_most(most)));
+        }
+        _ => {}
     }
     if outcome.verdict == Verdict::Passed && !outcome.assumptions.is_empty() {
         let mut codes: Vec<&str> = outcome.assumptions.iter().map(|a| a.kind.code()).collect();
@@ -256,6 +277,11 @@ fn sentences(tally: &Tally, tests: usize, interrupted: bool) -> Vec<String> {
             "operations" => format!(
                 "not every interleaving of {tests}: executions were cut at --max-operations"
             ),
+            "preemptions" => {
+                format!(
+                    "not every interleaving of {tests}: those with more preemptions were left out"
+                )
+            }
             _ => format!("not every interleaving of {tests}: interrupted"),
         });
     }

@@ -24,7 +24,8 @@ struct TestFinished<'a> {
     name: &'a str,
     verdict: Verdict,
     complete: bool,
-    /// Why the search ended: `complete`, `bug`, `executions`, `seconds`, `operations`, `interrupted`, `unsupported`, `error`.
+    /// Why the search ended: `complete`, `bug`, `executions`, `seconds`, `operations`, `preemptions`, `interrupted`, `unsupported`,
+    /// `error`.
     ended: &'static str,
     executions: u64,
     blocked: u64,
@@ -35,6 +36,9 @@ struct TestFinished<'a> {
     seconds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     restoring: Option<f64>,
+    /// All executions with at most so many preemptions were covered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preemptions: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     proved: Option<Proved>,
     strategy: &'static str,
@@ -199,6 +203,7 @@ fn line<'a>(outcome: &'a Outcome, root: &Path) -> TestFinished<'a> {
         operations: counts.operations,
         seconds: outcome.seconds,
         restoring: outcome.restoring,
+        preemptions: outcome.preemptions,
         proved: outcome.proved,
         strategy: outcome.strategy.text(),
         options: &outcome.own_options,
@@ -305,6 +310,7 @@ mod tests {
             counts: Counts { executions: 7, ..Counts::default() },
             seconds: 0.5,
             restoring: None,
+            preemptions: None,
             proved: None,
             assumptions: Vec::new(),
             bugs: Vec::new(),

@@ -31,6 +31,9 @@ fn text(name: &str, limit: f64, seen: &Seen, left: Option<Duration>) -> String {
     let seconds = seen.elapsed.as_secs_f64();
     let executions = seen.counts.executions;
     let mut text = format!("{name}  {executions} executions");
+    if let Some(most) = seen.preemptions {
+        let _ = write!(text, " of at most {most} preemption{}", if most == 1 { "" } else { "s" });
+    }
     if seconds >= 0.5 && executions > 0 {
         let rate = executions as f64 / seconds;
         let _ = write!(text, ", {rate:.0}/s");
@@ -97,6 +100,9 @@ mod tests {
             "a::b  5000 executions, 2500/s, less than 1 % explored, at most 58 s left"
         );
         assert_eq!(text("a", 60.0, &seen(0, Some(0.5)), None), "a  5000 executions");
+        let bounded = Seen { preemptions: Some(1), ..seen(0, None) };
+        let told = text("a", 60.0, &bounded, None);
+        assert_eq!(told, "a  5000 executions of at most 1 preemption");
     }
 
     #[test]

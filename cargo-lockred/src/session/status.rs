@@ -26,12 +26,14 @@ pub struct Progress {
     pub bugs: u64,
     /// About the share of the search that is done, where that can be told.
     pub share: Option<f64>,
+    /// Preemptions up to which executions are explored now, where these are counted.
+    pub preemptions: Option<u64>,
     /// Time since the process was started.
     pub elapsed: Duration,
 }
 
 /// Words of the counter page.
-const WORDS: usize = StatusWord::Share as usize + 1;
+const WORDS: usize = StatusWord::Preemptions as usize + 1;
 
 /// Reads the counters. A file that cannot be read counts as one that does not change: the watchdog ends that.
 pub fn progress(file: &File, elapsed: Duration) -> Progress {
@@ -57,6 +59,7 @@ pub fn progress(file: &File, elapsed: Duration) -> Progress {
         },
         bugs: word(StatusWord::Bugs),
         share: decode_share(word(StatusWord::Share)),
+        preemptions: word(StatusWord::Preemptions).checked_sub(1),
         elapsed,
     }
 }

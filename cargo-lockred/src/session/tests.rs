@@ -17,6 +17,7 @@ fn run_script(script: &str) -> Ending {
         counts: Counts { executions: 2, ..Counts::default() },
         seconds: 0.1,
         restoring: 0.0,
+        preemptions: None,
         proved: None,
         threads: 2,
         findings: Vec::new(),

@@ -19,6 +19,7 @@ fn explored(stop: Stop) -> Exploration {
         counts: Counts { executions: 3, transactions: 7, operations: 9, ..Counts::default() },
         seconds: 0.25,
         restoring: 0.0,
+        preemptions: None,
         proved: None,
         threads: 2,
         findings: Vec::new(),

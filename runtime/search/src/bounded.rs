@@ -36,6 +36,7 @@ pub fn explore<M: Machine>(
         if most > first {
             drive.begin_again();
         }
+        drive.tell_bound(most);
         let budget = Some(Budget { counts, most });
         let result = interleavings::explore(&mut drive, budget, &mut Cheapest::default());
         match result {

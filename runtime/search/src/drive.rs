@@ -96,6 +96,11 @@ impl<'a, M: Machine> Drive<'a, M> {
         Some(frontier)
     }
 
+    /// Tells the observer that all executions with at most so many of what counts are explored now.
+    pub(crate) fn tell_bound(&mut self, most: u32) {
+        self.observer.on_bound(most);
+    }
+
     /// Tells the observer how far the search is, if it wants to know.
     pub(crate) fn tell_share(&mut self, share: impl FnOnce() -> f64) {
         if self.observer.wants_share() {

@@ -57,6 +57,11 @@ pub trait Observer<F> {
         let _ = share;
     }
 
+    /// A bounded search begins with all executions that have at most so many of what it counts.
+    fn on_bound(&mut self, most: u32) {
+        let _ = most;
+    }
+
     /// A failure showed; `schedule` leads to it, its last run included. Returns whether to go on.
     fn on_failure(&mut self, failure: F, schedule: &[Choice]) -> bool;
 }

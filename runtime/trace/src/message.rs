@@ -54,6 +54,8 @@ pub enum Stop {
     Seconds,
     /// Some execution reached the limit on operations; all others were covered.
     Operations,
+    /// Everything within the bound on preemptions was covered, and there is more behind it.
+    Preemptions,
     /// The session asked it to stop.
     Interrupted,
     /// The test does what cannot be modelled.
@@ -94,6 +96,9 @@ pub struct Exploration {
     /// Seconds of these that going back took, to the root or a checkpoint.
     #[serde(default)]
     pub restoring: f64,
+    /// All executions with at most so many preemptions were covered, where these are counted.
+    #[serde(default)]
+    pub preemptions: Option<u32>,
     /// How much of what is true of its accesses the plan knows, where that was compared.
     #[serde(default)]
     pub proved: Option<Proved>,

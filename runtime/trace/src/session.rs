@@ -196,6 +196,11 @@ pub enum Strategy {
     Dpor,
     /// Every visible operation a scheduling point, nothing reduced.
     Naive,
+    /// All executions with at most so many preemptions, those with fewer first.
+    Bounded {
+        /// Switches away from a thread that could have gone on.
+        preemptions: u32,
+    },
     /// Uniform random walks.
     Random {
         /// Seed of the walks.
@@ -257,6 +262,8 @@ pub enum StatusWord {
     DeathFrames = 12,
     /// The share of the search that is done, as far as that can be told ([`encode_share`]); 0 where it cannot.
     Share = 13,
+    /// The number of preemptions up to which executions are explored now, counted from 1; 0 where none is counted.
+    Preemptions = 14,
 }
 
 /// What the process is doing.

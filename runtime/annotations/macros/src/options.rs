@@ -23,7 +23,8 @@ enum Takes {
 
 /// The options, each with what it takes: those of the command line that can be said of one test.
 const OPTIONS: &[(&str, Takes)] = &[
-    ("strategy", Takes::OneOf(&["transactions", "stateful", "dpor", "naive", "random"])),
+    ("strategy", Takes::OneOf(&["transactions", "stateful", "dpor", "bounded", "naive", "random"])),
+    ("preemptions", Takes::Number(0)),
     ("seed", Takes::Number(0)),
     ("max_executions", Takes::Number(1)),
     ("max_seconds", Takes::Seconds),
@@ -34,6 +35,9 @@ const OPTIONS: &[(&str, Takes)] = &[
     ("leaks", Takes::Nothing),
     ("random", Takes::OneOf(&["fixed", "explore"])),
 ];
+
+/// The strategy that has a bound on preemptions.
+const BOUNDED: &str = "strategy=bounded";
 
 /// An option as it was written.
 struct Given {
@@ -109,7 +113,7 @@ pub fn expand(words: TokenStream, item: TokenStream, build: Build) -> Result<Tok
         Error::new(error.span(), "`#[lockred::check]` is for the function of a test")
     })?;
     let mut note = Note::new("check", test.sig.ident.to_string(), test.sig.ident.span());
-    let mut names: Vec<String> = Vec::new();
+    let (mut names, mut words): (Vec<String>, Vec<String>) = Default::default();
     for given in &given {
         let word = given.word()?;
         let name = given.name.to_string();
@@ -117,7 +121,14 @@ pub fn expand(words: TokenStream, item: TokenStream, build: Build) -> Result<Tok
             return Err(Error::new(given.name.span(), format!("`{name}` is there already")));
         }
         names.push(name);
-        note = note.word(word);
+        note = note.word(word.clone());
+        words.push(word);
+    }
+    let bounded = words.iter().any(|word| word.starts_with("preemptions="));
+    let other = words.iter().position(|word| word.starts_with("strategy=") && word != BOUNDED);
+    if let (true, Some(other)) = (bounded, other) {
+        let message = "`preemptions` goes with the strategy \"bounded\"";
+        return Err(Error::new(given[other].name.span(), message));
     }
     if build == Build::Plain {
         return Ok(item);
@@ -157,7 +168,15 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_in_both_builds() {
         for (words, said) in [
-            ("preemptions = 3", "there is no option `preemptions`; there are strategy, seed"),
+            (
+                "contexts = 3",
+                "there is no option `contexts`; there are strategy, preemptions, seed",
+            ),
+            ("preemptions = \"few\"", "`preemptions` takes a whole number from 0 on"),
+            (
+                "strategy = \"dpor\", preemptions = 3",
+                "`preemptions` goes with the strategy \"bounded\"",
+            ),
             ("seed = \"x\"", "`seed` takes a whole number from 0 on"),
             ("max_executions = 0", "`max_executions` takes a whole number from 1 on"),
             ("max_seconds = 0", "`max_seconds` takes a number of seconds that is more than 0"),
