@@ -47,6 +47,11 @@ fn a_test_has_options_of_its_own_and_the_command_line_wins() {
     assert_eq!((test.strategy.as_str(), ended(&test)), ("transactions", "executions"));
     let test = check(0, &["options::cut"]);
     assert_eq!((test.strategy.as_str(), ended(&test)), ("transactions", "operations"));
+    let test = check(0, &["options::few"]);
+    assert_eq!((test.strategy.as_str(), ended(&test)), ("bounded", "preemptions"));
+    assert_eq!(test.others["preemptions"], 1);
+    let test = check(0, &["options::few", "--strategy", "transactions"]);
+    assert_eq!((test.verdict, ended(&test)), (Verdict::Verified, "complete"));
     let test = check(0, &["options::usual"]);
     assert_eq!((test.executions, test.verdict, ended(&test)), (20, Verdict::Verified, "complete"));
     assert_eq!(test.others.get("options"), None);

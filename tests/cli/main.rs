@@ -16,6 +16,7 @@ mod json;
 mod killed;
 mod lock_order;
 mod models;
+mod preemptions;
 mod replay;
 mod scaled;
 mod selection;
