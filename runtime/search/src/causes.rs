@@ -68,6 +68,15 @@ impl Causes {
     }
 }
 
+/// Whether the order of two steps matters, by what they touch: one writes what the other touches, where everything but a read counts as a
+/// write.
+pub(crate) fn conflict(one: &[(ObjectId, Access)], other: &[(ObjectId, Access)]) -> bool {
+    one.iter().any(|&(object, access)| {
+        let same = other.iter().filter(|&&(o, _)| o == object);
+        same.into_iter().any(|&(_, a)| !is_read(access) || !is_read(a))
+    })
+}
+
 const fn is_read(access: Access) -> bool {
     matches!(access, Access::Read | Access::ReadPart)
 }

@@ -103,6 +103,14 @@ pub enum Fault {
     CostForgotten,
     /// Minimal schedules: what was written before does not tell states apart.
     WritesForgotten,
+    /// Bounded search: preempted threads sleep until nothing else can run.
+    NeverWoken,
+    /// Bounded search: who comes to wait for what a sleeper would change does not wake it.
+    WaitersForgotten,
+    /// Bounded search: a thread sleeps although its step would end the execution for all.
+    EndSleeps,
+    /// Bounded search: a state is not gone on from again, whoever slept there.
+    SleepForgotten,
 }
 
 impl Fault {

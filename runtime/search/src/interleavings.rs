@@ -1,13 +1,25 @@
 //! Depth first through the interleavings of a program, as far as a budget and what is known let it: what [`crate::naive`] and
 //! [`crate::bounded`] are made of.
 //!
+//! Where switches count, a thread that is preempted *sleeps* until a step conflicts with the one that it was about to make: if it went on
+//! before that, it could have been preempted behind that step instead, with the same trace, for as much or less, and that branch was
+//! explored before. It also wakes where another thread comes to wait for what the step would change: behind the step that would not have
+//! waited, and would have to be preempted. (After Godefroid: Partial-order methods for the verification of concurrent systems, 1996, section 5; there, any
+//! thread sleeps behind which another branch was explored, which costs preemptions here.) A step that ends the execution for all
+//! threads lets nobody sleep, and neither does one at all once a data race has shown: what steps touch does not tell all then.
+//!
 //! Going back is restoring the root and running the prefix again, so memory is bounded by the longest execution, and by what is
 //! [`Known`].
 
+use crate::causes::conflict;
 use crate::drive::{After, Drive, Run};
 use crate::explore::{Choice, Stop};
+use crate::fault::{Fault, is_on};
+use crate::footprint::{Access, Footprint, ObjectId};
 use crate::machine::{Machine, Status, ThreadId};
 use crate::picks::Picks;
+use crate::thread_set::ThreadSet;
+use std::rc::Rc;
 
 /// What a search knows of the states it has come to.
 pub(crate) trait Known<M: Machine> {
@@ -31,6 +43,8 @@ pub(crate) struct Arrival<'a> {
     pub(crate) last: Option<ThreadId>,
     /// What was spent on the way.
     pub(crate) spent: u32,
+    /// The threads that sleep.
+    pub(crate) asleep: &'a ThreadSet,
 }
 
 /// What counts, and how much of it is allowed.
@@ -62,6 +76,19 @@ struct Level {
     last: Option<ThreadId>,
     /// What of the budget was spent on the way here.
     spent: u32,
+    /// Threads that sleep here.
+    asleep: Vec<Sleeper>,
+    /// `last`, once it was gone on with here: to sleep where another thread runs instead.
+    preempted: Option<Sleeper>,
+}
+
+/// A thread that was preempted, and what it was about to touch.
+#[derive(Clone)]
+struct Sleeper {
+    thread: ThreadId,
+    touches: Rc<Vec<(ObjectId, Access)>>,
+    /// It would have ended, which others may wait for.
+    ends: bool,
 }
 
 /// Goes through them. Returns whether the budget left something out.
@@ -70,7 +97,8 @@ pub(crate) fn explore<M: Machine>(
     budget: Option<Budget>,
     known: &mut dyn Known<M>,
 ) -> Result<bool, Stop> {
-    let mut search = Search { drive, levels: Vec::new(), budget, known, left_out: false };
+    let (levels, wanted) = (Vec::new(), Footprint::default());
+    let mut search = Search { drive, levels, budget, known, left_out: false, raced: false, wanted };
     search.all()?;
     Ok(search.left_out)
 }
@@ -82,6 +110,10 @@ struct Search<'s, 'd, M: Machine> {
     known: &'s mut dyn Known<M>,
     /// The budget left something out.
     left_out: bool,
+    /// A data race has shown in some execution.
+    raced: bool,
+    /// What a thread waits for.
+    wanted: Footprint,
 }
 
 /// Where a search stands behind a step.
@@ -128,6 +160,11 @@ impl<M: Machine> Search<'_, '_, M> {
             return Err(Stop::Nondeterminism { step });
         }
         level.signature = self.drive.step.signature;
+        self.raced |= self.drive.has_raced();
+        if kind == Run::Fresh && level.last == Some(thread) {
+            let ends = self.drive.machine.status(thread) == Status::Ended;
+            level.was_gone_on_with(&self.drive.step.footprint.accesses, ends, after);
+        }
         self.known.on_step(thread, self.drive, &self.drive.schedule[values..]);
         Ok(after)
     }
@@ -180,32 +217,73 @@ impl<M: Machine> Search<'_, '_, M> {
         // The next one is taken from the end.
         let mut left: Vec<ThreadId> =
             with(Status::Reluctant).chain(with(Status::Enabled)).collect();
-        let (last, spent) = match self.levels.last() {
-            None => (None, 0),
+        let (last, spent, sleepers) = match self.levels.last() {
+            None => (None, 0, Vec::new()),
             Some(parent) => {
                 let status = statuses[parent.thread.index()];
                 let last = self.budget.is_some_and(|budget| budget.counts_behind(status));
                 let spent = parent.spent + self.cost(parent.last, parent.thread);
-                (last.then_some(parent.thread), spent)
+                let last = last.then_some(parent.thread);
+                (last, spent, self.sleepers(self.levels.len() - 1, status))
             }
         };
-        let arrival = Arrival { statuses: &statuses, last, spent };
+        let asleep: ThreadSet = sleepers.iter().map(|sleeper| sleeper.thread).collect();
+        let arrival = Arrival { statuses: &statuses, last, spent, asleep: &asleep };
         if !self.known.is_new(self.drive, &arrival) {
             return Next::Nothing;
         }
         if left.is_empty() {
             return Next::End;
         }
+        left.retain(|&thread| !asleep.contains(thread));
         if let Some(budget) = self.budget {
             let before = left.len();
             left.retain(|&thread| spent + self.cost(last, thread) <= budget.most);
             self.left_out |= left.len() < before;
         }
+        // Who could go on without a switch goes on first.
+        if let Some(place) = left.iter().position(|&thread| Some(thread) == last) {
+            let last = left.remove(place);
+            left.push(last);
+        }
         // Nobody is left if a switch that has to be made exceeds the budget.
         let Some(thread) = left.pop() else { return Next::Nothing };
         let picks = Picks::default();
-        self.levels.push(Level { left, thread, picks, signature: 0, last, spent });
+        let (asleep, preempted) = (sleepers, None);
+        self.levels.push(Level {
+            left,
+            thread,
+            picks,
+            signature: 0,
+            last,
+            spent,
+            asleep,
+            preempted,
+        });
         Next::Level
+    }
+
+    /// Who sleeps behind the branch of a level that was just run, which left its thread in this status.
+    fn sleepers(&mut self, level: usize, status: Status) -> Vec<Sleeper> {
+        let level = &self.levels[level];
+        let preempted = level.preempted.iter().filter(|last| last.thread != level.thread);
+        if self.raced || (level.asleep.is_empty() && preempted.clone().next().is_none()) {
+            return Vec::new();
+        }
+        let done = &self.drive.step.footprint.accesses;
+        let waits = matches!(status, Status::Blocked { .. } | Status::Reluctant);
+        let waits = waits && !is_on(Fault::WaitersForgotten);
+        self.wanted.clear();
+        if waits {
+            self.drive.machine.pending(level.thread, &mut self.wanted);
+        }
+        let wakes = |sleeper: &Sleeper| {
+            conflict(&sleeper.touches, done)
+                || conflict(&sleeper.touches, &self.wanted.accesses)
+                || (waits && sleeper.ends)
+        };
+        let all = level.asleep.iter().chain(preempted);
+        all.filter(|sleeper| is_on(Fault::NeverWoken) || !wakes(sleeper)).cloned().collect()
     }
 
     /// What it takes to run `thread`, where switches away from `last` count.
@@ -214,6 +292,27 @@ impl<M: Machine> Search<'_, '_, M> {
             None => 0,
             Some(Budget { counts: Counted::Operations, .. }) => 1,
             Some(_) => u32::from(last.is_some_and(|last| last != thread)),
+        }
+    }
+}
+
+impl Level {
+    /// `last` has gone on, and touched this; so it did with other values before.
+    fn was_gone_on_with(&mut self, touched: &[(ObjectId, Access)], ends: bool, after: After) {
+        let ends_all = after != After::On && !is_on(Fault::EndSleeps);
+        let is_first = self.picks.values().iter().all(|&(picked, _)| picked == 0);
+        match &mut self.preempted {
+            sleeper if ends_all => *sleeper = None,
+            Some(sleeper) => {
+                Rc::make_mut(&mut sleeper.touches).extend(touched);
+                sleeper.ends |= ends;
+            }
+            sleeper if is_first => {
+                let touches = Rc::new(touched.to_vec());
+                *sleeper = Some(Sleeper { thread: self.thread, touches, ends });
+            }
+            // One of the others has ended the execution.
+            None => {}
         }
     }
 }

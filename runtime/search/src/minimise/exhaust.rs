@@ -11,6 +11,7 @@ use crate::drive::{After, Drive, Run};
 use crate::explore::{Choice, Stop};
 use crate::machine::{Machine, Status, ThreadId};
 use crate::picks::Picks;
+use crate::thread_set::ThreadSet;
 
 /// A node of the search and the branch under way.
 struct Level {
@@ -192,7 +193,9 @@ impl Search<'_> {
             return drive.finish().map(|()| false);
         }
         let spent = walk.measure.preemptions;
-        if !drive.has_raced() && !self.cheapest.is_new(&statuses, walk.preempted(), spent) {
+        if !drive.has_raced()
+            && !self.cheapest.is_new(&statuses, walk.preempted(), spent, &ThreadSet::default())
+        {
             return Ok(false);
         }
         let mut left = Vec::new();
