@@ -73,7 +73,6 @@ impl<M: Machine> Known<M> for Cheapest {
     }
 
     fn is_new(&mut self, drive: &mut Drive<'_, M>, arrival: &Arrival<'_>) -> bool {
-        drive.has_raced()
-            || Self::is_new(self, arrival.statuses, arrival.last, arrival.spent, arrival.asleep)
+        drive.has_raced() || Self::is_new(self, arrival.statuses, arrival.last, arrival.spent)
     }
 }

@@ -6,24 +6,16 @@ use crate::fault::{Fault, is_on};
 use crate::fingerprint::{self, ByFingerprint};
 use crate::footprint::Footprint;
 use crate::machine::{Status, ThreadId};
-use crate::thread_set::ThreadSet;
 use std::collections::hash_map::Entry;
 
-/// States that are kept; further ones count as new each time. 48 bytes each, and some.
+/// States that are kept; further ones count as new each time. 32 bytes each, and some.
 const MOST: usize = 1 << 22;
-
-/// How a search came to a state.
-struct Way {
-    cost: u32,
-    /// Threads that slept, so that they were not gone on with from here.
-    asleep: ThreadSet,
-}
 
 /// See the module. A state is what led to it ([`Causes`]), in executions in which no data race has shown so far.
 #[derive(Default)]
 pub(crate) struct Cheapest {
     causes: Causes,
-    visited: ByFingerprint<Way>,
+    visited: ByFingerprint<u32>,
 }
 
 impl Cheapest {
@@ -43,33 +35,28 @@ impl Cheapest {
         self.causes.step(thread, footprint, signature, values);
     }
 
-    /// Whether the search comes to a state for the first time, or for less than before, or with threads awake that slept: it has `cost` so
-    /// much, and switches away from `last` will cost more. (The state of who waits for any change counts what all others have done, so
-    /// the threads' statuses are told apart too.)
+    /// Whether the search comes to a state for the first time, or for less than before: it has `cost` so much, and switches away from
+    /// `last` will cost more. (The state of who waits for any change counts what all others have done, so the threads' statuses are
+    /// told apart too.)
     pub(crate) fn is_new(
         &mut self,
         statuses: &[Status],
         last: Option<ThreadId>,
         cost: u32,
-        asleep: &ThreadSet,
     ) -> bool {
         let last = last.filter(|_| !is_on(Fault::LastForgotten));
         let codes: Vec<u8> = statuses.iter().map(|&status| code(status)).collect();
         let state = fingerprint::of(&(self.causes.hash(), last, codes));
         let full = self.visited.len() >= MOST;
         match self.visited.entry(state) {
+            Entry::Occupied(known) if *known.get() <= cost => false,
             Entry::Occupied(mut known) => {
-                let way = known.get();
-                let for_less = cost < way.cost && !is_on(Fault::CostForgotten);
-                let awake = !way.asleep.is_subset(asleep) && !is_on(Fault::SleepForgotten);
-                if for_less || awake {
-                    known.insert(Way { cost, asleep: asleep.clone() });
-                }
-                for_less || awake
+                known.insert(cost);
+                !is_on(Fault::CostForgotten)
             }
             Entry::Vacant(place) => {
                 if !full {
-                    place.insert(Way { cost, asleep: asleep.clone() });
+                    place.insert(cost);
                 }
                 true
             }

@@ -107,10 +107,6 @@ pub enum Fault {
     NeverWoken,
     /// Bounded search: who comes to wait for what a sleeper would change does not wake it.
     WaitersForgotten,
-    /// Bounded search: a thread sleeps although its step would end the execution for all.
-    EndSleeps,
-    /// Bounded search: a state is not gone on from again, whoever slept there.
-    SleepForgotten,
 }
 
 impl Fault {

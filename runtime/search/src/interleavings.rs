@@ -4,9 +4,10 @@
 //! Where switches count, a thread that is preempted *sleeps* until a step conflicts with the one that it was about to make: if it went on
 //! before that, it could have been preempted behind that step instead, with the same trace, for as much or less, and that branch was
 //! explored before. It also wakes where another thread comes to wait for what the step would change: behind the step that would not have
-//! waited, and would have to be preempted. (After Godefroid: Partial-order methods for the verification of concurrent systems, 1996, section 5; there, any
+//! waited, and would have to be preempted. What others slept where a state was met first does not matter to who comes there again: what
+//! a sleeper would do is covered for as much as that took, or less, and everything is covered by what was explored before it. (After Godefroid: Partial-order methods for the verification of concurrent systems, 1996, section 5; there, any
 //! thread sleeps behind which another branch was explored, which costs preemptions here.) A step that ends the execution for all
-//! threads lets nobody sleep, and neither does one at all once a data race has shown: what steps touch does not tell all then.
+//! threads lets nobody sleep, as how it ends is judged by what the others have done, and neither does one at all once a data race has shown: what steps touch does not tell all then.
 //!
 //! Going back is restoring the root and running the prefix again, so memory is bounded by the longest execution, and by what is
 //! [`Known`].
@@ -18,7 +19,6 @@ use crate::fault::{Fault, is_on};
 use crate::footprint::{Access, Footprint, ObjectId};
 use crate::machine::{Machine, Status, ThreadId};
 use crate::picks::Picks;
-use crate::thread_set::ThreadSet;
 use std::rc::Rc;
 
 /// What a search knows of the states it has come to.
@@ -43,8 +43,6 @@ pub(crate) struct Arrival<'a> {
     pub(crate) last: Option<ThreadId>,
     /// What was spent on the way.
     pub(crate) spent: u32,
-    /// The threads that sleep.
-    pub(crate) asleep: &'a ThreadSet,
 }
 
 /// What counts, and how much of it is allowed.
@@ -227,15 +225,14 @@ impl<M: Machine> Search<'_, '_, M> {
                 (last, spent, self.sleepers(self.levels.len() - 1, status))
             }
         };
-        let asleep: ThreadSet = sleepers.iter().map(|sleeper| sleeper.thread).collect();
-        let arrival = Arrival { statuses: &statuses, last, spent, asleep: &asleep };
+        let arrival = Arrival { statuses: &statuses, last, spent };
         if !self.known.is_new(self.drive, &arrival) {
             return Next::Nothing;
         }
         if left.is_empty() {
             return Next::End;
         }
-        left.retain(|&thread| !asleep.contains(thread));
+        left.retain(|&thread| sleepers.iter().all(|sleeper| sleeper.thread != thread));
         if let Some(budget) = self.budget {
             let before = left.len();
             left.retain(|&thread| spent + self.cost(last, thread) <= budget.most);
@@ -299,7 +296,7 @@ impl<M: Machine> Search<'_, '_, M> {
 impl Level {
     /// `last` has gone on, and touched this; so it did with other values before.
     fn was_gone_on_with(&mut self, touched: &[(ObjectId, Access)], ends: bool, after: After) {
-        let ends_all = after != After::On && !is_on(Fault::EndSleeps);
+        let ends_all = after != After::On;
         let is_first = self.picks.values().iter().all(|&(picked, _)| picked == 0);
         match &mut self.preempted {
             sleeper if ends_all => *sleeper = None,

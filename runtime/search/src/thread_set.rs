@@ -70,10 +70,6 @@ impl ThreadSet {
         self.near & other.near != 0 || self.far.iter().zip(&other.far).any(|(a, b)| a & b != 0)
     }
 
-    pub(crate) fn is_subset(&self, other: &Self) -> bool {
-        (0..=self.far.len()).all(|word| self.word(word) & !other.word(word) == 0)
-    }
-
     /// The members, lowest first.
     pub(crate) fn iter(&self) -> impl Iterator<Item = ThreadId> + '_ {
         (0..=self.far.len()).flat_map(|word| {
@@ -103,14 +99,6 @@ impl ThreadSet {
             0 => Some(&mut self.near),
             _ => self.far.get_mut(word - 1),
         }
-    }
-}
-
-impl FromIterator<ThreadId> for ThreadSet {
-    fn from_iter<I: IntoIterator<Item = ThreadId>>(threads: I) -> Self {
-        let mut set = Self::default();
-        threads.into_iter().for_each(|thread| set.insert(thread));
-        set
     }
 }
 

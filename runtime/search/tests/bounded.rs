@@ -130,6 +130,10 @@ caught! {
     a_cheaper_way_to_a_state_is_gone_on_with: CostForgotten, "atomic f g h k;
         thread A { g = 1; r = f; h = r; q = k; assert q == 0 }
         thread B { f = 1; s = h; if s == 1 { k = 1 } }";
+    what_conflicts_wakes_a_preempted_thread: NeverWoken, "atomic f; thread A { f = 1; r = f } thread B { f = 2 }";
+    who_comes_to_wait_wakes_who_would_end_that: WaitersForgotten, "mutex a b; atomic x;
+        thread A { lock b; lock a; x = 0; unlock a; unlock b; r = x; assert r != 1 }
+        thread B { lock a; x = 1; unlock a; lock b; x = 2; unlock b }";
     what_was_written_before_is_told_apart: WritesForgotten, "atomic f g;
         thread A { g = 1; r = f; assert r != 6 } thread B { f += 1 } thread C { f = 5 }";
 }

@@ -11,7 +11,6 @@ use crate::drive::{After, Drive, Run};
 use crate::explore::{Choice, Stop};
 use crate::machine::{Machine, Status, ThreadId};
 use crate::picks::Picks;
-use crate::thread_set::ThreadSet;
 
 /// A node of the search and the branch under way.
 struct Level {
@@ -193,9 +192,7 @@ impl Search<'_> {
             return drive.finish().map(|()| false);
         }
         let spent = walk.measure.preemptions;
-        if !drive.has_raced()
-            && !self.cheapest.is_new(&statuses, walk.preempted(), spent, &ThreadSet::default())
-        {
+        if !drive.has_raced() && !self.cheapest.is_new(&statuses, walk.preempted(), spent) {
             return Ok(false);
         }
         let mut left = Vec::new();
