@@ -5,9 +5,11 @@
 //! before that, it could have been preempted behind that step instead, with the same trace, for as much or less, and that branch was
 //! explored before. It also wakes where another thread comes to wait for what the step would change: behind the step that would not have
 //! waited, and would have to be preempted. What others slept where a state was met first does not matter to who comes there again: what
-//! a sleeper would do is covered for as much as that took, or less, and everything is covered by what was explored before it. (After Godefroid: Partial-order methods for the verification of concurrent systems, 1996, section 5; there, any
-//! thread sleeps behind which another branch was explored, which costs preemptions here.) A step that ends the execution for all
-//! threads lets nobody sleep, as how it ends is judged by what the others have done, and neither does one at all once a data race has shown: what steps touch does not tell all then.
+//! a sleeper would do is covered for as much as that took, or less, and everything is covered by what was explored before it. A step
+//! that ends the execution for all threads lets nobody sleep, as how it ends is judged by what the others have done; and nobody does
+//! once a data race has shown, as what steps touch does not tell all then. (After Godefroid: Partial-order methods for the
+//! verification of concurrent systems, 1996, section 5; there, any thread sleeps behind which another branch was explored,
+//! which costs preemptions here.)
 //!
 //! Going back is restoring the root and running the prefix again, so memory is bounded by the longest execution, and by what is
 //! [`Known`].
