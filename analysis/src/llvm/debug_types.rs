@@ -3,7 +3,7 @@
 //! The C API has few getters; what there is none for is found among the generic operands of the metadata: 1 is the scope, 2 the name, and the others
 //! are told apart by their kind, as their numbers differ between versions.
 
-use super::debug_info::operands;
+use super::debug_info::{Subprogram, operands};
 use super::{Context, Function, Global, Instruction, Module, Value, copy_text};
 use llvm_sys::LLVMDbgRecordKind::{LLVMDbgRecordDeclare, LLVMDbgRecordValue};
 use llvm_sys::core::*;
@@ -248,13 +248,7 @@ impl Function {
     #[must_use]
     pub fn place(self) -> Option<(String, u32)> {
         let subprogram = self.subprogram();
-        if subprogram.is_null() {
-            return None;
-        }
-        // SAFETY: valid handle of a subprogram.
-        Some((super::debug_info::file_of(subprogram), unsafe {
-            LLVMDISubprogramGetLine(subprogram)
-        }))
+        (!subprogram.is_null()).then(|| Subprogram(subprogram).place())
     }
 }
 

@@ -9,7 +9,7 @@ mod modules;
 mod types;
 mod visit;
 
-pub use atomics::Operation;
+pub use atomics::{Lent, Operation};
 pub use types::{Holds, Static, Type, Use};
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -122,6 +122,8 @@ pub struct File {
     pub functions: Vec<Function>,
     /// Atomic operations.
     pub atomics: Vec<Operation>,
+    /// Fields that methods give to closures.
+    pub lent: Vec<Lent>,
     /// Guards across `.await`.
     pub awaited: Vec<Awaited>,
     /// Calls of macros with code in them that is not seen.

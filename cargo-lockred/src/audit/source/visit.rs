@@ -295,6 +295,7 @@ impl<'a> Visit<'a> for Walk {
     fn visit_expr_method_call(&mut self, it: &'a syn::ExprMethodCall) {
         if self.test == 0 {
             self.file.atomics.extend(atomics::of(it, self.of.as_deref()));
+            self.file.lent.extend(atomics::lent(it, self.of.as_deref()));
         }
         visit::visit_expr_method_call(self, it);
     }
