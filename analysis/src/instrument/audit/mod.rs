@@ -184,7 +184,10 @@ impl Auditor<'_> {
             if !self.is_shared(access.start) {
                 continue;
             }
-            let (object, way) = names.name(access.start);
+            let (object, mut way) = names.name(access.start);
+            if access.direction == Direction::Write && is_of_box(at) {
+                way = Way::Exclusive;
+            }
             if object.is_empty() && way == Way::Exclusive {
                 continue;
             }
@@ -394,6 +397,11 @@ impl Auditor<'_> {
             self.audit.acquires.push(Acquire { site, lock, shared, held });
         }
     }
+}
+
+/// Whether an instruction is a part of `Box::new` and its kind: nobody else has what they write.
+fn is_of_box(at: Instruction) -> bool {
+    at.location().is_some_and(|location| location.file().ends_with("alloc/src/boxed.rs"))
 }
 
 /// The order as it is told.

@@ -142,8 +142,10 @@ impl<'a> Names<'a> {
         {
             return Some(place);
         }
-        let of = self.types.value(address);
-        let by_variable = of.and_then(|of| self.behind(of, 0, Way::Exclusive));
+        let places: Vec<Place> =
+            self.types.value(address).filter_map(|of| self.behind(of, 0, Way::Exclusive)).collect();
+        let named = places.iter().find(|place| is_told(self, place));
+        let by_variable = named.or(places.first()).cloned();
         self.passed(address, by_variable.or(by_code), depth)
     }
 

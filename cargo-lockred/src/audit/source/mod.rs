@@ -4,6 +4,7 @@
 
 mod atomics;
 mod bounds;
+mod given_back;
 mod guards;
 mod modules;
 mod types;
@@ -124,6 +125,8 @@ pub struct File {
     pub atomics: Vec<Operation>,
     /// Fields that methods give to closures.
     pub lent: Vec<Lent>,
+    /// Lines of calls with a closure that gives back a lock which the caller holds.
+    pub given_back: BTreeSet<u32>,
     /// Guards across `.await`.
     pub awaited: Vec<Awaited>,
     /// Calls of macros with code in them that is not seen.
