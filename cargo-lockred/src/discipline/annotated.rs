@@ -5,7 +5,7 @@
 
 use super::exclusive;
 use super::facts::{Facts, Field, Lock, Place};
-use super::warning::{does, shown};
+use super::warning::{NO_RACE, does, shown};
 use crate::executable::symbols::{Frame, Origin};
 use crate::report::bug::with_main;
 use crate::report::{self, Report, Severity};
@@ -109,15 +109,20 @@ fn broken(facts: &Facts, note: &Note, executable: &Path) -> Option<Wrong> {
         code: Some(WarningKind::LockingDiscipline.code()),
         title: format!("locking discipline: {title}"),
         places: breaking.chain(keeping).chain([said(note)]).collect(),
-        notes: Vec::new(),
+        notes: vec![NO_RACE.into()],
     };
     Some(Wrong { report, fields: fields.into_iter().map(|(name, _)| name.clone()).collect() })
 }
 
 /// The locks that a place holds, for what that may be worth.
 fn under_another(place: &Place) -> String {
-    let named = place.held.iter().filter(|held| !held.names.is_empty());
-    let names: Vec<String> = named.map(|held| format!("`{}`", held.name)).collect();
+    // As notes call them: by the innermost type, without the crate.
+    let innermost = place.held.iter().filter_map(|held| held.names.last());
+    let own = |name: &String| {
+        let name = name.trim_start_matches("static ");
+        format!("`{}`", name.rsplit("::").next().unwrap_or(name))
+    };
+    let names: Vec<String> = innermost.map(own).collect();
     if names.is_empty() { String::new() } else { format!(", under {}", names.join(" and ")) }
 }
 
@@ -128,11 +133,11 @@ fn invalid_predicate(name: &str, note: &Note, broken: &Broken, frames: &[Frame])
     let (title, label) = match broken.rule {
         BrokenRule::Both => (
             format!("`{condition}` is satisfied by two threads at a time, {first} and {second}"),
-            "from here on, both satisfy it".to_owned(),
+            "after this, both satisfy it".to_owned(),
         ),
         BrokenRule::Lost => (
             format!("`{condition}` is satisfied by {first} until {second} makes it false"),
-            format!("from here on, {first} does not satisfy it any more"),
+            format!("after this, {first} does not satisfy it any more"),
         ),
     };
     let frames = frames.to_vec();
