@@ -54,11 +54,15 @@ fn options_hold_for_the_replay_and_are_told_when_asked() {
 
 #[test]
 fn options_of_what_is_no_test_are_told_to_be_ignored() {
+    let text = std::fs::read_to_string(annotations().join("src/options.rs")).unwrap();
+    let line = 1 + text.lines().position(|line| line.starts_with("fn part_of_tests")).unwrap();
     for arguments in [&["check", "options::usual"][..], &["check", "options::usual", "--quiet"]] {
         let output = run(annotations(), arguments).expect(0);
         let warnings: Vec<&str> =
             output.stderr.lines().filter(|line| line.starts_with("warning")).collect();
-        let said = "`#[lockred::check]` of options::part_of_tests (src/options.rs:50) is ignored: it is no test";
+        let said = format!(
+            "`#[lockred::check]` of options::part_of_tests (src/options.rs:{line}) is ignored: it is no test"
+        );
         assert_eq!(warnings, [format!("warning: {said}")], "{output}");
     }
 }
