@@ -4,7 +4,7 @@ use super::Package;
 use super::order::is_aside;
 use crate::llvm::{Distance, Function, Instruction, Module, Movement, Value};
 use crate::plan::{Direction, accesses};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Steps that an address is followed back.
 const DEPTH: u32 = 16;
@@ -45,7 +45,9 @@ impl Accesses {
         self.0.insert(function, BTreeSet::new());
         let mut found = BTreeSet::new();
         let parameters = function.parameters();
-        let from = |address: Value| from_parameter(module, &parameters, address, DEPTH);
+        let from = |address: Value| {
+            from_parameter(module, &parameters, address, DEPTH, &mut HashSet::new())
+        };
         for at in function.blocks().iter().flat_map(|block| block.instructions()) {
             for access in accesses(module, at) {
                 let write = access.direction == Direction::Write;
@@ -55,7 +57,7 @@ impl Accesses {
             }
             for (inner, argument) in self.through(module, package, at) {
                 if let Some((parameter, outer)) = from(argument) {
-                    let offset = outer.zip(inner.offset).map(|(outer, inner)| outer + inner);
+                    let offset = outer.zip(inner.offset).and_then(|(a, b)| a.checked_add(b));
                     found.insert(Behind { parameter, offset, write: inner.write });
                 }
             }
@@ -87,24 +89,30 @@ impl Accesses {
     }
 }
 
-/// The parameter that an address is computed of, and how far it is behind that.
+/// The parameter that an address is computed of, and how far it is behind that. `seen`: values that were looked at already.
 fn from_parameter(
     module: &Module,
     parameters: &[Value],
     address: Value,
     depth: u32,
+    seen: &mut HashSet<Value>,
 ) -> Option<(usize, Option<i64>)> {
     if let Some(number) = parameters.iter().position(|parameter| *parameter == address) {
         return Some((number, Some(0)));
     }
     let depth = depth.checked_sub(1)?;
-    let from = |value| from_parameter(module, parameters, value, depth);
+    if !seen.insert(address) {
+        return None;
+    }
+    let mut from = |value| from_parameter(module, parameters, value, depth, seen);
     match address.as_instruction()?.movement(module) {
         Movement::Offset(_, Distance::Number) => None,
         Movement::Offset(base, distance) => {
             let (number, offset) = from(base)?;
             let moved = match distance {
-                Distance::Exactly(bytes) | Distance::Within(bytes) => offset.map(|at| at + bytes),
+                Distance::Exactly(bytes) | Distance::Within(bytes) => {
+                    offset.and_then(|at| at.checked_add(bytes))
+                }
                 _ => None,
             };
             Some((number, moved))
