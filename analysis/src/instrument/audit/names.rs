@@ -8,8 +8,8 @@
 use super::Package;
 use super::callers::Callers;
 use crate::llvm::{
-    Constant, Context, DebugShape, DebugType, Distance, Function, Instruction, Module, Movement,
-    Value, ValueTypes,
+    Attribute, Constant, Context, DebugShape, DebugType, Distance, Function, Instruction, Module,
+    Movement, Value, ValueTypes,
 };
 use crate::recognise::{demangle, path_of};
 use lockred_trace::audit::Way;
@@ -157,6 +157,11 @@ impl<'a> Names<'a> {
         }
         let parameters = self.function.parameters();
         let Some(number) = parameters.iter().position(|it| *it == address) else { return known };
+        // Who returns a value fills it in, which is no access to what the caller does with it.
+        let is_result = |sret| self.function.parameter_has(number as u32, sret);
+        if Attribute::named("sret").is_some_and(is_result) {
+            return known;
+        }
         let program = (self.context, self.module, self.package);
         match self.callers.argument(program, self.function, number, depth) {
             // A reference says itself who else may have it.
