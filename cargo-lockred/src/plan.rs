@@ -10,6 +10,7 @@ use crate::interrupt;
 use crate::lock_order::Told;
 use crate::output::console::Console;
 use crate::subject::Subject;
+use lockred_trace::lock_order::LockOrder;
 use lockred_trace::plan::{Plan, Reason, Row};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -87,10 +88,10 @@ pub fn run(options: &PlanOptions) -> Result<Exit> {
     let choice = Choice { filters: &options.filters, root: &subject.project.root };
     let mut text = String::new();
     for built in built.iter().filter(|built| built.kind != "proc-macro") {
-        let plan = sidecar::plan(&built.executable)?;
+        let plan: Plan = sidecar::carried(&built.executable)?;
         let (order, sites) = match options.selection.analysis.finds_order() {
             true => {
-                let order = sidecar::lock_order(&built.executable)?;
+                let order: LockOrder = sidecar::carried(&built.executable)?;
                 (Some(order), sidecar::read(&built.executable)?)
             }
             false => Default::default(),

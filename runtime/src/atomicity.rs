@@ -22,8 +22,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Bytes of one access that are looked at: others are copies of large memory, whose first bytes stand for it.
 const MOST_BYTES: usize = 256;
 
-/// The text of a block's name, in the program's constants: address and length.
-type Name = (usize, usize);
+/// A block's name, in the program's constants. There may be several copies of one name, as of functions that are generic.
+type Name = &'static [u8];
 
 /// An access of the execution under way.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -84,8 +84,10 @@ fn judges(state: &State) -> bool {
 pub extern "C" fn __lr_block_begin(text: usize, length: usize) {
     let _leftovers = crate::scrub::Leftovers;
     let Some(state) = installed().filter(|state| judges(state)) else { return };
+    // SAFETY: the hook's contract: a text that lives as long as the program.
+    let name = unsafe { std::slice::from_raw_parts(text as *const u8, length) };
     let thread = state.thread_number();
-    state.execution.blocks.begin(thread, (text, length));
+    state.execution.blocks.begin(thread, name);
 }
 
 /// See [`lockred_trace::hooks`].
@@ -303,9 +305,7 @@ impl Blocks {
 
 impl Circle {
     fn warning(&self, schedule: &Schedule) -> Warning {
-        // SAFETY: the hook's contract: a text that lives as long as the program.
-        let name = unsafe { std::slice::from_raw_parts(self.block.0 as *const u8, self.block.1) };
-        let name = String::from_utf8_lossy(name);
+        let name = String::from_utf8_lossy(self.block);
         let own = self.acts.last().map_or(0, |act| act.thread);
         let others: BTreeSet<u32> =
             self.acts.iter().map(|act| act.thread).filter(|thread| *thread != own).collect();
@@ -332,7 +332,7 @@ impl Circle {
 mod tests {
     use super::*;
 
-    const BLOCK: Name = (1, 0);
+    const BLOCK: Name = b"block";
 
     fn act(blocks: &mut Blocks, thread: u32, address: usize, access: Access) {
         if blocks.inside.is_empty() {

@@ -203,7 +203,7 @@ pub fn lock_order() -> Option<LockOrder> {
     let bytes = unsafe {
         std::slice::from_raw_parts(&raw const __start_lockred_order, __lr_lock_order_len as usize)
     };
-    LockOrder::decode(bytes).ok()
+    lockred_trace::section::Section::decode(bytes).ok()
 }
 
 /// The order of locks in the executable.

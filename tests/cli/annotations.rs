@@ -1,25 +1,16 @@
 //! What code says of itself by the crate `lockred`: options, assumptions, blocks that are atomic, disciplines. What is wrong is reported.
 
-use crate::fixtures::own;
+use crate::fixtures::annotated;
 use lockred_tests::outcome::TestFinished;
 use lockred_tests::tool::run;
 use lockred_trace::codes::Verdict;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// The fixture with the crate that it is annotated by, which is a dependency by path: a copy does not find that by itself.
+/// The fixture.
 fn annotations() -> &'static Path {
     static FIXTURE: OnceLock<PathBuf> = OnceLock::new();
-    FIXTURE.get_or_init(|| {
-        let fixture = own("annotations", "annotations");
-        let manifest = fixture.join("Cargo.toml");
-        let annotations = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/annotations");
-        let text = std::fs::read_to_string(&manifest).unwrap();
-        let (head, _) = text.split_once("[dependencies]").expect("the fixture has dependencies");
-        let text = format!("{head}[dependencies]\nlockred = {{ path = {annotations:?} }}\n");
-        std::fs::write(manifest, text).unwrap();
-        fixture
-    })
+    FIXTURE.get_or_init(|| annotated("annotations", "annotations"))
 }
 
 /// The outcome of a test.
@@ -64,6 +55,21 @@ fn options_hold_for_the_replay_and_are_told_when_asked() {
     let _ = run(annotations(), &["check", "options::", "--verbose"])
         .expect(1)
         .says(&["its own options: --strategy=naive --max-executions=3"]);
+}
+
+#[test]
+fn options_of_what_is_no_test_are_told_to_be_ignored() {
+    let text = std::fs::read_to_string(annotations().join("src/options.rs")).unwrap();
+    let line = 1 + text.lines().position(|line| line.starts_with("fn part_of_tests")).unwrap();
+    for arguments in [&["check", "options::usual"][..], &["check", "options::usual", "--quiet"]] {
+        let output = run(annotations(), arguments).expect(0);
+        let warnings: Vec<&str> =
+            output.stderr.lines().filter(|line| line.starts_with("warning")).collect();
+        let said = format!(
+            "`#[lockred::check]` of options::part_of_tests (src/options.rs:{line}) is ignored: it is no test"
+        );
+        assert_eq!(warnings, [format!("warning: {said}")], "{output}");
+    }
 }
 
 #[test]
@@ -143,13 +149,14 @@ fn blocks_that_are_atomic_are_fine() {
 #[test]
 fn blocks_that_are_not_are_told_with_what_comes_in_between() {
     for (test, block, lines) in [
-        ("two_critical_sections", "doubled", &[33, 34, 33, 34][..]),
-        ("a_load_and_a_store", "count_up", &[46, 47, 46, 47]),
-        ("a_load_and_an_exchange", "count_if", &[53, 55, 55]),
-        ("a_message_in_between", "pair", &[131, 131, 132]),
+        ("two_critical_sections", "Account::doubled", &[33, 34, 33, 34][..]),
+        ("a_load_and_a_store", "Account::count_up", &[46, 47, 46, 47]),
+        ("a_load_and_an_exchange", "Account::count_if", &[53, 55, 55]),
+        ("a_message_in_between", "a_message_in_between::pair", &[131, 131, 132]),
+        ("a_method_of_several_types", "Numbered<_>::next", &[173, 174, 173, 174]),
     ] {
         // Channels are known as a whole to the default strategy only.
-        let others = (block != "pair").then_some("dpor");
+        let others = (!block.ends_with("pair")).then_some("dpor");
         for strategy in ["transactions"].into_iter().chain(others) {
             let name = format!("blocks::{test}");
             let test = check(0, &[&name, "--strategy", strategy]);
@@ -163,6 +170,11 @@ fn blocks_that_are_not_are_told_with_what_comes_in_between() {
         }
     }
     let _ = check(1, &["blocks::a_load_and_a_store", "--deny", "atomicity"]);
+    let test = check(0, &["blocks::a_method_of_a_trait"]);
+    let name = "<annotations::blocks::Account as annotations::blocks::Steps>::step";
+    let [warning] = &test.warnings[..] else { panic!("{test:?}") };
+    assert!(warnings(&test)[0].starts_with(&format!("atomicity: `{name}` is not atomic: ")));
+    assert_eq!(warning["sites"][0]["function"], name, "blocks are called as frames are");
 }
 
 #[test]
@@ -189,7 +201,7 @@ fn a_discipline_that_is_not_kept_is_told_with_the_access() {
             "`Pool.own` is shared between threads, although it is said to be unshared",
             22,
         ),
-        ("statics", "`WRONG` is not always guarded by `LOCK`, as it is said to be", 140),
+        ("statics", "`WRONG` is not always guarded by `LOCK`, as it is said to be", 139),
     ] {
         let test = check(0, &[&format!("fields::{test}")]);
         assert_eq!(warnings(&test), [format!("locking discipline: {said}")]);

@@ -31,6 +31,7 @@ fn each_kind_is_warned_of_and_its_right_twin_is_not() {
     let expected = [
         ("LR0101", "Crossed"),
         ("LR0201", "Bare"),
+        ("LR0201", "Given"),
         ("LR0201", "LAST"),
         ("LR0202", "Loose"),
         ("LR0203", "Early"),
@@ -38,6 +39,7 @@ fn each_kind_is_warned_of_and_its_right_twin_is_not() {
         ("LR0204", "Shared"),
         ("LR0205", "List"),
         ("LR0206", "List"),
+        ("LR0207", "Peeked"),
     ];
     let expected = expected.map(|(code, subject)| (code.to_owned(), subject.to_owned()));
     let lines = lines(&audited(&[]).expect(0));
@@ -67,6 +69,12 @@ fn objects_have_their_protection() {
         ("List.changed", "synchronisation"),
         ("LAST", "unprotected"),
         ("Guarded.value", "locked"),
+        ("Peeked.value", "synchronised"),
+        ("Read.value", "synchronised"),
+        ("Given.value", "unprotected"),
+        ("GivenInTurn.value", "synchronised"),
+        ("GivenUnderLock.value", "locked"),
+        ("GivenToAny.value", "unknown"),
     ] {
         assert_eq!(one(&lines, "object", name)["class"], class, "{name}");
     }
@@ -74,6 +82,13 @@ fn objects_have_their_protection() {
         one(&lines, "object", "Guarded.value")["locks"],
         serde_json::json!(["Guarded.lock"])
     );
+    // By closures, also where another crate's function writes for them.
+    let given = one(&lines, "object", "Given.value");
+    assert_eq!((&given["reads"], &given["writes"]), (&1.into(), &1.into()));
+    let locked = one(&lines, "object", "GivenUnderLock.value");
+    assert_eq!((&locked["reads"], &locked["writes"]), (&2.into(), &2.into()));
+    let not_followed = one(&lines, "object", "GivenToAny.value");
+    assert_eq!(not_followed["through"], serde_json::json!(["with_any"]));
 }
 
 #[test]
@@ -130,4 +145,14 @@ fn warnings_fail_an_audit_when_they_are_denied_and_not_in_the_baseline() {
 fn only_forms_that_an_audit_has_are_taken() {
     let _ =
         run(&shared("audit"), &["audit", "--message-format", "junit"]).expect(2).says(&["json"]);
+}
+
+#[test]
+fn what_another_command_tells_cannot_be_denied() {
+    let denied = |command: &str, code: &str| run(&shared("audit"), &[command, "--deny", code]);
+    let _ = denied("check", "LR0207").expect(2).says(&[
+        "`cargo lockred check` never tells unlocked-read (LR0207): --deny is of no effect",
+        "`cargo lockred audit` does",
+    ]);
+    let _ = denied("audit", "LR0104").expect(2).says(&["never tells leak", "check` does"]);
 }

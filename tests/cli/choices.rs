@@ -1,25 +1,16 @@
 //! What is explored on request: spurious results, values that a program asks for, randomness from the system.
 
-use crate::fixtures::own;
+use crate::fixtures::annotated;
 use lockred_tests::outcome::TestFinished;
 use lockred_tests::tool::run;
 use lockred_trace::codes::{AssumptionKind, BugKind, Verdict};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// The fixture, with the crate that code asks for values by: it is a dependency by path, which a copy does not find by itself.
+/// The fixture.
 fn choices() -> &'static Path {
     static FIXTURE: OnceLock<PathBuf> = OnceLock::new();
-    FIXTURE.get_or_init(|| {
-        let fixture = own("choices", "choices");
-        let manifest = fixture.join("Cargo.toml");
-        let annotations = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/annotations");
-        let text = std::fs::read_to_string(&manifest).unwrap();
-        let (head, _) = text.split_once("[dependencies]").expect("the fixture has dependencies");
-        let text = format!("{head}[dependencies]\nlockred = {{ path = {annotations:?} }}\n");
-        std::fs::write(manifest, text).unwrap();
-        fixture
-    })
+    FIXTURE.get_or_init(|| annotated("choices", "choices"))
 }
 
 fn check(status: i32, arguments: &[&str]) -> Vec<TestFinished> {

@@ -18,6 +18,11 @@ pub fn own(name: &str, copy: &str) -> PathBuf {
     fixture::copy(name, &temporary(), copy)
 }
 
+/// A copy for one test of a fixture that uses the crate `lockred`.
+pub fn annotated(name: &str, copy: &str) -> PathBuf {
+    fixture::annotated(name, &temporary(), copy)
+}
+
 /// An empty directory for one test, outside of every package.
 pub fn empty(name: &str) -> PathBuf {
     let directory = std::env::temp_dir().join(format!("lockred-{}-{name}", std::process::id()));

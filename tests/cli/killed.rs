@@ -1,6 +1,6 @@
 //! Processes that die at any moment: nothing that was explored is lost, and the outcome is that of a check that nobody disturbed.
 
-use crate::fixtures::{own, shared};
+use crate::fixtures::{annotated, own, shared};
 use lockred_tests::tool::{Output, finish, lockred};
 use lockred_trace::session::{STATUS_FILE, StatusWord};
 use std::fs::{self, File};
@@ -152,6 +152,35 @@ fn a_check_that_is_killed_again_and_again_comes_to_the_same_end() {
     }
     // What was kept of an unfinished check goes with its end.
     assert_eq!(unfinished(&fixture), [""; 0]);
+}
+
+#[test]
+fn what_code_says_of_itself_holds_for_a_check_that_goes_on() {
+    let fixture = annotated("annotations", "annotations-killed");
+    let temporary = fixture.join("temporary");
+    let _ = fs::remove_dir_all(&temporary);
+    fs::create_dir_all(&temporary).unwrap();
+    let command = |more: &[&str]| {
+        let mut command = lockred(&fixture, ["check", "--message-format", "json"]);
+        command.args(["resumed::", "--keep-going"]).args(more);
+        command.env("LOCKRED_CHECKPOINT_SECONDS", "0").env("TMPDIR", &temporary);
+        command
+    };
+    let whole = finish(&mut command(&[])).expect(0);
+    let tests = whole.tests();
+    let codes: Vec<&str> =
+        tests[0].warnings.iter().map(|warning| warning["code"].as_str().unwrap()).collect();
+    assert_eq!(codes, ["LR0103", "LR0102"], "{whole}");
+    assert_eq!(tests[0].others["ended"], "executions", "{whole}");
+    for victim in [Victim::Both, Victim::Lockred] {
+        let mut command = command(&["--resume"]);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        assert!(kill_behind(&mut child, &temporary, 10_000, victim));
+        let _ = child.wait().unwrap();
+        assert!(unfinished(&fixture).iter().any(|name| name.ends_with(".checkpoint")));
+    }
+    let resumed = finish(&mut command(&["--resume"])).expect(0);
+    assert_eq!(outcome(&resumed), outcome(&whole));
 }
 
 #[test]

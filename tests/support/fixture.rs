@@ -24,6 +24,25 @@ pub fn copy(name: &str, temporary: &Path, copy: &str) -> PathBuf {
     to
 }
 
+/// Copies a fixture that uses the crate `lockred`: that is a dependency by path, which a copy does not find by itself. Once per process.
+///
+/// # Panics
+/// When it cannot be copied.
+#[must_use]
+pub fn annotated(name: &str, temporary: &Path, copy: &str) -> PathBuf {
+    let fixture = self::copy(name, temporary, copy);
+    let manifest = fixture.join("Cargo.toml");
+    let annotations = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/annotations");
+    let dependency = format!("lockred = {{ path = {annotations:?} }}\n");
+    let add = || {
+        let text = std::fs::read_to_string(&manifest)?;
+        let head = text.split_once("[dependencies]\n").map_or(&*text, |(head, _)| head);
+        std::fs::write(&manifest, format!("{head}[dependencies]\n{dependency}"))
+    };
+    add().unwrap_or_else(|e| panic!("cannot change {}: {e}", manifest.display()));
+    fixture
+}
+
 /// Copies what differs.
 fn copy_directory(from: &Path, to: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(to)?;

@@ -6,10 +6,12 @@ use super::externals::Externals;
 use super::sites::Sites;
 use crate::llvm::{Context, Global, Module};
 use crate::plan::Table;
+use lockred_trace::FORMAT_VERSION;
 use lockred_trace::audit::Audit;
 use lockred_trace::lock_order::LockOrder;
+use lockred_trace::plan::Plan;
+use lockred_trace::section::Section;
 use lockred_trace::sites::{SECTION, Sidecar};
-use lockred_trace::{FORMAT_VERSION, audit, lock_order, plan};
 
 /// Emits the sidecar into the module.
 pub fn embed(
@@ -43,14 +45,14 @@ pub fn embed(
 /// Emits the plan into the module.
 pub fn embed_plan(context: Context, module: &Module, table: Table) {
     let plan = table.into_plan().encode();
-    let plan = constant(context, module, "__lr_plan", plan::SECTION, &plan);
+    let plan = constant(context, module, "__lr_plan", Plan::NAME, &plan);
     module.keep(context, &[plan.value()]);
 }
 
 /// Emits the order of locks into the module, with its length for the runtime.
 pub fn embed_order(context: Context, module: &Module, order: &LockOrder) {
     let encoded = order.encode();
-    let order = constant(context, module, "__lr_lock_order", lock_order::SECTION, &encoded);
+    let order = constant(context, module, "__lr_lock_order", LockOrder::NAME, &encoded);
     let length = module.add_global("__lr_lock_order_len", context.integer(64));
     length.set_initialiser(context.integer(64).constant(encoded.len() as u64));
     length.set_constant(true);
@@ -59,7 +61,7 @@ pub fn embed_order(context: Context, module: &Module, order: &LockOrder) {
 
 /// Emits the audit into the module.
 pub fn embed_audit(context: Context, module: &Module, audit: &Audit) {
-    let audit = constant(context, module, "__lr_audit", audit::SECTION, &audit.encode());
+    let audit = constant(context, module, "__lr_audit", Audit::NAME, &audit.encode());
     module.keep(context, &[audit.value()]);
 }
 

@@ -15,7 +15,7 @@ pub struct Location(LLVMMetadataRef);
 
 /// A function as the debug information knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Subprogram(LLVMMetadataRef);
+pub struct Subprogram(pub(super) LLVMMetadataRef);
 
 impl Location {
     pub(super) fn raw(location: Option<Self>) -> LLVMMetadataRef {
@@ -91,6 +91,13 @@ impl Subprogram {
     pub fn symbol(self, context: Context) -> String {
         let linkage_name = Context::metadata_text(operand(context, self.0, 3));
         if linkage_name.is_empty() { self.name(context) } else { linkage_name }
+    }
+
+    /// The file and line of its name.
+    #[must_use]
+    pub fn place(self) -> (String, u32) {
+        // SAFETY: valid handle of a subprogram (directory contract).
+        (file_of(self.0), unsafe { LLVMDISubprogramGetLine(self.0) })
     }
 }
 

@@ -3,7 +3,7 @@
 //! The C API has few getters; what there is none for is found among the generic operands of the metadata: 1 is the scope, 2 the name, and the others
 //! are told apart by their kind, as their numbers differ between versions.
 
-use super::debug_info::operands;
+use super::debug_info::{Subprogram, operands};
 use super::{Context, Function, Global, Instruction, Module, Value, copy_text};
 use llvm_sys::LLVMDbgRecordKind::{LLVMDbgRecordDeclare, LLVMDbgRecordValue};
 use llvm_sys::core::*;
@@ -146,18 +146,24 @@ impl DebugType {
 
 /// The types of a function's values: of a variable's memory for one that has an address, else of the value itself.
 #[derive(Debug, Default)]
-pub struct ValueTypes(HashMap<Value, (DebugType, bool)>);
+pub struct ValueTypes(HashMap<Value, Vec<(DebugType, bool)>>);
 
 impl ValueTypes {
     /// Of one function. O(its instructions).
     #[must_use]
     pub fn of(context: Context, module: &Module, function: Function) -> Self {
         let as_it_is = nothing(module);
-        let mut types = HashMap::new();
+        let mut types: HashMap<Value, Vec<(DebugType, bool)>> = HashMap::new();
+        let mut add = |value, of, in_memory| {
+            let known = types.entry(value).or_default();
+            if !known.contains(&(of, in_memory)) {
+                known.push((of, in_memory));
+            }
+        };
         for at in function.blocks().iter().flat_map(|block| block.instructions()) {
             at.records(as_it_is, &mut |value, variable, in_memory| {
                 if let Some(of) = base(context, variable) {
-                    types.entry(value).or_insert((of, in_memory));
+                    add(value, of, in_memory);
                 }
             });
         }
@@ -166,23 +172,27 @@ impl ValueTypes {
         if declared.len() == parameters.len() + 1 {
             for (parameter, declared) in parameters.into_iter().zip(&declared[1..]) {
                 if let Some(of) = declared {
-                    types.entry(parameter).or_insert((*of, false));
+                    add(parameter, *of, false);
                 }
             }
         }
         Self(types)
     }
 
-    /// What a value is, if a variable holds it.
-    #[must_use]
-    pub fn value(&self, value: Value) -> Option<DebugType> {
-        self.0.get(&value).filter(|(_, in_memory)| !in_memory).map(|(of, _)| *of)
+    /// What a value is, by the variables that hold it: several, where one is made of another without a change.
+    pub fn value(&self, value: Value) -> impl Iterator<Item = DebugType> {
+        self.all(value, false)
     }
 
     /// What is in the memory at an address, if that is a variable.
     #[must_use]
     pub fn memory(&self, address: Value) -> Option<DebugType> {
-        self.0.get(&address).filter(|(_, in_memory)| *in_memory).map(|(of, _)| *of)
+        self.all(address, true).next()
+    }
+
+    fn all(&self, value: Value, in_memory: bool) -> impl Iterator<Item = DebugType> {
+        let known = self.0.get(&value).into_iter().flatten();
+        known.filter(move |(_, is)| *is == in_memory).map(|(of, _)| *of)
     }
 }
 
@@ -248,13 +258,7 @@ impl Function {
     #[must_use]
     pub fn place(self) -> Option<(String, u32)> {
         let subprogram = self.subprogram();
-        if subprogram.is_null() {
-            return None;
-        }
-        // SAFETY: valid handle of a subprogram.
-        Some((super::debug_info::file_of(subprogram), unsafe {
-            LLVMDISubprogramGetLine(subprogram)
-        }))
+        (!subprogram.is_null()).then(|| Subprogram(subprogram).place())
     }
 }
 

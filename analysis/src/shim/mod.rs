@@ -95,7 +95,8 @@ fn link_instrumented(
     let program = merge::merge(context, inputs)?;
     timings.phase("merge the bitcode");
     let audited = Package::from_environment()?;
-    let opened = audited.as_ref().map(|package| package.open(&program)).unwrap_or_default();
+    let opened =
+        audited.as_ref().map(|package| package.open(context, &program)).unwrap_or_default();
     merge::prune(&program, &opened)?;
     let rules = Rules::from_environment()?;
     if let Some(scaled) = &rules.scaled {

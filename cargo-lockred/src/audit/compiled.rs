@@ -111,7 +111,7 @@ impl Compiled {
         let mut compiled = Self { known: true, ordered: true, ..Self::default() };
         let mut accesses = BTreeMap::new();
         for executable in executables {
-            let audit = sidecar::audit(executable)?;
+            let audit: Audit = sidecar::carried(executable)?;
             let sidecar = sidecar::read(executable)?;
             let places = Places { source, root, sidecar: &sidecar };
             compiled.add(&audit, &places, &mut accesses);

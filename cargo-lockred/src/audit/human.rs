@@ -206,6 +206,11 @@ impl Page<'_> {
             Class::Locked => {
                 let _ = write!(text, "locked({})", object.locks.join(", "));
             }
+            Class::Unknown if !object.through.is_empty() => {
+                let methods: Vec<String> =
+                    object.through.iter().map(|method| format!("`{method}`")).collect();
+                let _ = write!(text, "accessed through {}, not followed", methods.join(", "));
+            }
             class => {
                 let painted = match class {
                     Class::Unprotected => self.style.paint(Paint::Red, class.text()),

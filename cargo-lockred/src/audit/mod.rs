@@ -15,7 +15,7 @@ use crate::baseline::{Baseline, Entry, Found, Place};
 use crate::build::artifact::Built;
 use crate::build::project::Project;
 use crate::cli::audit::AuditOptions;
-use crate::cli::findings::FindingOptions;
+use crate::cli::findings::{FindingOptions, Teller};
 use crate::cli::format::{self, FormatName};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
@@ -43,6 +43,7 @@ pub fn run(options: &AuditOptions) -> Result<Exit> {
     let console = Console::new(display.color, display.quiet);
     let directory = std::env::current_dir()
         .map_err(|e| Error::usage(format!("there is no current directory: {e}")))?;
+    options.findings.told_by(Teller::Audit)?;
     let formats = format::wanted(&options.message_format, false).map_err(Error::usage)?;
     if let Some(other) =
         formats.iter().find(|f| !matches!(f.name, FormatName::Json | FormatName::Sarif))

@@ -60,7 +60,7 @@ pub enum Class {
     Unprotected,
     /// Functions that access it synchronise by atomic operations or locks around that; whether that is enough is not decided.
     Synchronised,
-    /// Nothing of the compiled code accesses it.
+    /// Nothing of the compiled code is seen to access it.
     Unknown,
     /// It may be written through a shared reference, and no such write is seen by its name; there may be others by a pointer to it.
     Unwritten,
@@ -111,6 +111,8 @@ pub struct Object {
     pub class: Class,
     /// Locks, where it is those.
     pub locks: Vec<String>,
+    /// Methods that give it to closures, where no access is seen: what these do could not be followed.
+    pub through: Vec<String>,
     /// Accesses that are not protected, in unsafe code.
     pub unprotected: Vec<Place>,
     /// How many plain accesses are seen that read, and that write.

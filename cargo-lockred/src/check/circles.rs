@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::executable::sidecar;
 use crate::lock_order::{self, Line};
 use lockred_trace::codes::{BugKind, WarningKind};
-use lockred_trace::lock_order::{Circle, Kind};
+use lockred_trace::lock_order::{Circle, Kind, LockOrder};
 use lockred_trace::message::Role;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -140,7 +140,7 @@ impl Circles {
     pub fn told(&self, targets: &[Target], root: &Path) -> Result<Told> {
         let mut told = Told::default();
         for (number, target) in targets.iter().enumerate() {
-            let order = sidecar::lock_order(&target.built.executable)?;
+            let order: LockOrder = sidecar::carried(&target.built.executable)?;
             let label = target.built.label();
             let sidecar = &target.sidecar;
             let names = lock_order::Told { order: &order, sidecar, root, target: &label };

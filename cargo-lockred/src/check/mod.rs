@@ -15,6 +15,7 @@ mod unfinished;
 use crate::baseline::{Baseline, Found};
 use crate::build::artifact::Built;
 use crate::cli::check::CheckOptions;
+use crate::cli::findings::Teller;
 use crate::error::{Error, Result};
 use crate::executable::list::{self, Test};
 use crate::executable::sidecar;
@@ -58,6 +59,7 @@ pub fn run(options: &CheckOptions) -> Result<Exit> {
     let console = Console::new(display.color, display.quiet);
     let directory = std::env::current_dir()
         .map_err(|e| Error::usage(format!("there is no current directory: {e}")))?;
+    options.findings.told_by(Teller::Check)?;
     interrupt::listen();
     let known = known(options)?;
     let mut outputs = Outputs::open(options)?;
@@ -110,6 +112,8 @@ fn find_and_check(
 fn targets(built: Vec<Built>, options: &CheckOptions, console: &Console) -> Result<Vec<Target>> {
     let mut targets = Vec::new();
     let mut skipped = Vec::new();
+    // A file may be part of several targets.
+    let mut lost = BTreeSet::new();
     let any = !built.is_empty();
     for built in built {
         if built.kind == "proc-macro" {
@@ -120,11 +124,14 @@ fn targets(built: Vec<Built>, options: &CheckOptions, console: &Console) -> Resu
         let sidecar = sidecar::read(&built.executable)?;
         let mut tests = list::tests(&built, sidecar.libtest, &options.filter)?;
         let notes = sidecar::notes(&built.executable)?;
-        own_options::give(&mut tests, &notes, &options.search)?;
+        let of_no_test = own_options::give(&mut tests, &notes, &options.search)?;
+        lost.extend(of_no_test.into_iter().map(own_options::lost));
+        let tests = tests.wanted;
         if !tests.is_empty() {
             targets.push(Target { built, sidecar, notes, tests });
         }
     }
+    lost.iter().for_each(|text| console.warning(text));
     if !skipped.is_empty() {
         console.warning(&format!(
             "proc macros run inside of the compiler and cannot be checked: skipped the {}",

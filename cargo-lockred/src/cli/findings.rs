@@ -1,5 +1,6 @@
-//! Options of `check` that say which findings fail it: levels of warnings, and a baseline of known ones.
+//! Options of `check` and `audit` that say which findings fail them: levels of warnings, and a baseline of known ones.
 
+use crate::error::{Error, Result};
 use clap::Args;
 use lockred_trace::codes::{BugKind, WarningKind};
 use std::collections::BTreeSet;
@@ -45,7 +46,7 @@ pub enum Wanted {
 }
 
 impl Wanted {
-    fn parse(text: &str) -> Result<Self, String> {
+    fn parse(text: &str) -> std::result::Result<Self, String> {
         if text == "warnings" {
             return Ok(Self::All);
         }
@@ -64,6 +65,44 @@ impl Wanted {
     }
 }
 
+/// Who tells warnings.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Teller {
+    /// `cargo lockred check`, of what happens in tests.
+    Check,
+    /// `cargo lockred audit`, of what the code says.
+    Audit,
+}
+
+impl Teller {
+    /// Whether it ever tells a warning.
+    const fn tells(self, kind: WarningKind) -> bool {
+        match kind {
+            WarningKind::LockOrder => true,
+            WarningKind::LockingDiscipline
+            | WarningKind::Atomicity
+            | WarningKind::Leak
+            | WarningKind::ThreadPanicked
+            | WarningKind::ThreadStuck => matches!(self, Self::Check),
+            WarningKind::UnprotectedWrite
+            | WarningKind::UnboundedImpl
+            | WarningKind::UnpairedAtomic
+            | WarningKind::LockAcrossAwait
+            | WarningKind::LockAcrossThread
+            | WarningKind::BlockingUnderLock
+            | WarningKind::UnlockedRead => matches!(self, Self::Audit),
+        }
+    }
+
+    /// What its command is called, and the other one.
+    const fn names(self) -> [&'static str; 2] {
+        match self {
+            Self::Check => ["check", "audit"],
+            Self::Audit => ["audit", "check"],
+        }
+    }
+}
+
 /// The name of a warning, as in JSON.
 pub fn name(kind: WarningKind) -> String {
     serde_name(&kind)
@@ -75,6 +114,31 @@ fn serde_name(kind: &impl serde::Serialize) -> String {
 }
 
 impl FindingOptions {
+    /// Refuses warnings that this command never tells: who denies one would take silence for an answer.
+    ///
+    /// # Errors
+    /// When one is named.
+    pub fn told_by(&self, teller: Teller) -> Result<()> {
+        let named = |option: &'static str, list: &[Wanted]| {
+            let one = |wanted: &Wanted| match wanted {
+                Wanted::One(kind) => Some((option, *kind)),
+                Wanted::All => None,
+            };
+            list.iter().filter_map(one).collect::<Vec<_>>()
+        };
+        let strictly = strict().into_iter().filter(|_| self.strict).map(|kind| ("--strict", kind));
+        let all = [named("--deny", &self.deny), named("--allow", &self.allow)];
+        let mut lost = all.into_iter().flatten().chain(strictly);
+        let Some((option, kind)) = lost.find(|(_, kind)| !teller.tells(*kind)) else {
+            return Ok(());
+        };
+        let [own, other] = teller.names();
+        let (name, code) = (name(kind), kind.code());
+        let message =
+            format!("`cargo lockred {own}` never tells {name} ({code}): {option} is of no effect");
+        Err(Error::usage(message).hint(format!("`cargo lockred {other}` does")))
+    }
+
     /// Whether tests fail for a warning.
     pub fn denies(&self, kind: WarningKind) -> bool {
         let named = |list: &[Wanted]| list.contains(&Wanted::One(kind));
@@ -121,6 +185,34 @@ mod tests {
             these.denies(leak) && !these.allows(leak),
             "what is said twice fails rather than hides"
         );
+    }
+
+    #[test]
+    fn what_a_command_never_tells_cannot_be_denied_there() {
+        let said = |teller, these: FindingOptions| {
+            let error = these.told_by(teller).unwrap_err();
+            (error.message, error.hint.unwrap())
+        };
+        let (message, hint) = said(Teller::Check, options(&["leak", "LR0201"], &[], false));
+        assert_eq!(
+            message,
+            "`cargo lockred check` never tells unprotected-write (LR0201): --deny is of no effect"
+        );
+        assert_eq!(hint, "`cargo lockred audit` does");
+        let (message, hint) = said(Teller::Audit, options(&["warnings"], &["leak"], false));
+        assert!(message.ends_with("leak (LR0104): --allow is of no effect"), "{message}");
+        assert_eq!(hint, "`cargo lockred check` does");
+        let (message, _) = said(Teller::Audit, options(&[], &[], true));
+        assert!(message.ends_with("thread-stuck (LR0106): --strict is of no effect"), "{message}");
+        for (teller, these) in [
+            (Teller::Check, options(&["warnings", "LR0101", "LR0106"], &["leak"], true)),
+            (Teller::Audit, options(&["warnings", "LR0101"], &["LR0207"], false)),
+        ] {
+            assert!(these.told_by(teller).is_ok(), "{teller:?}: {these:?}");
+        }
+        for kind in WarningKind::ALL {
+            assert!(Teller::Check.tells(*kind) || Teller::Audit.tells(*kind), "{kind:?}");
+        }
     }
 
     #[test]

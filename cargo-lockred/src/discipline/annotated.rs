@@ -5,12 +5,12 @@
 
 use super::exclusive;
 use super::facts::{Facts, Field, Lock, Place};
-use super::warning::{does, shown};
+use super::warning::{NO_RACE, does, shown};
 use crate::executable::symbols::{Frame, Origin};
 use crate::report::bug::with_main;
 use crate::report::{self, Report, Severity};
 use lockred_trace::codes::WarningKind;
-use lockred_trace::message::{Broken, BrokenRule};
+use lockred_trace::message::{Broken, BrokenRule, Role};
 use lockred_trace::notes::Note;
 use std::path::Path;
 
@@ -100,16 +100,30 @@ fn broken(facts: &Facts, note: &Note, executable: &Path) -> Option<Wrong> {
     };
     let does =
         |place: &Place, end: &str| shown(place, format!("{} `{name}` here{end}", does(place)));
-    let breaking = breaking.into_iter().map(|place| does(place, &without));
+    let breaking = breaking
+        .into_iter()
+        .map(|place| does(place, &format!("{without}{}", under_another(place))));
     let keeping = keeping.into_iter().map(|place| does(place, ""));
     let report = Report {
         severity: Severity::Warning,
         code: Some(WarningKind::LockingDiscipline.code()),
         title: format!("locking discipline: {title}"),
         places: breaking.chain(keeping).chain([said(note)]).collect(),
-        notes: Vec::new(),
+        notes: vec![NO_RACE.into()],
     };
     Some(Wrong { report, fields: fields.into_iter().map(|(name, _)| name.clone()).collect() })
+}
+
+/// The locks that a place holds, for what that may be worth.
+fn under_another(place: &Place) -> String {
+    // As notes call them: by the innermost type, without the crate.
+    let innermost = place.held.iter().filter_map(|held| held.names.last());
+    let own = |name: &String| {
+        let name = name.trim_start_matches("static ");
+        format!("`{}`", name.rsplit("::").next().unwrap_or(name))
+    };
+    let names: Vec<String> = innermost.map(own).collect();
+    if names.is_empty() { String::new() } else { format!(", under {}", names.join(" and ")) }
 }
 
 /// The report of a predicate that says nothing.
@@ -119,11 +133,11 @@ fn invalid_predicate(name: &str, note: &Note, broken: &Broken, frames: &[Frame])
     let (title, label) = match broken.rule {
         BrokenRule::Both => (
             format!("`{condition}` is satisfied by two threads at a time, {first} and {second}"),
-            "behind this, both satisfy it".to_owned(),
+            "after this, both satisfy it".to_owned(),
         ),
         BrokenRule::Lost => (
             format!("`{condition}` is satisfied by {first} until {second} makes it false"),
-            format!("behind this, {first} does not satisfy it any more"),
+            format!("after this, {first} does not satisfy it any more"),
         ),
     };
     let frames = frames.to_vec();
@@ -143,11 +157,11 @@ fn said(note: &Note) -> report::Place {
         function: String::new(),
         file: note.file.clone(),
         line: note.line,
-        column: 1,
+        column: 0,
         origin: Origin::User,
     };
     let (label, frames) = ("said here".to_owned(), vec![frame]);
-    report::Place { role: None, thread: String::new(), label, frames, order: None }
+    report::Place { role: Some(Role::Said), thread: String::new(), label, frames, order: None }
 }
 
 impl Claim {

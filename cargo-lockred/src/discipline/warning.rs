@@ -6,6 +6,9 @@ use crate::report::{self, Report, Severity, render};
 use lockred_trace::codes::WarningKind;
 use lockred_trace::message::Role;
 
+/// What is known beyond the warning, which is told of tests without a bug.
+pub const NO_RACE: &str = "no interleaving that was run has a data race there: something else orders it, which may be meant";
+
 /// The warnings of one test, each with the name of its field.
 pub fn all(facts: &Facts) -> Vec<(&String, Report)> {
     let fields = facts.fields.iter();
@@ -36,9 +39,7 @@ fn warning(name: &str, found: &Exceptions<'_>) -> Report {
         code: Some(WarningKind::LockingDiscipline.code()),
         title,
         places: without.chain(under).collect(),
-        notes: vec![
-            "no interleaving that was run has a data race there: something else orders it, which may be meant".into(),
-        ],
+        notes: vec![NO_RACE.into()],
     }
 }
 

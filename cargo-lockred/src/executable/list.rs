@@ -19,28 +19,39 @@ pub struct Test {
     pub own: Option<OwnOptions>,
 }
 
-/// The wanted tests of an executable, in its own order. Without `libtest` it is one test by itself.
+/// The tests of one executable.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Tests {
+    /// Those that are wanted, in its own order.
+    pub wanted: Vec<Test>,
+    /// The names of all that libtest runs, wanted or not.
+    pub all: HashSet<String>,
+}
+
+/// The tests of an executable. Without `libtest` it is one test by itself.
 ///
 /// # Errors
 /// When a libtest executable cannot list its tests.
-pub fn tests(built: &Built, libtest: bool, filter: &FilterOptions) -> Result<Vec<Test>> {
+pub fn tests(built: &Built, libtest: bool, filter: &FilterOptions) -> Result<Tests> {
     if !libtest {
         // One test of its own; it is never an ignored one.
         let wanted = !filter.ignored && filter.wants(&built.target);
         let test =
             Test { name: built.target.clone(), arguments: Vec::new(), libtest: false, own: None };
-        return Ok(wanted.then_some(test).into_iter().collect());
+        let wanted = wanted.then_some(test).into_iter().collect();
+        return Ok(Tests { wanted, all: HashSet::new() });
     }
     let all = list(built, &[])?;
     let ignored: HashSet<String> = list(built, &["--ignored"])?.into_iter().collect();
-    let wanted = all.into_iter().filter(|name| {
-        let counts = match ignored.contains(name) {
+    let wanted = all.iter().filter(|name| {
+        let counts = match ignored.contains(*name) {
             true => filter.ignored || filter.include_ignored,
             false => !filter.ignored,
         };
         counts && filter.wants(name)
     });
-    let test = |name: String| {
+    let test = |name: &String| {
+        let name = name.clone();
         let mut arguments =
             vec![name.clone(), "--exact".into(), "--nocapture".into(), "--test-threads=1".into()];
         if ignored.contains(&name) {
@@ -48,7 +59,8 @@ pub fn tests(built: &Built, libtest: bool, filter: &FilterOptions) -> Result<Vec
         }
         Test { name, arguments, libtest: true, own: None }
     };
-    Ok(wanted.map(test).collect())
+    let wanted = wanted.map(test).collect();
+    Ok(Tests { wanted, all: all.into_iter().collect() })
 }
 
 /// The names that `--list` prints.

@@ -1,10 +1,8 @@
 //! Reading the sidecar, the plan, the order of locks, the audit and the notes out of an executable.
 
 use crate::error::{Error, Result};
-use lockred_trace::audit::{self, Audit};
-use lockred_trace::lock_order::{self, LockOrder};
 use lockred_trace::notes::{self, Note};
-use lockred_trace::plan::{self, Plan};
+use lockred_trace::section::Section;
 use lockred_trace::sites::{SECTION, Sidecar};
 use object::{Object, ObjectSection};
 use std::path::Path;
@@ -17,28 +15,12 @@ pub fn read(executable: &Path) -> Result<Sidecar> {
     section(executable, SECTION, Sidecar::decode)
 }
 
-/// The plan of an executable.
+/// What an executable carries in a section of its own: a plan, an order of locks, an audit.
 ///
 /// # Errors
 /// As for [`read`].
-pub fn plan(executable: &Path) -> Result<Plan> {
-    section(executable, plan::SECTION, Plan::decode)
-}
-
-/// The order of locks of an executable.
-///
-/// # Errors
-/// As for [`read`].
-pub fn lock_order(executable: &Path) -> Result<LockOrder> {
-    section(executable, lock_order::SECTION, LockOrder::decode)
-}
-
-/// The audit of an executable.
-///
-/// # Errors
-/// As for [`read`].
-pub fn audit(executable: &Path) -> Result<Audit> {
-    section(executable, audit::SECTION, Audit::decode)
+pub fn carried<T: Section>(executable: &Path) -> Result<T> {
+    section(executable, T::NAME, T::decode)
 }
 
 /// The notes of an executable; many have none.

@@ -271,6 +271,7 @@ impl Names<'_> {
             Role::Allocated => "allocated the block here".into(),
             Role::NotifiedNobody => "notified here, when nobody waited".into(),
             Role::NotifiedOther => "notified here, and woke another one".into(),
+            Role::Said => "said here".into(),
         }
     }
 }

@@ -61,9 +61,9 @@ impl Place {
 
     /// Whether the report is mainly about this place, rather than about how it came to it.
     pub fn is_primary(&self) -> bool {
-        use Role::{Allocated, NotifiedNobody, NotifiedOther, WeakOrder};
+        use Role::{Allocated, NotifiedNobody, NotifiedOther, Said, WeakOrder};
         let leads_to_it =
-            |role| matches!(role, Allocated | NotifiedNobody | NotifiedOther | WeakOrder);
+            |role| matches!(role, Allocated | NotifiedNobody | NotifiedOther | Said | WeakOrder);
         !self.role.is_some_and(|role: Role| role.is_lock() || leads_to_it(role))
     }
 }

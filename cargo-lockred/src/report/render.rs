@@ -96,6 +96,10 @@ fn unplaced(places: &[Place], shown: &[Annotated<'_>]) -> Vec<String> {
 
 /// The stack of a place as a list, each line with a line break before it.
 fn stack(place: &Place, stacks: Stacks) -> Option<String> {
+    // What the program says is no call.
+    if place.role == Some(Role::Said) {
+        return None;
+    }
     let user = |frame: &&Frame| frame.origin == Origin::User;
     let all = stacks == Stacks::Full || !place.frames.iter().any(|frame| user(&frame));
     let mut shown: Vec<&Frame> = place.frames.iter().filter(|frame| all || user(frame)).collect();

@@ -13,9 +13,14 @@ unsafe extern "C" {
 #[must_use]
 pub struct __Atomic(());
 
-/// A block of this name begins.
+/// What `here` is called in the block that it stands in.
+const HERE: &str = "::__lockred_here";
+
+/// A block begins, which is called as the function is that `here` stands in: `krate::module::Type::method`.
 #[doc(hidden)]
-pub fn __atomic(text: &'static str) -> __Atomic {
+pub fn __atomic<F: Fn()>(_here: F) -> __Atomic {
+    let text = core::any::type_name::<F>();
+    let text = text.strip_suffix(HERE).unwrap_or(text);
     #[cfg(lockred)]
     // SAFETY: the hook's contract is that the text lives as long as the program.
     unsafe {

@@ -1,11 +1,9 @@
 //! What a package does with memory that threads share, as far as its compiled code tells: found by the shim, kept in the executable, and joined
 //! with the source by `cargo lockred audit`.
 
+use crate::section::Section;
 use crate::sites::SiteId;
 use serde::{Deserialize, Serialize};
-
-/// ELF section that holds the encoded [`Audit`].
-pub const SECTION: &str = "lockred_audit";
 
 /// A file with what is audited, a [`Line`] each: an environment variable that cargo-lockred sets and the shim reads.
 pub const AUDIT: &str = "LOCKRED_AUDIT";
@@ -220,78 +218,14 @@ pub struct Audit {
     pub calls: Vec<Call>,
 }
 
-impl Audit {
-    /// The bytes to put into [`SECTION`].
-    ///
-    /// # Panics
-    /// Never: strings and numbers can be written.
-    #[must_use]
-    pub fn encode(&self) -> Vec<u8> {
-        serde_json::to_vec(&(crate::FORMAT_VERSION, self))
-            .expect("strings and numbers can be written")
-    }
-
-    /// Reads what [`Audit::encode`] wrote; trailing zero bytes are ignored.
-    ///
-    /// # Errors
-    /// When the bytes are no audit, or one of another version.
-    pub fn decode(bytes: &[u8]) -> Result<Self, String> {
-        let end = bytes.iter().rposition(|&b| b != 0).map_or(0, |i| i + 1);
-        let (version, audit): (u32, Self) =
-            serde_json::from_slice(&bytes[..end]).map_err(|e| e.to_string())?;
-        match version {
-            crate::FORMAT_VERSION => Ok(audit),
-            other => Err(format!("its audit is of format version {other}")),
-        }
-    }
+impl Section for Audit {
+    const NAME: &'static str = "lockred_audit";
+    const WHAT: &'static str = "audit";
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_audit_is_read_as_it_was_written_and_nothing_else_is() {
-        let held = Held { lock: "Pool.lock".into(), site: SiteId(3) };
-        let audit = Audit {
-            known: true,
-            ordered: true,
-            functions: vec![Function { name: "f".into(), file: "src/lib.rs".into(), line: 7 }],
-            accesses: vec![Access {
-                site: SiteId(1),
-                object: "Pool.free".into(),
-                write: true,
-                way: Way::Raw,
-                locks: vec!["Pool.lock".into()],
-                acquired: false,
-                released: true,
-            }],
-            atomics: vec![Atomic {
-                site: SiteId(2),
-                object: "Pool.count".into(),
-                kind: Kind::Exchange,
-                order: Order::AcqRel,
-                failure: Some(Order::Relaxed),
-            }],
-            acquires: vec![Acquire {
-                site: SiteId(4),
-                lock: "Pool.other".into(),
-                shared: false,
-                held: Some(held.clone()),
-            }],
-            calls: vec![Call {
-                site: SiteId(5),
-                from: 0,
-                to: None,
-                callee: "std::thread::sleep".into(),
-                held: vec![held],
-            }],
-        };
-        let mut bytes = audit.encode();
-        bytes.extend([0; 3]);
-        assert_eq!(Audit::decode(&bytes), Ok(audit));
-        assert!(Audit::decode(b"[99,{}]").is_err());
-    }
 
     #[test]
     fn lines_are_read_as_they_were_written() {

@@ -53,6 +53,7 @@ closed_list! {
         LockAcrossAwait "LR0204" "a lock may be held across await",
         LockAcrossThread "LR0205" "a lock may be held while a thread is started or joined",
         BlockingUnderLock "LR0206" "a lock may be held while its holder waits for something else",
+        UnlockedRead "LR0207" "unsafe code may read without a lock what is written under one",
     }
 }
 

@@ -9,6 +9,7 @@
 //! | [`schedule`] | runtime | runtime (replay), cargo-lockred (files) |
 //! | [`message`] | runtime (outcome of an exploration or a replay) | cargo-lockred |
 //! | [`sealed`] | runtime (checkpoints), cargo-lockred (finished tests) | both |
+//! | [`section`] | analysis (the shim), into the executable: how the next three are kept | cargo-lockred, runtime |
 //! | [`plan`] | analysis (the shim), into the executable | cargo-lockred |
 //! | [`lock_order`] | analysis (the shim), into the executable | cargo-lockred; runtime, to compare it |
 //! | [`audit`] | analysis (the shim), into the executable | cargo-lockred |
@@ -28,6 +29,7 @@ pub mod notes;
 pub mod plan;
 pub mod schedule;
 pub mod sealed;
+pub mod section;
 pub mod session;
 pub mod sites;
 

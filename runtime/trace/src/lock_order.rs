@@ -1,10 +1,8 @@
 //! In which order a program may acquire its locks: found by the shim, kept in the executable, and told by `cargo lockred plan`.
 
+use crate::section::Section;
 use crate::sites::SiteId;
 use serde::{Deserialize, Serialize};
-
-/// ELF section that holds the encoded [`LockOrder`].
-pub const SECTION: &str = "lockred_order";
 
 /// Set to 1: the shim finds the order of locks.
 pub const LOCK_ORDER: &str = "LOCKRED_LOCK_ORDER";
@@ -94,65 +92,15 @@ pub struct LockOrder {
     pub circles: Vec<Circle>,
 }
 
+impl Section for LockOrder {
+    const NAME: &'static str = "lockred_order";
+    const WHAT: &'static str = "order of locks";
+}
+
 impl LockOrder {
-    /// The bytes to put into [`SECTION`].
-    ///
-    /// # Panics
-    /// Never: strings and numbers can be written.
-    #[must_use]
-    pub fn encode(&self) -> Vec<u8> {
-        serde_json::to_vec(&(crate::FORMAT_VERSION, self))
-            .expect("strings and numbers can be written")
-    }
-
-    /// Reads what [`LockOrder::encode`] wrote; trailing zero bytes are ignored.
-    ///
-    /// # Errors
-    /// When the bytes are no order of locks, or one of another version.
-    pub fn decode(bytes: &[u8]) -> Result<Self, String> {
-        let end = bytes.iter().rposition(|&b| b != 0).map_or(0, |i| i + 1);
-        let (version, order): (u32, Self) =
-            serde_json::from_slice(&bytes[..end]).map_err(|e| e.to_string())?;
-        match version {
-            crate::FORMAT_VERSION => Ok(order),
-            other => Err(format!("its order of locks is of format version {other}")),
-        }
-    }
-
     /// A lock's name; empty when out of range.
     #[must_use]
     pub fn lock(&self, index: u32) -> &str {
         self.locks.get(index as usize).map_or("", String::as_str)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_order_is_read_as_it_was_written_and_nothing_else_is() {
-        let taken = Taken { locks: vec![0], site: SiteId(3), call: SiteId(2), shared: false };
-        let nesting = Nesting {
-            held: taken.clone(),
-            wanted: taken,
-            apart: Some(-8),
-            within: "f".into(),
-            gates: vec![0],
-            threads: vec![0],
-        };
-        let circle = Circle { kind: Kind::SameKind, nestings: vec![0], locks: vec![0] };
-        let order = LockOrder {
-            known: true,
-            locks: vec!["A".into()],
-            threads: vec!["main".into()],
-            nestings: vec![nesting],
-            left_out: vec![SiteId(4)],
-            circles: vec![circle],
-        };
-        let mut bytes = order.encode();
-        bytes.extend([0; 3]);
-        assert_eq!(LockOrder::decode(&bytes), Ok(order));
-        assert!(LockOrder::decode(b"[99,{}]").is_err());
     }
 }

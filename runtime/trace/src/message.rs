@@ -356,6 +356,8 @@ pub enum Role {
     NotifiedOther,
     /// An atomic operation whose memory order is too weak to order two accesses: see `order`.
     WeakOrder,
+    /// The program says here how something is meant to be.
+    Said,
 }
 
 impl Role {

@@ -1,10 +1,9 @@
 //! What becomes of each access of a program to memory, and by which rule: decided by the shim, kept in the executable, and told by
 //! `cargo lockred plan`.
 
+use crate::section::Section;
 use serde::{Deserialize, Serialize};
 
-/// ELF section that holds the encoded [`Plan`].
-pub const SECTION: &str = "lockred_plan";
 /// Names of rules that a build does not use, one a line: an environment variable that cargo-lockred sets and the shim reads.
 pub const WITHOUT: &str = "LOCKRED_WITHOUT_RULES";
 /// Set to 1: every access has a hook, and those that need none or a lesser one are announced by their claim before.
@@ -264,7 +263,8 @@ pub struct Row {
 }
 
 /// The decisions of one executable.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(into = "Packed", try_from = "Packed")]
 pub struct Plan {
     /// Strings that the rows refer to.
     pub strings: Vec<String>,
@@ -272,43 +272,35 @@ pub struct Plan {
     pub rows: Vec<Row>,
 }
 
-/// A row as it is kept.
-type Packed = (u32, u32, u32, u32, u32);
+/// A plan as it is kept: its rows without names of fields, of which there may be a hundred thousand.
+type Packed = (Vec<String>, Vec<(u32, u32, u32, u32, u32)>);
 
-impl Plan {
-    /// The bytes to put into [`SECTION`].
-    ///
-    /// # Panics
-    /// Never: strings and numbers can be written.
-    #[must_use]
-    pub fn encode(&self) -> Vec<u8> {
-        let pack = |row: &Row| -> Packed {
-            (row.function, row.file, row.line, row.reason as u32, row.count)
-        };
-        let rows: Vec<Packed> = self.rows.iter().map(pack).collect();
-        serde_json::to_vec(&(crate::FORMAT_VERSION, &self.strings, rows))
-            .expect("strings and numbers can be written")
+impl From<Plan> for Packed {
+    fn from(plan: Plan) -> Self {
+        let pack = |row: Row| (row.function, row.file, row.line, row.reason as u32, row.count);
+        (plan.strings, plan.rows.into_iter().map(pack).collect())
     }
+}
 
-    /// Reads what [`Plan::encode`] wrote; trailing zero bytes are ignored.
-    ///
-    /// # Errors
-    /// When the bytes are no plan, or one of another version.
-    pub fn decode(bytes: &[u8]) -> Result<Self, String> {
-        let end = bytes.iter().rposition(|&b| b != 0).map_or(0, |i| i + 1);
-        let (version, strings, packed): (u32, Vec<String>, Vec<Packed>) =
-            serde_json::from_slice(&bytes[..end]).map_err(|e| e.to_string())?;
-        if version != crate::FORMAT_VERSION {
-            return Err(format!("its plan is of format version {version}"));
-        }
-        let row = |(function, file, line, reason, count): Packed| {
+impl TryFrom<Packed> for Plan {
+    type Error = &'static str;
+
+    fn try_from((strings, rows): Packed) -> Result<Self, Self::Error> {
+        let row = |(function, file, line, reason, count)| {
             let reason = Reason::from_code(reason).ok_or("its plan has an unknown reason")?;
             Ok(Row { function, file, line, reason, count })
         };
-        let rows: Result<Vec<Row>, &str> = packed.into_iter().map(row).collect();
-        Ok(Self { strings, rows: rows? })
+        let rows = rows.into_iter().map(row).collect::<Result<_, _>>()?;
+        Ok(Self { strings, rows })
     }
+}
 
+impl Section for Plan {
+    const NAME: &'static str = "lockred_plan";
+    const WHAT: &'static str = "plan";
+}
+
+impl Plan {
     /// A string; empty when out of range.
     #[must_use]
     pub fn string(&self, index: u32) -> &str {
@@ -333,10 +325,9 @@ mod tests {
     fn a_plan_is_read_as_it_was_written_and_nothing_else_is() {
         let row = Row { function: 0, file: 1, line: 7, reason: Reason::Heap, count: 2 };
         let plan = Plan { strings: vec!["f".into(), "f.rs".into()], rows: vec![row] };
-        let mut bytes = plan.encode();
-        bytes.extend([0; 3]);
-        assert_eq!(Plan::decode(&bytes), Ok(plan));
-        assert!(Plan::decode(b"[1,[],[[0,0,0,99,1]]]").is_err());
-        assert!(Plan::decode(b"[0,[],[]]").is_err());
+        assert_eq!(Plan::decode(&plan.encode()), Ok(plan));
+        assert_eq!(Plan::decode(b"[1,[[],[]]]"), Ok(Plan::default()));
+        let error = Plan::decode(b"[1,[[],[[0,0,0,99,1]]]]").unwrap_err();
+        assert!(error.contains("unknown reason"), "{error}");
     }
 }

@@ -69,8 +69,8 @@ impl Sidecar {
     /// # Errors
     /// When the bytes are no sidecar, or one of another format version.
     pub fn decode(bytes: &[u8]) -> Result<Self, String> {
-        let end = bytes.iter().rposition(|&b| b != 0).map_or(0, |i| i + 1);
-        let sidecar: Self = serde_json::from_slice(&bytes[..end]).map_err(|e| e.to_string())?;
+        let bytes = crate::section::without_padding(bytes);
+        let sidecar: Self = serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
         if sidecar.version != crate::FORMAT_VERSION {
             return Err(format!(
                 "the executable was instrumented by format version {}, this is version {}",

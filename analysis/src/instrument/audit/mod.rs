@@ -3,6 +3,8 @@
 //! Told is what is compiled of the package's files; code of std that is inlined into them counts as theirs. Nothing of it decides about
 //! instrumentation.
 
+mod behind;
+mod callers;
 mod names;
 mod order;
 mod package;
@@ -12,11 +14,12 @@ pub use package::Package;
 use super::sites::Sites;
 use crate::facts::Index;
 use crate::facts::flow::{Point, Points};
-use crate::llvm::{Context, Function, Instruction, Module, Opcode};
+use crate::llvm::{Context, Function, Instruction, Module, Opcode, Subprogram};
 use crate::locksets::{Lock, Locksets, Taken};
 use crate::plan::{Direction, accesses};
 use crate::recognise::{demangle, path_of};
 use crate::sharing::{Reach, Sharing};
+use callers::Callers;
 use lockred_trace::audit::{Access, Acquire, Atomic, Audit, Call, Held, Kind, Order};
 use lockred_trace::audit::{Function as Compiled, Way};
 use lockred_trace::hooks;
@@ -33,7 +36,7 @@ pub struct Input<'a> {
 }
 
 /// Functions whose path begins so do nothing by themselves that is told; they may call what they are given.
-const QUIET: &[&str] = &["core::", "alloc::", "hashbrown::", "llvm.", "[", "(", "&", "*"];
+const QUIET: &[&str] = &["core::", "alloc::", "hashbrown::", "llvm.", "[", "(", "&", "*", "<*"];
 
 /// What these call is called by another thread.
 const ELSEWHERE: &[&str] = &["std::thread::"];
@@ -51,7 +54,10 @@ pub fn audit(
         module.functions().into_iter().filter(|f| !f.is_declaration()).collect();
     let own: Vec<Function> = functions.iter().copied().filter(|f| package.has(*f)).collect();
     let numbers = own.iter().enumerate().map(|(number, &f)| (f, number as u32)).collect();
+    let callers = Callers::default();
     let mut auditor = Auditor {
+        callers: &callers,
+        behind: behind::Accesses::default(),
         context,
         module,
         package,
@@ -76,6 +82,7 @@ pub fn audit(
         let name = demangle(&function.name());
         auditor.audit.functions.push(Compiled { name, file, line });
     }
+    auditor.inlined(&functions);
     for function in functions {
         auditor.function(function);
     }
@@ -94,6 +101,8 @@ pub fn audit(
 }
 
 struct Auditor<'a> {
+    callers: &'a Callers,
+    behind: behind::Accesses,
     context: Context,
     module: &'a Module,
     package: &'a Package,
@@ -113,6 +122,27 @@ struct Auditor<'a> {
 }
 
 impl Auditor<'_> {
+    /// Functions of the package of which only what was inlined is left.
+    fn inlined(&mut self, functions: &[Function]) {
+        let mut known: HashSet<Subprogram> = HashSet::new();
+        let mut places: BTreeSet<(String, u32)> =
+            self.audit.functions.iter().map(|it| (it.file.clone(), it.line)).collect();
+        let blocks = functions.iter().flat_map(|function| function.blocks());
+        for at in blocks.flat_map(|block| block.instructions()) {
+            let mut location = at.location();
+            while let Some(inner) = location {
+                location = inner.inlined_at();
+                let subprogram = inner.subprogram(self.context).filter(|it| known.insert(*it));
+                let Some(subprogram) = subprogram else { continue };
+                let (file, line) = subprogram.place();
+                if self.package.has_file(&file) && places.insert((file.clone(), line)) {
+                    let name = demangle(&subprogram.symbol(self.context));
+                    self.audit.functions.push(Compiled { name, file, line });
+                }
+            }
+        }
+    }
+
     fn function(&mut self, function: Function) {
         let all: Vec<Instruction> =
             function.blocks().iter().flat_map(|block| block.instructions()).collect();
@@ -122,7 +152,7 @@ impl Auditor<'_> {
             return;
         }
         let (context, module, package) = (self.context, self.module, self.package);
-        let mut names = Names::of(context, module, package, function);
+        let mut names = Names::of(context, module, package, self.callers, function);
         let around = self.synchronises.around(function);
         for at in all {
             let around = around.get(&at).copied().unwrap_or_default();
@@ -134,7 +164,10 @@ impl Auditor<'_> {
                 Opcode::AtomicRmw | Opcode::CompareExchange | Opcode::Fence => {
                     self.atomic(&mut names, function, at);
                 }
-                Opcode::Call => self.call(function, at),
+                Opcode::Call => {
+                    self.called(&mut names, function, at, around);
+                    self.call(function, at);
+                }
                 _ => {}
             }
         }
@@ -148,13 +181,13 @@ impl Auditor<'_> {
         around: order::Does,
     ) {
         for (number, access) in accesses(self.module, at).into_iter().enumerate() {
-            let reach = self
-                .input
-                .map(|input| input.sharing.reach_of_value(self.module, input.index, access.start));
-            if reach.is_some_and(|reach| reach != Reach::Shared) {
+            if !self.is_shared(access.start) {
                 continue;
             }
-            let (object, way) = names.name(access.start);
+            let (object, mut way) = names.name(access.start);
+            if access.direction == Direction::Write && is_of_box(at) {
+                way = Way::Exclusive;
+            }
             if object.is_empty() && way == Way::Exclusive {
                 continue;
             }
@@ -172,6 +205,57 @@ impl Auditor<'_> {
                 released: around.releases,
             });
         }
+    }
+
+    /// Whether threads may share what an address points to.
+    fn is_shared(&self, address: crate::llvm::Value) -> bool {
+        let reach =
+            |input: &Input<'_>| input.sharing.reach_of_value(self.module, input.index, address);
+        self.input.is_none_or(|input| reach(input) == Reach::Shared)
+    }
+
+    /// What a function of another crate accesses for the package, where it is called.
+    fn called(
+        &mut self,
+        names: &mut Names<'_>,
+        function: Function,
+        at: Instruction,
+        around: order::Does,
+    ) {
+        let does = self.synchronises.does(at);
+        let mut locks: Vec<String> = self.under(at).into_iter().map(|held| held.lock).collect();
+        locks.sort_unstable();
+        for (access, argument) in self.behind.through(self.module, self.package, at) {
+            if !self.is_shared(argument) {
+                continue;
+            }
+            let (object, way) = names.behind_address(argument, access.offset);
+            if object.is_empty() {
+                continue;
+            }
+            self.audit.accesses.push(Access {
+                site: self.sites.of(self.context, function, at),
+                object,
+                write: access.write,
+                way,
+                locks: locks.clone(),
+                acquired: around.acquires || does.acquires,
+                released: around.releases || does.releases,
+            });
+        }
+    }
+
+    /// Locks that are surely held at a call, as far as the caller has acquired them.
+    fn under(&mut self, at: Instruction) -> BTreeSet<Held> {
+        let mut held = BTreeSet::new();
+        if let (Some(input), Some(&point)) = (self.input, self.points.get(&at)) {
+            for (place, acquired) in input.locksets.under_locks(point) {
+                if !self.is_own(input.points.instruction(acquired)) {
+                    held.insert(self.asked(input.points.instruction(place)));
+                }
+            }
+        }
+        held
     }
 
     fn held(&self, names: &mut Names<'_>, lock: Lock, address: crate::llvm::Value) -> String {
@@ -218,17 +302,10 @@ impl Auditor<'_> {
             return;
         }
         let to = callee.and_then(|callee| self.numbers.get(&callee)).copied();
-        let path = callee.map(|callee| path_of(&demangle(&callee.name()))).unwrap_or_default();
-        let mut held = BTreeSet::new();
-        if let (Some(input), Some(&point)) = (self.input, self.points.get(&at)) {
-            for (place, acquired) in input.locksets.under_locks(point) {
-                if !self.is_own(input.points.instruction(acquired)) {
-                    held.insert(self.asked(input.points.instruction(place)));
-                }
-            }
-        }
+        let name = callee.map(|callee| demangle(&callee.name())).unwrap_or_default();
+        let path = path_of(&name);
+        let held: Vec<Held> = self.under(at).into_iter().collect();
         let site = self.sites.of(self.context, function, at);
-        let held: Vec<Held> = held.into_iter().collect();
         let given_back = match (callee, to) {
             (Some(callee), None) => self.called_back(callee, &path),
             _ => Vec::new(),
@@ -237,7 +314,9 @@ impl Auditor<'_> {
             let (callee, held) = (String::new(), held.clone());
             self.audit.calls.push(Call { site, from, to: Some(to), callee, held });
         }
-        if to.is_some() || !QUIET.iter().any(|quiet| path.starts_with(quiet)) {
+        // Methods of pointers are called by what these point to in plain paths.
+        let is_quiet = |quiet: &&str| path.starts_with(quiet) || name.starts_with(quiet);
+        if to.is_some() || !QUIET.iter().any(is_quiet) {
             self.audit.calls.push(Call { site, from, to, callee: path, held });
         }
     }
@@ -290,7 +369,7 @@ impl Auditor<'_> {
             return known.clone();
         }
         let function = at.function();
-        let mut names = Names::of(self.context, self.module, self.package, function);
+        let mut names = Names::of(self.context, self.module, self.package, self.callers, function);
         let held = Held { lock: names.lock(at), site: self.sites.of(self.context, function, at) };
         self.asked.insert(at, held.clone());
         held
@@ -318,6 +397,11 @@ impl Auditor<'_> {
             self.audit.acquires.push(Acquire { site, lock, shared, held });
         }
     }
+}
+
+/// Whether an instruction is a part of `Box::new` and its kind: nobody else has what they write.
+fn is_of_box(at: Instruction) -> bool {
+    at.location().is_some_and(|location| location.file().ends_with("alloc/src/boxed.rs"))
 }
 
 /// The order as it is told.

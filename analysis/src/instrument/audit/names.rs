@@ -2,12 +2,14 @@
 //!
 //! An address is followed back over constant distances, loads and calls to something that has a type in the debug information: a parameter, a
 //! variable, a global one, what a function returns. Of the types on the way to the bytes in question, the innermost one of the
-//! package gives the name. On the way it is seen by what kinds of pointers the address was reached.
+//! package gives the name. On the way it is seen by what kinds of pointers the address was reached. A parameter whose type gives no name is followed
+//! to the calls ([`Callers`]).
 
 use super::Package;
+use super::callers::Callers;
 use crate::llvm::{
-    Constant, Context, DebugShape, DebugType, Distance, Function, Instruction, Module, Movement,
-    Value, ValueTypes,
+    Attribute, Constant, Context, DebugShape, DebugType, Distance, Function, Instruction, Module,
+    Movement, Value, ValueTypes,
 };
 use crate::recognise::{demangle, path_of};
 use lockred_trace::audit::Way;
@@ -34,6 +36,8 @@ pub struct Names<'a> {
     context: Context,
     module: &'a Module,
     package: &'a Package,
+    callers: &'a Callers,
+    function: Function,
     types: ValueTypes,
     known: HashMap<Value, Option<Place>>,
 }
@@ -44,10 +48,11 @@ impl<'a> Names<'a> {
         context: Context,
         module: &'a Module,
         package: &'a Package,
+        callers: &'a Callers,
         function: Function,
     ) -> Self {
         let types = ValueTypes::of(context, module, function);
-        Self { context, module, package, types, known: HashMap::new() }
+        Self { context, module, package, callers, function, types, known: HashMap::new() }
     }
 
     /// What an address points to.
@@ -61,6 +66,16 @@ impl<'a> Names<'a> {
             Some(place) => (self.told(&place).unwrap_or_default(), place.way),
             None => (String::new(), Way::Raw),
         }
+    }
+
+    /// The name of what lies so many bytes behind an address, anywhere if that is not known, and by what it is reached.
+    pub fn behind_address(&mut self, address: Value, offset: Option<i64>) -> (String, Way) {
+        let Some(place) = self.place(address) else { return (String::new(), Way::Raw) };
+        let place = match offset {
+            Some(bytes) => moved(place, bytes),
+            None => Place { offset: None, ..place },
+        };
+        (self.told(&place).unwrap_or_default(), place.way)
     }
 
     /// The name of what lies so many bytes behind an address.
@@ -93,7 +108,8 @@ impl<'a> Names<'a> {
         found.map_or_else(|| "a lock".into(), |name| of_some_type(&name))
     }
 
-    fn at(&mut self, address: Value, depth: u32) -> Option<Place> {
+    /// What an address points to, in so many steps.
+    pub fn at(&mut self, address: Value, depth: u32) -> Option<Place> {
         if depth == 0 {
             return None;
         }
@@ -126,9 +142,35 @@ impl<'a> Names<'a> {
         {
             return Some(place);
         }
-        let of = self.types.value(address);
-        let by_variable = of.and_then(|of| self.behind(of, 0, Way::Exclusive));
-        by_variable.or(by_code)
+        let places: Vec<Place> =
+            self.types.value(address).filter_map(|of| self.behind(of, 0, Way::Exclusive)).collect();
+        let named = places.iter().find(|place| is_told(self, place));
+        let by_variable = named.or(places.first()).cloned();
+        self.passed(address, by_variable.or(by_code), depth)
+    }
+
+    /// Of a parameter that is not known better by its type: what the calls of the function give.
+    fn passed(&self, address: Value, known: Option<Place>, depth: u32) -> Option<Place> {
+        let by_type = known.as_ref().and_then(|place| Some((self.told(place)?, place.way)));
+        if by_type.is_some_and(|(name, way)| name.contains('.') || way != Way::Raw) {
+            return known;
+        }
+        let parameters = self.function.parameters();
+        let Some(number) = parameters.iter().position(|it| *it == address) else { return known };
+        // Who returns a value fills it in, which is no access to what the caller does with it.
+        let is_result = |sret| self.function.parameter_has(number as u32, sret);
+        if Attribute::named("sret").is_some_and(is_result) {
+            return known;
+        }
+        let program = (self.context, self.module, self.package);
+        match self.callers.argument(program, self.function, number, depth) {
+            // A reference says itself who else may have it.
+            Some(passed) => match known.map(|place| place.way).filter(|way| *way != Way::Raw) {
+                Some(way) => Some(Place { way, ..passed }),
+                None => Some(passed),
+            },
+            None => known,
+        }
     }
 
     fn by_instruction(&mut self, at: Instruction, depth: u32) -> Option<Place> {
@@ -245,7 +287,7 @@ impl<'a> Names<'a> {
     }
 
     /// The name of a place.
-    fn told(&self, place: &Place) -> Option<String> {
+    pub fn told(&self, place: &Place) -> Option<String> {
         let mut name = None;
         let mut of = place.of;
         let mut offset = place.offset;

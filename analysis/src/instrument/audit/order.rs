@@ -106,7 +106,8 @@ impl Synchronises {
         Self { does, outside: HashMap::new() }
     }
 
-    fn does(&self, at: Instruction) -> Does {
+    /// What an instruction does, itself or by what it calls.
+    pub fn does(&self, at: Instruction) -> Does {
         let called = callee(at).and_then(|callee| self.does.get(&callee)).copied();
         own(at).or(called.unwrap_or_default())
     }

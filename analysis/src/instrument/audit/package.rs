@@ -1,6 +1,6 @@
 //! What is audited: the package's files and crates, and the functions that others may call, as cargo-lockred says in a file.
 
-use crate::llvm::{Function, Instruction, Module};
+use crate::llvm::{Context, Function, Instruction, Module};
 use lockred_trace::audit::{AUDIT, Line};
 use std::collections::HashSet;
 
@@ -68,12 +68,13 @@ impl Package {
     /// Makes functions of the package visible that others may call, or that nobody calls; their symbols. So they stay, and count as called by those
     /// who are not known.
     #[must_use]
-    pub fn open(&self, module: &Module) -> HashSet<String> {
+    pub fn open(&self, context: Context, module: &Module) -> HashSet<String> {
         let mut opened = HashSet::new();
         for function in module.functions().into_iter().filter(|f| !f.is_declaration()) {
             let Some((file, line)) = function.place() else { continue };
-            let is_open = self.has_file(&file)
-                && (function.value().is_unused() || self.public.contains(&(file, line)));
+            let is_public =
+                self.public.contains(&(file.clone(), line)) && !takes_closure(context, function);
+            let is_open = self.has_file(&file) && (function.value().is_unused() || is_public);
             if is_open {
                 function.externalise();
                 opened.insert(function.name());
@@ -81,4 +82,10 @@ impl Package {
         }
         opened
     }
+}
+
+/// Whether a function takes a closure: it was compiled for that one, so nobody calls it who does not have it.
+fn takes_closure(context: Context, function: Function) -> bool {
+    let declared = function.declared_types(context);
+    declared.iter().flatten().any(|of| of.name().contains("{closure"))
 }

@@ -1,25 +1,25 @@
 //! Warnings: what an audit thinks somebody should look at. Each is silent where something in sight makes it right.
 
-use super::objects::{by_name, is_exclusive, is_unsafe};
-use super::{Input, atomics, order};
-use crate::audit::compiled::Access;
+use super::{Input, order, unpaired, unprotected};
 use crate::audit::report::{Across, Audit, Finding, Held, Place};
 use crate::audit::source::Use;
 use crate::fingerprint::Fingerprint;
-use lockred_trace::audit::{Kind, Order};
 use lockred_trace::codes::WarningKind;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// All of them, most dangerous first.
 pub fn of(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
-    let mut findings = unprotected(input);
+    let mut findings = unprotected::writes(input);
+    findings.extend(unprotected::reads(input));
     findings.extend(unbounded(input, audit));
     findings.extend(circles(input, audit));
-    findings.extend(unpaired(input, audit));
+    findings.extend(unpaired::releases(input, audit));
+    findings.extend(unpaired::pointers(input, audit));
     findings.extend(held(input, audit));
     let rank = |finding: &Finding| {
         let order = [
             WarningKind::UnprotectedWrite,
+            WarningKind::UnlockedRead,
             WarningKind::UnboundedImpl,
             WarningKind::LockOrder,
             WarningKind::UnpairedAtomic,
@@ -33,7 +33,8 @@ pub fn of(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
     findings
 }
 
-fn finding(
+/// A warning. Of its places, the first is the one that counts.
+pub fn finding(
     input: &Input<'_>,
     kind: WarningKind,
     subject: &str,
@@ -58,52 +59,9 @@ fn finding(
     }
 }
 
-fn owner(object: &str) -> &str {
+/// The type of a field; of a static variable, its name.
+pub fn owner(object: &str) -> &str {
     object.split('.').next().unwrap_or(object)
-}
-
-/// Writes in unsafe code, to what threads may share, with nothing in sight that orders them.
-fn unprotected(input: &Input<'_>) -> Vec<Finding> {
-    let shareable = input.shareable();
-    let statics: BTreeSet<String> =
-        input.source.all(|file| &file.statics).map(|(_, of)| input.names.of_static(of)).collect();
-    let mut findings = Vec::new();
-    for (object, accesses) in by_name(input) {
-        if !shareable.contains(owner(&object)) && !statics.contains(&object) {
-            continue;
-        }
-        let is_told = |access: &&&Access| {
-            let file = input.file(&access.place.file);
-            let function = file.and_then(|file| file.function(access.place.at));
-            let promised = function.is_some_and(|function| function.is_unsafe);
-            access.write
-                && access.whole
-                && access.locks.is_empty()
-                && !access.acquired
-                && !access.released
-                && !promised
-                && is_unsafe(input, access)
-                && !is_exclusive(input, access)
-        };
-        let mut by_function: BTreeMap<String, Vec<Place>> = BTreeMap::new();
-        for access in accesses.iter().filter(is_told) {
-            let place = input.compiled_place(&access.place);
-            by_function.entry(place.function.clone()).or_default().push(place);
-        }
-        for (function, places) in by_function {
-            let label = "written here".to_owned();
-            let places = places.into_iter().map(|place| (label.clone(), place)).collect();
-            findings.push(finding(
-                input,
-                WarningKind::UnprotectedWrite,
-                owner(&object),
-                format!("`{object}` may be written by several threads at once: nothing in {function} orders that"),
-                places,
-                &["no lock is held, and no atomic operation is around it or its calls; who calls from outside may still see to that"],
-            ));
-        }
-    }
-    findings
 }
 
 /// Implementations that ask nothing of a parameter whose values the type holds.
@@ -191,129 +149,6 @@ fn circles(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
         ));
     }
     findings
-}
-
-/// Variables that publish on one side only.
-fn unpaired(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let strong = input.source.all(|file| &file.atomics);
-    let fenced =
-        strong.into_iter().any(|(_, it)| it.kind == Kind::Fence && it.order == Order::SeqCst);
-    let all = atomics::placed(input);
-    let is_public = |name: &str| {
-        let field = |(_, of): (_, &crate::audit::source::Type)| {
-            let of_type = input.names.of_type(of);
-            of.fields.iter().any(|f| f.public && format!("{of_type}.{}", f.name) == name)
-        };
-        input.source.all(|file| &file.types).any(field)
-            || input
-                .source
-                .all(|file| &file.statics)
-                .any(|(_, of)| of.public && input.names.of_static(of) == name)
-    };
-    let is_known = |name: &str| {
-        let object = audit.objects.iter().any(|object| object.name == name);
-        object && !is_public(name)
-    };
-    for atomic in audit.atomics.iter().filter(|atomic| is_known(&atomic.name)) {
-        let operations = &atomic.operations;
-        let releases: Vec<_> = operations.iter().filter(|it| it.releases).collect();
-        let acquires = operations.iter().any(|it| it.acquires);
-        let is_read = operations.iter().any(|it| !it.text.starts_with("store"));
-        let is_lent = is_lent(input, &atomic.name);
-        if !releases.is_empty() && !acquires && is_read && !fenced && !is_lent {
-            let label = |it: &&crate::audit::report::Operation| (it.text.clone(), it.place.clone());
-            let mut places: Vec<(String, Place)> = releases.iter().map(label).collect();
-            let reads = operations.iter().filter(|it| !it.releases);
-            places.extend(reads.map(|it| label(&it)));
-            findings.push(finding(
-                input,
-                WarningKind::UnpairedAtomic,
-                owner(&atomic.name),
-                format!("what `{}` releases is acquired by nobody", atomic.name),
-                places,
-                &["who reads it may not see what was written before; if nothing is published, Relaxed says so"],
-            ));
-        }
-    }
-    let pointers: BTreeSet<&str> = audit
-        .objects
-        .iter()
-        .filter(|object| object.of.contains("AtomicPtr") && is_known(&object.name))
-        .map(|object| &*object.name)
-        .collect();
-    for placed in all.iter().filter(|placed| pointers.contains(&*placed.name)) {
-        let written = placed.written;
-        let relaxed =
-            written.kind.writes() && written.order == Order::Relaxed && !written.stores_null;
-        let is_right = atomics::releases(input, placed) || is_prepared(input, placed, &all);
-        if !relaxed || is_right || !makes_blocks(input, placed) {
-            continue;
-        }
-        let is_loaded = |other: &&atomics::Placed<'_>| {
-            other.name == placed.name
-                && other.written.kind.reads()
-                && other.written.at != written.at
-        };
-        let Some(load) = all.iter().find(is_loaded) else { continue };
-        let places = vec![
-            (format!("{} Relaxed", written.method), input.place(placed.file, written.at)),
-            ("read here".to_owned(), input.place(load.file, load.written.at)),
-        ];
-        findings.push(finding(
-            input,
-            WarningKind::UnpairedAtomic,
-            owner(&placed.name),
-            format!("`{}` may publish a pointer without what it points to", placed.name),
-            places,
-            &["who follows the pointer may not see what was written before it was stored: Release, and Acquire at the load, order that"],
-        ));
-    }
-    findings
-}
-
-/// Whether a reference to a variable is taken somewhere: operations by that have no name.
-fn is_lent(input: &Input<'_>, name: &str) -> bool {
-    let field = name.rsplit('.').next().unwrap_or(name);
-    let is_taken = |line: &String| {
-        let code = line.split("//").next().unwrap_or_default();
-        code.match_indices(field).any(|(at, _)| {
-            let (before, behind) = (&code[..at], &code[at + field.len()..]);
-            let is_word = |c: char| c.is_alphanumeric() || c == '_';
-            let whole = !before.ends_with(is_word) && !behind.starts_with(is_word);
-            let used_at_once = behind.trim_start().starts_with(['.', ':']) || behind.is_empty();
-            whole && !used_at_once && before.contains('&')
-        })
-    };
-    input.source.files.values().any(|file| file.lines.iter().any(is_taken))
-}
-
-/// Whether the function around an operation makes a block of memory: what it writes there is what others may not see.
-fn makes_blocks(input: &Input<'_>, placed: &atomics::Placed<'_>) -> bool {
-    const MAKES: &[&str] = &["into_raw", "Box::leak", "alloc(", "alloc_zeroed("];
-    let Some(file) = input.file(placed.file) else { return false };
-    let Some(function) = file.function(placed.written.at) else { return false };
-    (function.span.0.line..=function.span.1.line)
-        .any(|line| MAKES.iter().any(|makes| file.line(line).contains(makes)))
-}
-
-/// Whether what is written is published later, or by who has the value for itself.
-fn is_prepared(
-    input: &Input<'_>,
-    placed: &atomics::Placed<'_>,
-    all: &[atomics::Placed<'_>],
-) -> bool {
-    let file = input.file(placed.file);
-    let Some(function) = file.and_then(|file| file.function(placed.written.at)) else {
-        return false;
-    };
-    let later = all.iter().any(|other| {
-        other.file == placed.file
-            && other.written.at > placed.written.at
-            && other.written.at < function.span.1
-            && atomics::releases(input, other)
-    });
-    later || function.exclusive
 }
 
 /// Locks across calls that wait.

@@ -16,7 +16,14 @@ pub fn of(input: &Input<'_>) -> Vec<Held> {
         by_caller.entry(&call.from).or_default().push(call);
     }
     let mut found = BTreeSet::new();
-    for call in input.compiled.calls.iter().filter(|call| !call.held.is_empty()) {
+    // Which of the locks a closure gives back is not seen: with one lock, it is that.
+    let is_given_back = |call: &Call| {
+        let file = input.file(&call.place.file);
+        let by_closure = file.is_some_and(|file| file.given_back.contains(&call.place.at.line));
+        by_closure && call.held.len() < 2
+    };
+    let holds = |call: &&Call| !call.held.is_empty() && !is_given_back(call);
+    for call in input.compiled.calls.iter().filter(holds) {
         let ends = match &call.to {
             Some(to) => ends(&by_caller, to),
             None => own(call).into_iter().collect(),
@@ -26,7 +33,7 @@ pub fn of(input: &Input<'_>) -> Vec<Held> {
                 Does::Spawn => Across::Spawn,
                 Does::Join => Across::Join,
                 Does::Blocks => Across::Blocking,
-                // Which of the locks it gives back is not seen: with one lock, it is that.
+                // So it is with what it gives back.
                 Does::Waits if call.held.len() < 2 => continue,
                 Does::Waits => Across::Blocking,
                 Does::Leaves => Across::Call,

@@ -6,6 +6,8 @@ mod held;
 mod names;
 mod objects;
 mod order;
+mod unpaired;
+mod unprotected;
 
 use super::compiled::{self, Compiled};
 use super::report::{Audit, Impl, Place, Seen, Type};

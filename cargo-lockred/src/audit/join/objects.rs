@@ -6,9 +6,10 @@
 use super::Input;
 use crate::audit::compiled::Access;
 use crate::audit::report::{Class, Object, Place};
-use crate::audit::source::{Holds, Type};
+use crate::audit::source::{Holds, Lent, Type};
 use lockred_trace::audit::Way;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// Accesses by the name of their object.
 pub fn by_name<'a>(input: &'a Input<'_>) -> BTreeMap<String, Vec<&'a Access>> {
@@ -86,6 +87,7 @@ fn object(
         of: of.to_owned(),
         class: Class::Shared,
         locks: Vec::new(),
+        through: Vec::new(),
         unprotected: Vec::new(),
         reads,
         writes,
@@ -102,7 +104,23 @@ fn object(
             class => class,
         },
     };
+    if object.class == Class::Unknown {
+        object.through = through(input, &object.name);
+    }
     object
+}
+
+/// Methods that give a field to closures.
+fn through(input: &Input<'_>, name: &str) -> Vec<String> {
+    let Some((of, field)) = name.rsplit_once('.') else { return Vec::new() };
+    let is_this = |path: &Path, lent: &Lent| {
+        let within = lent.within.as_deref();
+        let within = within.map(|within| input.names.in_file(input.source, within, path));
+        lent.field == field && within.is_none_or(|within| within == of)
+    };
+    let lent = input.source.all(|file| &file.lent).filter(|(path, lent)| is_this(path, lent));
+    let methods: BTreeSet<String> = lent.map(|(_, lent)| lent.method.clone()).collect();
+    methods.into_iter().collect()
 }
 
 /// By what accesses are protected.

@@ -21,7 +21,7 @@ pub fn edges(input: &Input<'_>) -> Vec<Edge> {
 }
 
 /// Whether a lock is known by its field or variable.
-fn is_named(lock: &str) -> bool {
+pub fn is_named(lock: &str) -> bool {
     !lock.contains('<') && lock != "a lock"
 }
 

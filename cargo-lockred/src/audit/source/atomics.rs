@@ -81,6 +81,37 @@ fn named(expression: &Expr) -> (String, bool, bool) {
     }
 }
 
+/// A field that a method gives to a closure: `cell.with_mut(|value| …)`.
+#[derive(Clone, Debug)]
+pub struct Lent {
+    /// The field.
+    pub field: String,
+    /// The type whose function it is in, if it is a field of `self`.
+    pub within: Option<String>,
+    /// The method.
+    pub method: String,
+}
+
+fn is_closure(expression: &Expr) -> bool {
+    match expression {
+        Expr::Closure(_) => true,
+        Expr::Reference(inner) => is_closure(&inner.expr),
+        Expr::Paren(inner) => is_closure(&inner.expr),
+        _ => false,
+    }
+}
+
+/// The field that a method call gives to a closure, if it is such a call.
+pub fn lent(call: &syn::ExprMethodCall, within: Option<&str>) -> Option<Lent> {
+    let has_closure = call.args.iter().any(is_closure);
+    let (field, is_field, of_self) = named(&call.receiver);
+    (has_closure && is_field).then(|| Lent {
+        field,
+        within: within.filter(|_| of_self).map(str::to_owned),
+        method: call.method.to_string(),
+    })
+}
+
 /// The operation that a method call is, if it is one.
 pub fn of(call: &syn::ExprMethodCall, within: Option<&str>) -> Option<Operation> {
     let method = call.method.to_string();

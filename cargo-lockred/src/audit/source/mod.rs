@@ -4,12 +4,13 @@
 
 mod atomics;
 mod bounds;
+mod given_back;
 mod guards;
 mod modules;
 mod types;
 mod visit;
 
-pub use atomics::Operation;
+pub use atomics::{Lent, Operation};
 pub use types::{Holds, Static, Type, Use};
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -122,6 +123,10 @@ pub struct File {
     pub functions: Vec<Function>,
     /// Atomic operations.
     pub atomics: Vec<Operation>,
+    /// Fields that methods give to closures.
+    pub lent: Vec<Lent>,
+    /// Lines of calls with a closure that gives back a lock which the caller holds.
+    pub given_back: BTreeSet<u32>,
     /// Guards across `.await`.
     pub awaited: Vec<Awaited>,
     /// Calls of macros with code in them that is not seen.

@@ -42,6 +42,21 @@ fn guards_are_alive_until_they_are_dropped() {
 }
 
 #[test]
+fn closures_that_drop_what_is_not_theirs_give_it_back() {
+    let is_given = |code: &str| {
+        let lines = file(&format!("fn f() {{\n{code}\n}}")).given_back;
+        assert!(lines.is_empty() || lines.iter().eq([&2]), "{lines:?}");
+        !lines.is_empty()
+    };
+    assert!(is_given("with(|cx| { drop(guard); cx.wait() });"));
+    assert!(is_given("self.cx.with(1, move || std::mem::drop(guard));"));
+    assert!(!is_given("with(|guard| drop(guard));"));
+    assert!(!is_given("with(|| { let guard = m.lock(); drop(guard); });"));
+    assert!(!is_given("with(|| { drop(self.guard()); guard.len() });"));
+    assert!(!is_given("with(guard, other); drop(guard);"));
+}
+
+#[test]
 fn atomic_operations_are_known_by_their_orders() {
     let file = file(
         "impl Q { fn f(&self) {

@@ -2,7 +2,7 @@
 
 use super::modules::Module;
 use super::types::{self, Static, Type};
-use super::{File, Function, Position, Span, atomics, bounds, guards};
+use super::{File, Function, Position, Span, atomics, bounds, given_back, guards};
 use proc_macro2::LineColumn;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
@@ -295,6 +295,10 @@ impl<'a> Visit<'a> for Walk {
     fn visit_expr_method_call(&mut self, it: &'a syn::ExprMethodCall) {
         if self.test == 0 {
             self.file.atomics.extend(atomics::of(it, self.of.as_deref()));
+            self.file.lent.extend(atomics::lent(it, self.of.as_deref()));
+            if given_back::by_one_of(&it.args) {
+                self.file.given_back.insert(position(it.method.span().start()).line);
+            }
         }
         visit::visit_expr_method_call(self, it);
     }
@@ -302,6 +306,9 @@ impl<'a> Visit<'a> for Walk {
     fn visit_expr_call(&mut self, it: &'a syn::ExprCall) {
         if self.test == 0 {
             self.file.atomics.extend(atomics::fence(it, self.of.as_deref()));
+            if given_back::by_one_of(&it.args) {
+                self.file.given_back.insert(position(it.span().start()).line);
+            }
         }
         visit::visit_expr_call(self, it);
     }

@@ -27,11 +27,11 @@ pub fn expand(words: TokenStream, item: TokenStream, build: Build) -> Result<Tok
         return Ok(item);
     }
     let ImplItemFn { attrs, vis, defaultness, sig, block } = &function;
-    let name = format!("::{}", sig.ident);
+    // The compiler names what is in a function by it, with its type: attributes do not see in what `impl` they are.
     Ok(quote! {
         #(#attrs)* #vis #defaultness #sig {
-            let __lockred_block =
-                ::lockred::__atomic(::core::concat!(::core::module_path!(), #name));
+            fn __lockred_here() {}
+            let __lockred_block = ::lockred::__atomic(__lockred_here);
             #block
         }
     })
@@ -62,7 +62,8 @@ mod tests {
         let [head, body] = [head, body.trim_end_matches('}')]
             .map(|part| part.parse::<TokenStream>().unwrap().to_string());
         assert!(checked.starts_with(&head), "{checked}");
-        assert!(checked.contains("module_path ! () , \"::add\""), "{checked}");
+        let guard = "fn __lockred_here () { } let __lockred_block = :: lockred :: __atomic";
+        assert!(checked.contains(guard), "{checked}");
         assert!(checked.ends_with(&format!("; {{ {body} }} }}")), "{checked}");
     }
 

@@ -224,7 +224,10 @@ fn of_static(
         );
         Error::new(error.span(), message)
     })?;
-    let note = noted(claim, words, (of.ident.to_string(), ""), &[], of.ident.span())?;
+    // The attribute itself is not seen here, but what stands in it is.
+    let first = words.clone().into_iter().next();
+    let at = first.map_or_else(|| of.ident.span(), |word| word.span());
+    let note = noted(claim, words, (of.ident.to_string(), ""), &[], at)?;
     Ok(if build == Build::Plain { item } else { quote!(#item #note) })
 }
 
