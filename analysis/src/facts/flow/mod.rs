@@ -6,6 +6,7 @@
 
 mod read;
 
+pub(super) use read::read_one;
 pub use read::{Points, read};
 
 use super::{FunctionId, GlobalId, Signature, Slot};
