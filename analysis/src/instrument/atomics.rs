@@ -113,7 +113,7 @@ impl Instrumenter<'_> {
         let class = if unused { Class::Unused } else { Class::Plain };
         let weak = kind == Kind::CompareExchange && at.is_weak() && !is_of_std(&chain);
         let how = How(How::of(class).0 | if weak { How::WEAK } else { 0 });
-        Recognised { how, awaits: None, relaxed: false }
+        Recognised { how, awaits: None, relaxed: false, innermost: false }
     }
 
     /// Puts the call in the place of the instruction.

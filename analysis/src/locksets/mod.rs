@@ -72,7 +72,7 @@ pub struct Locksets {
     nested: Option<Vec<Nested>>,
     /// What each function may call.
     calls: Vec<Vec<FunctionId>>,
-    /// Where std's own locks are acquired, which are left out.
+    /// Where std's own locks and innermost ones are acquired, which are left out.
     left_out: Vec<Point>,
     /// Calls under locks that the caller surely holds, and has acquired itself: where it has asked for each, and where that is acquired.
     under_locks: BTreeMap<Point, BTreeSet<(Point, Point)>>,

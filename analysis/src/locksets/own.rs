@@ -2,7 +2,8 @@
 //!
 //! Programs acquire them by calling std, which is written so that their order does not matter; what a program makes std call while it holds one
 //! (`Display` in `println!`) is left out of the order of locks. Panics are everywhere, and would bring these locks with them. So is
-//! the lock of the output that the harness captures, and what std's own code acquires at an address of which nothing is known.
+//! the lock of the output that the harness captures, and what std's own code acquires at an address of which nothing is known. So are, beside them, locks that
+//! a model says are innermost: those that other libraries have for themselves.
 
 use super::aliases::Aliases;
 use crate::facts::flow::{Act, Flow, Point, Step, Value};
@@ -52,7 +53,7 @@ impl Own {
         }
     }
 
-    /// Where such locks are acquired in a function.
+    /// Where such locks, or innermost ones, are acquired in a function.
     pub fn points(
         &self,
         flow: &Flow,
@@ -67,6 +68,9 @@ impl Own {
             else {
                 return None;
             };
+            if flow.innermost.contains(point) {
+                return Some(*point);
+            }
             let objects = match *address {
                 Value::Slot(slot) => aliases.objects(slot),
                 Value::Global(id, _) => points_to.object_of_global(id).into_iter().collect(),

@@ -73,7 +73,7 @@ impl Transfer<'_> {
         base.is_some_and(|base| self.aliases.follows(base))
     }
 
-    /// A lock that an operation of the function acquires; none if it is one of std's own.
+    /// A lock that an operation of the function acquires; none if it is one of std's own, or innermost.
     pub fn taken(
         &self,
         state: &State,
@@ -81,6 +81,9 @@ impl Transfer<'_> {
         shared: bool,
         point: Point,
     ) -> Option<Taken> {
+        if self.body.flow.innermost.contains(&point) {
+            return None;
+        }
         let known = self.body.known(state, address).and_then(Known::symbol);
         let lock = known.map(|lock| state.assume(lock));
         let call = self.is_users().then_some(point);

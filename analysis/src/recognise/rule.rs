@@ -122,6 +122,9 @@ pub struct Rule {
     /// Who drops the last reference is no question.
     #[serde(default)]
     pub settled: bool,
+    /// Who holds the lock acquires no other one, but for the library's own of the same kind: it is no part of the order of locks.
+    #[serde(default)]
+    pub innermost: bool,
     /// Why the rule is right.
     pub why: String,
     /// The rule needs not match anything in the toolchain's std (code that only some programs contain).
@@ -138,6 +141,8 @@ pub struct Recognised {
     pub awaits: Option<Await>,
     /// Its memory order does not count.
     pub relaxed: bool,
+    /// See [`Rule::innermost`].
+    pub innermost: bool,
 }
 
 /// Paths of code that only wraps an atomic instruction: the operation belongs to whoever called it.
@@ -179,7 +184,12 @@ impl Rule {
             | flag(self.closes, How::CLOSES_REGION)
             | flag(self.handle, How::HANDLE)
             | flag(self.settled, How::SETTLED);
-        Recognised { how: How(how), awaits: self.r#await, relaxed: self.relaxed }
+        Recognised {
+            how: How(how),
+            awaits: self.r#await,
+            relaxed: self.relaxed,
+            innermost: self.innermost,
+        }
     }
 }
 

@@ -349,6 +349,33 @@ fn a_lock_that_calls_come_back_with_is_one_whichever_way_they_come() {
 }
 
 #[test]
+fn locks_that_a_model_says_are_innermost_are_left_out() {
+    // One of many locks, which nobody is seen to give back.
+    let order = |lock: &str| {
+        order(&format!(
+            "@table = internal global [64 x i8] zeroinitializer
+             @which = internal global i64 0
+             define internal void @\"parking_lot_core::word_lock::WordLock::lock\"(ptr %m) noinline {{
+               %r = cmpxchg ptr %m, i8 0, i8 1 acquire monotonic
+               ret void }}
+             define internal void @some() noinline {{
+               %n = load volatile i64, ptr @which
+               %m = getelementptr i8, ptr @table, i64 %n
+               call void @\"{lock}::lock\"(ptr %m)
+               ret void }}
+             define internal void @first(ptr %p) {{ call void @some()\n {AB}\n ret void }}
+             define internal void @second(ptr %p) {{ {BA}\n call void @some()\n ret void }}"
+        ))
+    };
+    let innermost = order("parking_lot_core::word_lock::WordLock");
+    assert_eq!(nestings(&innermost), ["a b", "b a"]);
+    assert_eq!((innermost.left_out.len(), kinds(&innermost)), (1, vec![Kind::Circle]));
+    let any = order("parking_lot::raw_mutex::RawMutex");
+    assert_eq!(nestings(&any), ["a b", "b a", "table a", "table b"]);
+    assert!(any.left_out.is_empty());
+}
+
+#[test]
 fn nothing_is_said_of_the_order_of_more_locks_than_can_be_paired() {
     let order = |count: usize| {
         let globals = |n| format!("@many{n} = internal global [16 x i8] zeroinitializer\n");

@@ -188,6 +188,85 @@ fn what_a_closure_has_captured_is_no_payload_of_its_panic() {
     assert_eq!(caught("do_other", ""), Reason::Shared);
 }
 
+/// The reason of the store of 77 to `%b`, which a closure returns, where who called it reads what is left in its variable in blocks `returned` and `caught`, or behind both.
+/// `asks`: how it is told which of them comes.
+fn returned(asks: &str, [returned, caught, both]: [&str; 3]) -> Reason {
+    let text = body(&format!(
+        "%data = alloca [2 x i64]
+         store ptr %b, ptr %data
+         br label %call
+         call:
+         %r = call i32 @__rust_try(ptr @DO_CALL, ptr %data, ptr @DO_CATCH)
+         {asks}
+         br i1 %c, label %returned, label %caught
+         returned:
+         {returned}
+         br label %both
+         caught:
+         {caught}
+         br label %both
+         both:
+         {both}"
+    ));
+    let functions = "@panics = internal global i64 0
+         declare i32 @rust_eh_personality(...)
+         define internal void @DO_CALL(ptr %data) {
+           %captured = load ptr, ptr %data
+           store i64 77, ptr %captured
+           %n = load volatile i64, ptr @panics
+           store ptr %captured, ptr %data
+           ret void }
+         define internal void @DO_CATCH(ptr %data, ptr %exception) {
+           store ptr %exception, ptr %data
+           ret void }
+         define internal i32 @__rust_try(ptr %run, ptr %data, ptr %catch) personality ptr @rust_eh_personality {
+           invoke void %run(ptr %data) to label %then unwind label %catches
+         then:
+           ret i32 0
+         catches:
+           %pad = landingpad { ptr, i32 } catch ptr null
+           %e = extractvalue { ptr, i32 } %pad, 0
+           call void %catch(ptr %data, ptr %e)
+           ret i32 1 }";
+    let named = |name: &str| format!("_ZN3std9panicking12catch_unwind{name}17h0123456789abcdefE");
+    let text = (text + functions).replace("DO_CALL", &named("7do_call"));
+    reason_of(None, &text.replace("DO_CATCH", &named("8do_catch")))
+}
+
+#[test]
+fn what_a_closure_returns_is_no_payload_where_its_caller_has_asked() {
+    const SHARE: &str = "%p = load ptr, ptr %data
+        store ptr %p, ptr @shared";
+    const COPY: &str = "call void @llvm.memcpy.p0.p0.i64(ptr @shared, ptr %data, i64 8, i1 false)";
+    const IS_ZERO: &str = "%c = icmp eq i32 %r, 0";
+    for share in [SHARE, COPY] {
+        assert_eq!(returned(IS_ZERO, ["", share, ""]), Reason::OwnMemory, "{share}");
+        assert_eq!(returned(IS_ZERO, [share, "", ""]), Reason::Shared, "{share}");
+        assert_eq!(returned(IS_ZERO, ["", "", share]), Reason::Shared, "{share}");
+        // The wrong way round.
+        assert_eq!(returned("%c = icmp ne i32 %r, 0", ["", share, ""]), Reason::Shared);
+        assert_eq!(returned("%c = icmp ne i32 %r, 0", [share, "", ""]), Reason::OwnMemory);
+    }
+    // Who asks something else knows nothing.
+    for asks in [
+        "%c = icmp ult i32 %r, 1",
+        "%c = icmp eq i32 %r, 7",
+        "%n = load i64, ptr @panics\n %c = icmp eq i64 %n, 0",
+    ] {
+        assert_eq!(returned(asks, ["", SHARE, ""]), Reason::Shared, "{asks}");
+    }
+    // Once more, and there may be another outcome; or what was asked was asked of the time before.
+    let again = "%n = load volatile i64, ptr @panics
+        %d = icmp eq i64 %n, 0
+        br i1 %d, label %call, label %behind
+        behind:";
+    assert_eq!(returned(IS_ZERO, [again, SHARE, ""]), Reason::OwnMemory);
+    // What is asked is how an earlier call has ended.
+    let late = "%s = call i32 @__rust_try(ptr @DO_CALL, ptr %data, ptr @DO_CATCH)
+        %c = icmp eq i32 %r, 0";
+    assert_eq!(returned(late, ["", SHARE, ""]), Reason::Shared);
+}
+
 #[test]
 fn ordinary_builds_believe_it() {
     // Whether the store of 77 asks whether its memory is there, and whether it tells all.

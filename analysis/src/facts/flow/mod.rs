@@ -6,10 +6,12 @@
 
 mod read;
 
+pub(super) use read::read_one;
 pub use read::{Points, read};
 
 use super::{FunctionId, GlobalId, Signature, Slot};
 use lockred_trace::hooks::Class;
+use std::collections::BTreeSet;
 
 /// An instruction that accesses memory, synchronises, or calls: index into [`Points`].
 pub type Point = u32;
@@ -212,4 +214,6 @@ pub struct Block {
 pub struct Flow {
     /// Its blocks; none for a function that is only declared.
     pub blocks: Vec<Block>,
+    /// Where it acquires locks under which nobody acquires another one, by their model.
+    pub innermost: BTreeSet<Point>,
 }

@@ -9,7 +9,7 @@ use crate::llvm::{
 };
 use crate::recognise::Recognised;
 use lockred_trace::hooks::Class;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 /// Intrinsics that take addresses and write nothing.
@@ -55,16 +55,15 @@ pub fn read(
     index: &Index,
     recognised: &HashMap<Instruction, Recognised>,
 ) -> (Vec<Flow>, Points) {
-    let mut reader = Reader {
-        module,
-        index,
-        recognised,
-        scalars: HashMap::new(),
-        points: Points::default(),
-        blocks: HashMap::new(),
-    };
+    let mut reader = Reader::new(module, index, recognised);
     let flows = module.functions().into_iter().map(|f| reader.function(f)).collect();
     (flows, reader.points)
+}
+
+/// Reads the control flow of one function, without what sync models say. O(instructions).
+pub fn read_one(module: &Module, index: &Index, function: llvm::Function) -> Flow {
+    let recognised = HashMap::new();
+    Reader::new(module, index, &recognised).function(function)
 }
 
 struct Reader<'m> {
@@ -74,13 +73,31 @@ struct Reader<'m> {
     scalars: HashMap<Type, Rc<[Scalar]>>,
     points: Points,
     blocks: HashMap<llvm::Block, BlockId>,
+    innermost: BTreeSet<Point>,
 }
 
-impl Reader<'_> {
+impl<'m> Reader<'m> {
+    fn new(
+        module: &'m Module,
+        index: &'m Index,
+        recognised: &'m HashMap<Instruction, Recognised>,
+    ) -> Self {
+        Self {
+            module,
+            index,
+            recognised,
+            scalars: HashMap::new(),
+            points: Points::default(),
+            blocks: HashMap::new(),
+            innermost: BTreeSet::new(),
+        }
+    }
+
     fn function(&mut self, function: llvm::Function) -> Flow {
         let blocks = function.blocks();
         self.blocks = blocks.iter().enumerate().map(|(i, &b)| (b, i as BlockId)).collect();
-        Flow { blocks: blocks.iter().map(|&block| self.block(block)).collect() }
+        let blocks = blocks.iter().map(|&block| self.block(block)).collect();
+        Flow { blocks, innermost: std::mem::take(&mut self.innermost) }
     }
 
     fn block(&mut self, from: llvm::Block) -> Block {
@@ -261,6 +278,9 @@ impl Reader<'_> {
         }
         block.steps.extend(slots.iter().map(|&slot| Step::Opaque(slot)));
         let Some(recognised) = self.recognised.get(&at) else { return };
+        if recognised.innermost {
+            self.innermost.insert(point);
+        }
         let is_exchange = at.opcode() == Opcode::CompareExchange;
         let class = recognised.how.class();
         let shared = matches!(class, Class::ReadLock | Class::TryReadLock);
