@@ -9,6 +9,7 @@ use crate::exit::Exit;
 use crate::interrupt;
 use crate::lock_order::Told;
 use crate::output::console::Console;
+use crate::protection;
 use crate::subject::Subject;
 use lockred_trace::plan::{Plan, Reason, Row};
 use serde::Serialize;
@@ -102,6 +103,20 @@ pub fn run(options: &PlanOptions) -> Result<Exit> {
             root: &subject.project.root,
             target: &target,
         });
+        let protection = match options.selection.analysis.finds_protection() {
+            true => {
+                let protection = sidecar::protection(&built.executable)?;
+                let sidecar = sidecar::read(&built.executable)?;
+                let (root, target) = (&*subject.project.root, &*target);
+                let told =
+                    protection::Told { protection: &protection, sidecar: &sidecar, root, target };
+                match options.message_format {
+                    ListFormat::Human => told.human(),
+                    ListFormat::Json => told.json(),
+                }
+            }
+            false => String::new(),
+        };
         let (plan, order) = match options.message_format {
             ListFormat::Human => (human(&plan, built, &choice), order.map(|order| order.human())),
             ListFormat::Json => (json(&plan, built, &choice), order.map(|order| order.json())),
@@ -109,8 +124,8 @@ pub fn run(options: &PlanOptions) -> Result<Exit> {
         // The last line of JSON is of the whole program.
         let order = order.unwrap_or_default();
         text += &match options.message_format {
-            ListFormat::Human => plan + &order,
-            ListFormat::Json => order + &plan,
+            ListFormat::Human => plan + &protection + &order,
+            ListFormat::Json => protection + &order + &plan,
         };
     }
     if text.is_empty() {

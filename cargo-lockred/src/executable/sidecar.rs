@@ -1,10 +1,11 @@
-//! Reading the sidecar, the plan, the order of locks, the audit and the notes out of an executable.
+//! Reading the sidecar, the plan, the order of locks, what protects memory, the audit and the notes out of an executable.
 
 use crate::error::{Error, Result};
 use lockred_trace::audit::{self, Audit};
 use lockred_trace::lock_order::{self, LockOrder};
 use lockred_trace::notes::{self, Note};
 use lockred_trace::plan::{self, Plan};
+use lockred_trace::protection::{self, Protection};
 use lockred_trace::sites::{SECTION, Sidecar};
 use object::{Object, ObjectSection};
 use std::path::Path;
@@ -31,6 +32,14 @@ pub fn plan(executable: &Path) -> Result<Plan> {
 /// As for [`read`].
 pub fn lock_order(executable: &Path) -> Result<LockOrder> {
     section(executable, lock_order::SECTION, LockOrder::decode)
+}
+
+/// What protects the memory of an executable.
+///
+/// # Errors
+/// As for [`read`].
+pub fn protection(executable: &Path) -> Result<Protection> {
+    section(executable, protection::SECTION, Protection::decode)
 }
 
 /// The audit of an executable.
