@@ -11,6 +11,7 @@ mod oracle;
 pub mod plan;
 mod points_to;
 pub mod promotion;
+mod protection;
 pub mod recognise;
 mod sharing;
 pub mod shim;

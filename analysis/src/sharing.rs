@@ -97,6 +97,16 @@ impl<'f> Sharing<'f> {
         }
     }
 
+    /// Whether more than one thread can reach an object.
+    pub(crate) fn is_shared(&self, object: ObjectId) -> bool {
+        self.shared[object as usize]
+    }
+
+    /// Whether an object is never written.
+    pub(crate) fn is_constant(&self, object: ObjectId) -> bool {
+        self.reach_of(object) == Reach::Constant
+    }
+
     fn reach_of_global(&self, id: u32) -> Reach {
         let global = &self.facts.globals[id as usize];
         if global.is_constant && !global.is_foreign {

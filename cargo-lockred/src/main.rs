@@ -40,6 +40,7 @@ mod lock_order;
 mod manual;
 mod output;
 mod plan;
+mod protection;
 mod replay;
 mod report;
 mod schedule_file;

@@ -9,9 +9,11 @@ use crate::exit::Exit;
 use crate::interrupt;
 use crate::lock_order::Told;
 use crate::output::console::Console;
+use crate::protection;
 use crate::subject::Subject;
 use lockred_trace::lock_order::LockOrder;
 use lockred_trace::plan::{Plan, Reason, Row};
+use lockred_trace::protection::Protection;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -103,6 +105,20 @@ pub fn run(options: &PlanOptions) -> Result<Exit> {
             root: &subject.project.root,
             target: &target,
         });
+        let protection = match options.selection.analysis.finds_protection() {
+            true => {
+                let protection: Protection = sidecar::carried(&built.executable)?;
+                let sidecar = sidecar::read(&built.executable)?;
+                let (root, target) = (&*subject.project.root, &*target);
+                let told =
+                    protection::Told { protection: &protection, sidecar: &sidecar, root, target };
+                match options.message_format {
+                    ListFormat::Human => told.human(),
+                    ListFormat::Json => told.json(),
+                }
+            }
+            false => String::new(),
+        };
         let (plan, order) = match options.message_format {
             ListFormat::Human => (human(&plan, built, &choice), order.map(|order| order.human())),
             ListFormat::Json => (json(&plan, built, &choice), order.map(|order| order.json())),
@@ -110,8 +126,8 @@ pub fn run(options: &PlanOptions) -> Result<Exit> {
         // The last line of JSON is of the whole program.
         let order = order.unwrap_or_default();
         text += &match options.message_format {
-            ListFormat::Human => plan + &order,
-            ListFormat::Json => order + &plan,
+            ListFormat::Human => plan + &protection + &order,
+            ListFormat::Json => protection + &order + &plan,
         };
     }
     if text.is_empty() {

@@ -6,10 +6,12 @@
 //!
 //! It is a part of the execution, so that it is put back with that; before the root, it grows with what the program has done until then.
 
+use crate::execution::Held;
 use crate::harness::Harness;
-use crate::proved::{Sites, Uses};
+use crate::proved::{Known, Sites, Uses};
+use crate::shared::{Judge, SetId, Sets, Shared};
 use crate::state::{Mode, fatal, installed};
-use lockred_trace::plan::{Claim, Decision, Reason};
+use lockred_trace::plan::{Claim, Reason};
 use lockred_trace::sites::SiteId;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -21,14 +23,14 @@ const WRITES: u32 = 1 << 8;
 
 /// An access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Touch {
-    thread: u32,
-    site: SiteId,
+pub struct Touch {
+    pub thread: u32,
+    pub site: SiteId,
     /// What is claimed of it.
-    reason: Reason,
-    writes: bool,
+    pub reason: Reason,
+    pub writes: bool,
     /// It is one of the program's while threads are there, for which hooks are paid ([`crate::proved`]).
-    counts: bool,
+    pub counts: bool,
 }
 
 /// What is known of a byte.
@@ -44,13 +46,15 @@ struct Byte {
     written: bool,
     /// The first access of another thread than that of the first.
     other: Option<Touch>,
+    /// What is so since then.
+    shared: Shared,
 }
 
 /// A claim that does not hold, and the access that shows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Refuted {
-    claim: Touch,
-    by: Touch,
+pub struct Refuted {
+    pub claim: Touch,
+    pub by: Touch,
 }
 
 /// See the module.
@@ -63,27 +67,46 @@ pub struct Claims {
     pub unclear: HashSet<usize>,
     /// What each lock is, by its word ([`crate::nested`]).
     pub locks: BTreeMap<usize, BTreeSet<u32>>,
+    /// Sets of locks that were held.
+    sets: Sets,
+    /// The access that was made last.
+    last: Option<Touch>,
 }
 
 impl Claims {
-    /// Memory is accessed. O(size).
-    fn touch(&mut self, address: usize, size: usize, touch: Touch) -> Result<(), Refuted> {
+    /// Memory is accessed, while these are held. O(size).
+    fn touch(
+        &mut self,
+        address: usize,
+        size: usize,
+        touch: Touch,
+        held: &[Held],
+    ) -> Result<(), Refuted> {
         let end = address.saturating_add(size);
         // An access that needs no hook as there is one right before it says nothing of who shares.
         if touch.counts && touch.reason != Reason::Repeated && touch.reason != Reason::Operation {
-            let claimed = touch.reason.decision() < Decision::Track;
+            let known = Known::of(touch.reason);
             words(address, end)
-                .for_each(|(word, bytes)| self.uses.touch(word, bytes, touch.site, claimed));
+                .for_each(|(word, bytes)| self.uses.touch(word, bytes, touch.site, known));
         }
+        let locks = self.sets.held(held, touch.thread, touch.writes);
+        self.last = Some(touch);
+        let mut judge = Judge { sets: &mut self.sets, unclear: &self.unclear };
         (address..end).try_for_each(|at| {
             let word = self.words.entry(at / WORD).or_default();
-            match &mut word[at % WORD] {
-                Some(byte) => byte.touch(touch),
-                none => {
-                    *none = Some(Byte::new(touch));
-                    Ok(())
-                }
-            }
+            let byte = word[at % WORD].get_or_insert_with(|| Byte::new(touch));
+            byte.touch(touch, locks, &mut judge)
+        })
+    }
+
+    /// The access that was made last is one to memory that a lock is claimed to protect. O(size).
+    fn guard(&mut self, address: usize, size: usize, lock: usize) -> Result<(), Refuted> {
+        let Some(claim) = self.last else { return Ok(()) };
+        let judge = Judge { sets: &mut self.sets, unclear: &self.unclear };
+        (address..address.saturating_add(size)).try_for_each(|at| {
+            let word = self.words.get_mut(&(at / WORD));
+            let byte = word.and_then(|word| word[at % WORD].as_mut());
+            byte.map_or(Ok(()), |byte| byte.shared.guard(lock, claim, &judge))
         })
     }
 
@@ -101,7 +124,7 @@ impl Claims {
         };
         for (word, inside) in known {
             let Some(bytes) = self.words.get_mut(&word) else { continue };
-            self.uses.end(word, inside, shared(bytes));
+            self.uses.end(word, inside, shared(bytes), bare(bytes, &self.sets));
             let inside = |index: &usize| inside & 1 << index != 0;
             (0..WORD).filter(inside).for_each(|index| bytes[index] = None);
             if bytes.iter().all(Option::is_none) {
@@ -113,8 +136,9 @@ impl Claims {
     /// The execution ends: what its accesses have shown of who shares what. O(memory).
     pub fn end(&mut self) -> &Sites {
         for word in self.uses.words() {
-            let shared = self.words.get(&word).map_or(0, shared);
-            self.uses.end(word, u8::MAX, shared);
+            let bytes = self.words.get(&word);
+            let bare = bytes.map_or(0, |bytes| bare(bytes, &self.sets));
+            self.uses.end(word, u8::MAX, bytes.map_or(0, shared), bare);
         }
         self.uses.sites()
     }
@@ -130,18 +154,34 @@ fn words(address: usize, end: usize) -> impl Iterator<Item = (usize, u8)> {
 
 /// The bytes of a word that two threads have touched, one of them writing.
 fn shared(bytes: &[Option<Byte>; WORD]) -> u8 {
-    let is_shared = |byte: &Option<Byte>| byte.is_some_and(|b| b.other.is_some() && b.written);
-    (0..WORD).filter(|&index| is_shared(&bytes[index])).fold(0, |bits, index| bits | 1 << index)
+    those(bytes, |byte| byte.other.is_some() && byte.written)
+}
+
+/// The bytes of a word that nothing protects since two threads have touched them.
+fn bare(bytes: &[Option<Byte>; WORD], sets: &Sets) -> u8 {
+    those(bytes, |byte| !byte.shared.is_protected(sets))
+}
+
+fn those(bytes: &[Option<Byte>; WORD], are: impl Fn(&Byte) -> bool) -> u8 {
+    let is = |index: &usize| bytes[*index].as_ref().is_some_and(&are);
+    (0..WORD).filter(is).fold(0, |bits, index| bits | 1 << index)
 }
 
 impl Byte {
     fn new(touch: Touch) -> Self {
         let claims = |claim| (touch.reason.claim() == Some(claim)).then_some(touch);
         let (unshared, unwritten) = (claims(Claim::Unshared), claims(Claim::Unwritten));
-        Self { first: touch, unshared, unwritten, written: touch.writes, other: None }
+        Self {
+            first: touch,
+            unshared,
+            unwritten,
+            written: touch.writes,
+            other: None,
+            shared: Shared::default(),
+        }
     }
 
-    fn touch(&mut self, touch: Touch) -> Result<(), Refuted> {
+    fn touch(&mut self, touch: Touch, locks: SetId, judge: &mut Judge<'_>) -> Result<(), Refuted> {
         if let Some(claim) = self.unwritten.filter(|_| touch.writes) {
             return Err(Refuted { claim, by: touch });
         }
@@ -152,6 +192,13 @@ impl Byte {
         if touch.thread != self.first.thread {
             self.other = self.other.or(Some(touch));
         }
+        if touch.reason.claim() == Some(Claim::First)
+            && let Some(other) = self.other
+        {
+            let by = if touch.thread == other.thread { self.first } else { other };
+            return Err(Refuted { claim: touch, by });
+        }
+        self.shared.touch(touch, locks, self.other.is_some(), judge)?;
         match (self.unshared, self.other) {
             (Some(claim), Some(other)) if self.written => {
                 let by = if claim.thread == other.thread { self.first } else { other };
@@ -171,6 +218,17 @@ pub extern "C" fn __lr_claim(address: usize, size: usize, reason: u32, site: u32
     if let Some(state) = installed().filter(|state| state.mode != Mode::Free) {
         state.execution.claims.get_or_insert_default();
         touched(address, size, SiteId(site), reason, writes);
+    }
+}
+
+/// See [`lockred_trace::hooks`].
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_protected(address: usize, size: usize, lock: usize) {
+    let Some(state) = installed().filter(|state| state.mode != Mode::Free) else { return };
+    if let (Some(_), Some(claims)) = (state.running, &mut state.execution.claims)
+        && let Err(refuted) = claims.guard(address, size, lock)
+    {
+        fatal(&told(refuted));
     }
 }
 
@@ -199,7 +257,7 @@ fn touched(address: usize, size: usize, site: SiteId, reason: Reason, writes: bo
     };
     let counts = state.below_root && state.harness != Harness::SawOk;
     let touch = Touch { thread, site, reason, writes, counts };
-    if let Err(refuted) = claims.touch(address, size, touch) {
+    if let Err(refuted) = claims.touch(address, size, touch, &state.execution.held) {
         fatal(&told(refuted));
     }
 }
@@ -208,6 +266,9 @@ fn touched(address: usize, size: usize, site: SiteId, reason: Reason, writes: bo
 fn told(Refuted { claim, by }: Refuted) -> String {
     let promise = match claim.reason.claim() {
         Some(Claim::Unwritten) => "that nobody writes it",
+        Some(Claim::Settled) => "that nobody writes it once it is shared",
+        Some(Claim::Locked) => "that all do so under one lock",
+        Some(Claim::First) => "that nobody else has touched it",
         _ => "that no other thread touches it",
     };
     format!(
@@ -248,7 +309,7 @@ mod tests {
     /// Makes touches of one place; gives the number of the first that is refuted.
     fn refuted(touches: &[Touch]) -> Option<usize> {
         let mut claims = Claims::default();
-        touches.iter().position(|&touch| claims.touch(100, 12, touch).is_err())
+        touches.iter().position(|&touch| claims.touch(100, 12, touch, &[]).is_err())
     }
 
     #[test]
@@ -274,26 +335,37 @@ mod tests {
     }
 
     #[test]
+    fn what_is_claimed_to_be_touched_first_is() {
+        let [mine, other] = [0, 1].map(|thread| touch(thread, Reason::Shared, true));
+        let claim = touch(0, Reason::Unpublished, true);
+        assert_eq!(refuted(&[mine, claim, mine, other, mine]), None);
+        assert_eq!(refuted(&[mine, other, claim]), Some(2));
+        assert_eq!(refuted(&[other, claim]), Some(1));
+        let reads = touch(1, Reason::Shared, false);
+        assert_eq!(refuted(&[reads, claim]), Some(1));
+    }
+
+    #[test]
     fn the_access_that_is_named_is_another_threads() {
         let (mine, claim) = (touch(0, Reason::Shared, true), touch(1, Reason::Heap, true));
         let mut claims = Claims::default();
-        claims.touch(0, 1, mine).unwrap();
-        assert_eq!(claims.touch(0, 1, claim), Err(Refuted { claim, by: mine }));
+        claims.touch(0, 1, mine, &[]).unwrap();
+        assert_eq!(claims.touch(0, 1, claim, &[]), Err(Refuted { claim, by: mine }));
     }
 
     #[test]
     fn other_memory_in_the_same_place_knows_of_nothing() {
         let (claim, other) = (touch(0, Reason::Stack, true), touch(1, Reason::Shared, true));
         let mut claims = Claims::default();
-        claims.touch(100, 12, claim).unwrap();
+        claims.touch(100, 12, claim, &[]).unwrap();
         claims.forget(100, 10);
-        claims.touch(100, 10, other).unwrap();
-        assert!(claims.touch(110, 1, other).is_err());
+        claims.touch(100, 10, other, &[]).unwrap();
+        assert!(claims.touch(110, 1, other, &[]).is_err());
         claims.forget(96, 24);
         assert!(claims.words.is_empty());
         // Much memory of which little is known: the bytes at its edges and beside it stay.
-        claims.touch(100, 12, claim).unwrap();
-        claims.touch(1 << 20, 8, claim).unwrap();
+        claims.touch(100, 12, claim, &[]).unwrap();
+        claims.touch(1 << 20, 8, claim, &[]).unwrap();
         claims.forget(102, (1 << 20) - 98);
         let left = |word: usize| claims.words[&word].iter().flatten().count();
         assert_eq!((claims.words.len(), left(12), left((1 << 20) / WORD)), (2, 2, 4));

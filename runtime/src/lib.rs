@@ -73,6 +73,7 @@ mod rounds;
 mod scaled;
 mod scrub;
 mod session;
+mod shared;
 mod signals;
 mod snapshot;
 mod spin;

@@ -57,6 +57,77 @@ fn that_calls_come_back_with_locks_is_missed() {
     let _ = output.says(&["the analysis is wrong", "no two locks", "Mutex"]);
 }
 
+/// What is told of memory that was taken for what nobody knows of.
+const FIRST: &[&str] = &["that nobody else has touched it", "(rule `unpublished`)", "src/lib.rs:"];
+
+/// An error is found, and told so.
+fn is_found(program: &str, flaw: &str, told: &[&str]) {
+    let _ = check(program, None).expect(0);
+    let _ = check(program, Some(flaw)).expect(4).says(&["the analysis is wrong"]).says(told);
+}
+
+#[test]
+fn that_memory_is_published_is_missed() {
+    is_found("its_address_is_stored", "nothing-is-published", FIRST);
+}
+
+#[test]
+fn that_there_are_threads_is_missed() {
+    // What std passes to a new thread comes first.
+    is_found("its_address_is_stored", "threads-are-not-created", &FIRST[..2]);
+}
+
+#[test]
+fn that_an_access_has_no_lock_is_missed() {
+    let told = ["that all do so under one lock", "(rule `locked`)", "src/lib.rs:"];
+    is_found("it_is_used_without_its_lock", "bare-accesses-do-not-count", &told);
+}
+
+#[test]
+fn the_plan_tells_what_protects_memory_and_who_operates_on_it() {
+    let fixture = shared("claims");
+    let output = run(&fixture, &["plan", "--protection", "--message-format", "json"]).expect(0);
+    let lines = output.stdout.lines().map(|line| serde_json::from_str(line).unwrap());
+    let lines: Vec<serde_json::Value> = lines.collect();
+    let of = |reason: &str| -> Vec<&serde_json::Value> {
+        lines.iter().filter(|line| line["reason"] == reason).collect()
+    };
+    let [whole] = of("protection")[..] else { panic!("{lines:?}") };
+    assert_eq!(whole["known"], true);
+    // The lock, its flag, and the data behind them.
+    let program = "one_lock_protects_what_is_beside_it";
+    let fields: Vec<_> = of("field")
+        .into_iter()
+        .filter(|field| field["object"].as_str().unwrap().ends_with(program))
+        .collect();
+    let bytes = |class: &str| -> u64 {
+        let is = |field: &&&serde_json::Value| {
+            field["class"] == class && field["locks"] == serde_json::json!(["the lock at 0"])
+        };
+        let fields = fields.iter().filter(is);
+        fields.map(|f| f["end"].as_u64().unwrap() - f["start"].as_u64().unwrap()).sum()
+    };
+    assert_eq!((bytes("locked"), bytes("unwritten")), (8, 8), "{fields:?}");
+    let operates = |name: &str| -> bool {
+        let is = |thread: &&serde_json::Value| thread["name"].as_str().unwrap().contains(name);
+        let threads: Vec<_> = of("thread").into_iter().filter(is).collect();
+        assert!(!threads.is_empty(), "{name}: {lines:?}");
+        let objects = threads.iter().flat_map(|t| t["objects"].as_array().unwrap());
+        objects.into_iter().any(|object| object.as_str().unwrap().ends_with(program))
+    };
+    assert!(operates(program));
+    // No thread may operate on everything.
+    let all = whole["objects"].as_u64().unwrap();
+    let counts = of("thread").into_iter().map(|t| t["objects"].as_array().unwrap().len() as u64);
+    assert!(counts.max().unwrap() < all, "{all}");
+    let human = run(&fixture, &["plan", "--protection"]).expect(0).stdout;
+    for text in ["what protects memory", "locked     the lock at 0", "src/lib.rs:"] {
+        assert!(human.contains(text), "{human}");
+    }
+    let plain = run(&fixture, &["plan"]).expect(0).stdout;
+    assert!(!plain.contains("what protects memory"), "{plain}");
+}
+
 #[test]
 fn the_plan_tells_the_order_of_locks_and_circles_in_it() {
     let fixture = shared("claims");

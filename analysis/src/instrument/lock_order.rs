@@ -24,7 +24,7 @@ pub struct Input<'a> {
 }
 
 impl Input<'_> {
-    fn is_users(&self, function: FunctionId) -> bool {
+    pub(super) fn is_users(&self, function: FunctionId) -> bool {
         self.owners[function as usize] == Owner::User
     }
 }
@@ -88,17 +88,22 @@ pub fn owner(program: &Program, symbol: &str) -> Owner {
         return Owner::Library;
     }
     let path = path_of(&demangle(symbol));
-    match LIBRARIES.iter().any(|library| path.starts_with(library)) || path.starts_with("__") {
+    match is_libraries(&path) {
         true => Owner::Generic,
         false => Owner::User,
     }
 }
 
+/// Whether a path is nobody's own.
+pub(super) fn is_libraries(path: &str) -> bool {
+    LIBRARIES.iter().any(|library| path.starts_with(library)) || path.starts_with("__")
+}
+
 /// What people call things.
-struct Names<'a> {
-    context: Context,
-    input: &'a Input<'a>,
-    points: &'a Points,
+pub(super) struct Names<'a> {
+    pub context: Context,
+    pub input: &'a Input<'a>,
+    pub points: &'a Points,
 }
 
 impl Names<'_> {
@@ -106,7 +111,7 @@ impl Names<'_> {
         demangle(&self.input.facts.functions[id as usize].name)
     }
 
-    fn lock(&self, lock: Lock, origin: Origin) -> String {
+    pub(super) fn lock(&self, lock: Lock, origin: Origin) -> String {
         let place = match lock.offset {
             None | Some(0) => String::new(),
             Some(offset) => format!(" + {offset}"),
@@ -155,7 +160,7 @@ impl Names<'_> {
     }
 
     /// A thread by the first function of the user's own that it calls; a test by its own name, without what the harness wraps it in.
-    fn thread(&self, entry: FunctionId) -> String {
+    pub(super) fn thread(&self, entry: FunctionId) -> String {
         let calls = self.input.locksets.calls();
         let mut seen = BTreeSet::from([entry]);
         let mut open = VecDeque::from([entry]);

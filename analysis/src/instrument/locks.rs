@@ -4,7 +4,7 @@ use super::Instrumenter;
 use super::atomics::kind_of;
 use super::sites::{Sites, atomics};
 use crate::facts::flow;
-use crate::llvm::{Context, Global, Instruction, Module};
+use crate::llvm::{Context, Global, Instruction, Module, Value};
 use crate::locksets::{Lock, Locksets};
 use crate::plan::Access;
 use crate::recognise::{Models, Recognised};
@@ -15,11 +15,21 @@ const MOST: usize = 4;
 
 /// Where a lock is.
 #[derive(Clone, Copy, Debug)]
-enum Place {
+pub enum Place {
     /// So many bytes behind what is accessed.
     Near(i64),
     /// So many bytes from the beginning of a global variable.
     Global(Global, i64),
+}
+
+impl Place {
+    /// Of a lock, in a program with these global variables.
+    pub fn of(lock: Lock, globals: &[Global]) -> Self {
+        match lock {
+            Lock::Near(distance) => Self::Near(distance),
+            Lock::Global(id, offset) => Self::Global(globals[id as usize], offset),
+        }
+    }
 }
 
 /// By instruction and number of its access: the locks that are held, and whether only with others.
@@ -30,13 +40,7 @@ impl LocksHeld {
     /// Of a program that has not been changed yet.
     pub fn of(module: &Module, points: &flow::Points, locksets: &Locksets) -> Self {
         let globals = module.globals();
-        let place = |(lock, shared): (&Lock, &bool)| {
-            let place = match *lock {
-                Lock::Near(distance) => Place::Near(distance),
-                Lock::Global(id, offset) => Place::Global(globals[id as usize], offset),
-            };
-            (place, *shared)
-        };
+        let place = |(lock, shared): (&Lock, &bool)| (Place::of(*lock, &globals), *shared);
         let accesses = locksets.accesses().filter(|(_, _, held)| !held.is_empty());
         let held = accesses.map(|(point, number, held)| {
             let at = points.instruction(point);
@@ -69,20 +73,25 @@ pub fn recognised(
 
 impl Instrumenter<'_> {
     /// Tells the runtime, before an access, which locks are held at it: one of an instruction, with this number.
-    pub(super) fn announce_locks(&mut self, access: Access, number: usize, site: u32) {
+    pub(super) fn announce_locks(&self, access: Access, number: usize, site: u32) {
         let Some(locks) = self.locks.0.get(&(access.at, number)) else { return };
-        let context = self.context;
-        let number = |value: u32| context.integer(32).constant(value.into());
-        let builder = &self.hooks.builder;
         for &(place, shared) in locks {
-            let lock = match place {
-                Place::Near(bytes) => builder.offset(context, access.start, bytes as u64),
-                Place::Global(global, bytes) => {
-                    builder.offset(context, global.value(), bytes as u64)
-                }
-            };
-            let lock = builder.address(context, lock);
-            builder.call(self.hooks.locked, &[lock, number(shared.into()), number(site)]);
+            let lock = self.lock_at(access, place);
+            let number = |value: u32| self.context.integer(32).constant(value.into());
+            let locked = &[lock, number(shared.into()), number(site)];
+            self.hooks.builder.call(self.hooks.locked, locked);
         }
+    }
+
+    /// The address of a lock, where the builder stands.
+    pub(super) fn lock_at(&self, access: Access, place: Place) -> Value {
+        let builder = &self.hooks.builder;
+        let lock = match place {
+            Place::Near(bytes) => builder.offset(self.context, access.start, bytes as u64),
+            Place::Global(global, bytes) => {
+                builder.offset(self.context, global.value(), bytes as u64)
+            }
+        };
+        builder.address(self.context, lock)
     }
 }

@@ -17,6 +17,7 @@ mod lock_order;
 mod locks;
 mod notes;
 mod plain;
+mod protection;
 mod region;
 mod scaled;
 mod sidecar;
@@ -29,6 +30,7 @@ mod user_code;
 
 pub use audit::Package;
 pub use escape::Privacy;
+pub use protection::Protections;
 
 use crate::facts;
 use crate::llvm::{Attribute, Context, Function, Instruction, Module, Opcode};
@@ -44,6 +46,7 @@ use lockred_trace::audit::Audit;
 use lockred_trace::hooks::TEXT_SECTION;
 use lockred_trace::lock_order::LockOrder;
 use lockred_trace::plan::Reason;
+use lockred_trace::protection::Protection;
 use locks::LocksHeld;
 pub use scaled::scale_loops;
 use sites::Sites;
@@ -119,6 +122,8 @@ pub fn defined_functions(module: &Module) -> HashSet<String> {
 struct Claimed {
     reaches: Reaches,
     locks: LocksHeld,
+    protections: Protections,
+    protection: Protection,
     order: LockOrder,
     audit: Option<Audit>,
 }
@@ -135,7 +140,7 @@ impl Claimed {
         sites: &mut Sites,
     ) -> Self {
         let is_asked = [Reason::OwnVariables, Reason::OwnMemory].into_iter().any(|r| rules.has(r));
-        if !is_asked && !rules.checked && !rules.order && program.audited.is_none() {
+        if !is_asked && !rules.whole() && program.audited.is_none() {
             return Self::default();
         }
         let flaw = rules.flaw;
@@ -143,9 +148,7 @@ impl Claimed {
         // What is unknown would hide an error that a test asks for.
         let bounds = match flaw {
             Some(_) => Some(Bounds { work: usize::MAX, ..Bounds::default() }),
-            None if rules.checked || rules.order || program.audited.is_some() => {
-                Some(Bounds::default())
-            }
+            None if rules.whole() || program.audited.is_some() => Some(Bounds::default()),
             None => Bounds::ordinary(&facts),
         };
         let sharing = bounds.and_then(|bounds| Sharing::of(&facts, bounds, flaw));
@@ -155,7 +158,7 @@ impl Claimed {
             return Self { audit, ..Self::default() };
         };
         let reaches = Reaches::of(module, &index, &sharing);
-        if !rules.checked && !rules.order && package.is_none() {
+        if !rules.whole() && package.is_none() {
             return Self { reaches, ..Self::default() };
         }
         let points_to = &sharing.points_to;
@@ -171,6 +174,21 @@ impl Claimed {
             locksets: &locksets,
             owners: &owners,
         };
+        let (protections, protection) = match rules.checked || rules.protection {
+            true => protection::find(
+                &protection::Known {
+                    context,
+                    module,
+                    index: &index,
+                    points: &points,
+                    sharing: &sharing,
+                    order: &order,
+                    flaw,
+                },
+                sites,
+            ),
+            false => Default::default(),
+        };
         let input =
             audit::Input { index: &index, sharing: &sharing, points: &points, locksets: &locksets };
         Self {
@@ -178,6 +196,8 @@ impl Claimed {
                 .map(|package| audit::audit(context, module, package, Some(&input), sites)),
             order: lock_order::order(context, &order, &points, sites),
             reaches,
+            protections,
+            protection,
             locks: match rules.checked {
                 true => LocksHeld::of(module, &points, &locksets),
                 false => LocksHeld::default(),
@@ -202,7 +222,7 @@ pub fn instrument(
     let privacy = Rc::new(Privacy::flawed(module, rules.flaw));
     let waits = waiting(context, module, &privacy);
     let mut sites = Sites::new();
-    let Claimed { reaches, locks, order, audit } =
+    let Claimed { reaches, locks, protections, protection, order, audit } =
         Claimed::of(context, module, &models, &program, &rules, &mut sites);
     attributes::strip(module);
     externals::rename(context, module);
@@ -220,7 +240,7 @@ pub fn instrument(
         externals: Externals::default(),
         models,
         rules,
-        known: Known { privacy, reaches, trusted: false },
+        known: Known { privacy, reaches, protections, trusted: false },
         locks,
         decisions: Decisions::default(),
         table: Table::default(),
@@ -254,6 +274,7 @@ pub fn instrument(
     sidecar::embed(context, module, program, externals, sites, models.believed());
     sidecar::embed_plan(context, module, table);
     sidecar::embed_order(context, module, &order);
+    sidecar::embed_protection(context, module, &protection);
     if let Some(audit) = audit {
         sidecar::embed_audit(context, module, &audit);
     }

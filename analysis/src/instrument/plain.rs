@@ -86,12 +86,16 @@ impl Instrumenter<'_> {
             let location = self.location(function, access.at);
             let narrow = |value: u32| self.context.integer(32).constant(value.into());
             let writes = u32::from(access.direction == Direction::Write) << 8;
+            let is_locked = reason == Reason::Locked;
             let reason = narrow(reason as u32 | writes);
+            self.hooks.builder.before(access.at, location);
+            self.announce_locks(access, number, site.0);
             let Hooks { builder, claim, .. } = &self.hooks;
-            builder.before(access.at, location);
             let start = builder.address(self.context, access.start);
             builder.call(*claim, &[start, length, reason, narrow(site.0)]);
-            self.announce_locks(access, number, site.0);
+            if is_locked {
+                self.announce_protection(access, length);
+            }
         }
     }
 

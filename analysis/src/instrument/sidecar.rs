@@ -10,6 +10,7 @@ use lockred_trace::FORMAT_VERSION;
 use lockred_trace::audit::Audit;
 use lockred_trace::lock_order::LockOrder;
 use lockred_trace::plan::Plan;
+use lockred_trace::protection::Protection;
 use lockred_trace::section::Section;
 use lockred_trace::sites::{SECTION, Sidecar};
 
@@ -57,6 +58,12 @@ pub fn embed_order(context: Context, module: &Module, order: &LockOrder) {
     length.set_initialiser(context.integer(64).constant(encoded.len() as u64));
     length.set_constant(true);
     module.keep(context, &[order.value()]);
+}
+
+/// Emits what protects memory into the module.
+pub fn embed_protection(context: Context, module: &Module, known: &Protection) {
+    let known = constant(context, module, "__lr_protection", Protection::NAME, &known.encode());
+    module.keep(context, &[known.value()]);
 }
 
 /// Emits the audit into the module.

@@ -40,7 +40,7 @@ use callers::Callers;
 use lockred_trace::plan::Flaw;
 pub use may::{Nested, Taken};
 pub use own::Owner;
-use private::Private;
+pub use private::Private;
 use state::{Base, Hold, State};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use summary::Summary;
@@ -396,7 +396,7 @@ fn inward(
 }
 
 /// The accesses of a step: point, number among those of the instruction, and address.
-fn accesses(step: &Step) -> Vec<(Point, usize, Value)> {
+pub fn accesses(step: &Step) -> Vec<(Point, usize, Value)> {
     match step {
         Step::Load { address, point: Some(point), .. }
         | Step::Store { address, point: Some(point), .. } => vec![(*point, 0, *address)],

@@ -5,11 +5,16 @@
 //! counts as the address. Whether a parameter is kept follows from the functions that it is passed on to.
 
 use crate::facts::{Act, Effect, Facts, Function, FunctionId, Operand, Slot};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// See the module: by function and slot of the variable, the slots that may hold an address in it, sorted.
+/// See the module.
 #[derive(Clone, Debug, Default)]
-pub struct Private(HashMap<(FunctionId, Slot), Box<[Slot]>>);
+pub struct Private {
+    /// By function and slot of the variable, the slots that may hold an address in it, sorted.
+    variables: HashMap<(FunctionId, Slot), Box<[Slot]>>,
+    /// Parameters that nobody keeps.
+    parameters: HashSet<(FunctionId, Slot)>,
+}
 
 impl Private {
     /// O(acts, and uses of addresses by variable).
@@ -38,18 +43,36 @@ impl Private {
             }
         }
         // Of parameters, the callers' variables matter.
-        private.retain(|(id, slot), _| *slot >= facts.functions[*id as usize].parameters);
-        Self(private)
+        let is_parameter =
+            |(id, slot): &(FunctionId, Slot)| *slot < facts.functions[*id as usize].parameters;
+        let parameters = private.keys().copied().filter(is_parameter).collect();
+        private.retain(|root, _| !is_parameter(root));
+        Self { variables: private, parameters }
+    }
+
+    /// Whether a call keeps what it is passed as this argument.
+    pub fn keeps(
+        &self,
+        facts: &Facts,
+        callee: Option<FunctionId>,
+        arguments: usize,
+        number: usize,
+    ) -> bool {
+        match keeps(facts, callee, arguments, number) {
+            Keeps::Nothing => false,
+            Keeps::As(function, parameter) => !self.parameters.contains(&(function, parameter)),
+            Keeps::It => true,
+        }
     }
 
     /// Whether a variable is one.
     pub fn has(&self, function: FunctionId, variable: Slot) -> bool {
-        self.0.contains_key(&(function, variable))
+        self.variables.contains_key(&(function, variable))
     }
 
     /// Whether a slot may hold an address in such a variable; `None`: the variable is none.
     pub fn may_hold(&self, function: FunctionId, slot: Slot, variable: Slot) -> Option<bool> {
-        self.0.get(&(function, variable)).map(|slots| slots.binary_search(&slot).is_ok())
+        self.variables.get(&(function, variable)).map(|slots| slots.binary_search(&slot).is_ok())
     }
 }
 
@@ -90,7 +113,11 @@ impl Uses {
             Act::Call(call) => {
                 for (number, argument) in call.arguments.iter().enumerate() {
                     let Operand::Slot(slot) = *argument else { continue };
-                    match parameter(facts, call, number) {
+                    let callee = match call.callee {
+                        Operand::Function(id) => Some(id),
+                        _ => None,
+                    };
+                    match keeps(facts, callee, call.arguments.len(), number) {
                         Keeps::Nothing => {}
                         Keeps::As(function, parameter) => {
                             self.passed.entry(slot).or_default().push((function, parameter));
@@ -136,10 +163,10 @@ enum Keeps {
     It,
 }
 
-fn parameter(facts: &Facts, call: &crate::facts::Call, number: usize) -> Keeps {
-    let Operand::Function(id) = call.callee else { return Keeps::It };
+fn keeps(facts: &Facts, callee: Option<FunctionId>, arguments: usize, number: usize) -> Keeps {
+    let Some(id) = callee else { return Keeps::It };
     let callee = &facts.functions[id as usize];
-    let fits = callee.parameters as usize == call.arguments.len() && !callee.is_harness;
+    let fits = callee.parameters as usize == arguments && !callee.is_harness;
     match (&callee.body, Effect::of(&callee.name)) {
         (Some(_), _) if fits => Keeps::As(id, number as Slot),
         (None, Effect::Nothing | Effect::Bytes) => Keeps::Nothing,

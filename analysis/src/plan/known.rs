@@ -1,7 +1,7 @@
 //! What escape analysis, the language and the harness say of memory: the present source of decisions.
 
 use super::{Access, Decide};
-use crate::instrument::Privacy;
+use crate::instrument::{Privacy, Protections};
 use crate::llvm::{Function, Opcode};
 use crate::sharing::{Reach, Reaches};
 use lockred_trace::plan::Reason;
@@ -14,6 +14,8 @@ pub struct Known {
     pub privacy: Rc<Privacy>,
     /// Where all pointers go.
     pub reaches: Reaches,
+    /// What protects memory that threads share.
+    pub protections: Protections,
     /// The function under way is the harness's.
     pub trusted: bool,
 }
@@ -34,7 +36,7 @@ impl Decide for Known {
                 Reach::Constant => Reason::Constant,
                 Reach::Variables => Reason::OwnVariables,
                 Reach::Unshared => Reason::OwnMemory,
-                Reach::Shared => Reason::Shared,
+                Reach::Shared => self.protections.reason(access).unwrap_or(Reason::Shared),
             },
         }
     }

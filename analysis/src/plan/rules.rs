@@ -2,6 +2,7 @@
 
 use lockred_trace::lock_order::LOCK_ORDER;
 use lockred_trace::plan::{CHECK_STATIC, FLAW, Flaw, Reason, SCALE_LOOPS, WITHOUT};
+use lockred_trace::protection::PROTECTION;
 
 /// The rules of a build; all of them, unchecked, unless something else is said.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -12,6 +13,8 @@ pub struct Rules {
     pub checked: bool,
     /// The order of locks is found.
     pub order: bool,
+    /// It is found what protects memory.
+    pub protection: bool,
     /// An error of the analysis that a test asks for.
     pub flaw: Option<Flaw>,
     /// Which loops end early, if any.
@@ -47,14 +50,21 @@ impl Rules {
         if known.is_none() && !flaw.is_empty() {
             return Err(format!("there is no flaw `{flaw}`"));
         }
-        let [checked, order] = [CHECK_STATIC, LOCK_ORDER].map(|name| variable(name) == "1");
+        let [checked, order, protection] =
+            [CHECK_STATIC, LOCK_ORDER, PROTECTION].map(|name| variable(name) == "1");
         let rounds = variable(SCALE_LOOPS);
         let scaled = match rounds.parse() {
             Ok(rounds) => Some(Scaled { rounds, package: variable("CARGO_MANIFEST_DIR") }),
             Err(_) if rounds.is_empty() => None,
             Err(error) => return Err(format!("{SCALE_LOOPS}: {error}")),
         };
-        Ok(Self { without: without?, checked, order, flaw: known, scaled })
+        Ok(Self { without: without?, checked, order, protection, flaw: known, scaled })
+    }
+
+    /// Whether the whole program is looked at for more than what needs no hook.
+    #[must_use]
+    pub const fn whole(&self) -> bool {
+        self.checked || self.order || self.protection
     }
 
     /// Whether a rule is in use.

@@ -22,6 +22,7 @@ mod offsets;
 mod operands;
 mod outside;
 mod pairs;
+mod places;
 mod sink;
 mod solver;
 

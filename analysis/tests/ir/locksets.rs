@@ -58,8 +58,11 @@ fn told(flaw: Option<Flaw>, text: &str) -> Vec<String> {
     let rules = Rules { checked: true, flaw, ..Rules::default() };
     let whole = whole_of(text, Program { rules, ..Program::default() });
     let store = whole.rfind("store i64 77").unwrap_or_else(|| panic!("{whole}"));
+    // Locks are told behind what is said of the access before, and in front of what is said of this one.
     let claim = whole[..store].rfind("call void @__lr_claim(").unwrap();
-    let lines = whole[claim..store].lines();
+    let before = whole[..claim].rfind(" @__lr_claim(").unwrap_or_default();
+    let before = before.max(whole[..claim].rfind("define ").unwrap_or_default());
+    let lines = whole[before..store].lines();
     lines.filter(|line| line.contains("call void @__lr_locked(")).map(str::to_owned).collect()
 }
 

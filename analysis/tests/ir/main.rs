@@ -3,6 +3,7 @@
 mod lock_order;
 mod locksets;
 mod plan;
+mod protection;
 mod scaled;
 mod sharing;
 

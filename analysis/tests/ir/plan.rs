@@ -116,7 +116,7 @@ fn checked_builds_announce_every_access_and_the_life_of_variables() {
     let stack = Reason::Stack as u32;
     assert!(f.contains(&format!("i64 8, i32 {}, i32", stack | 256)), "{f}");
     assert!(f.contains(&format!("i64 8, i32 {stack}, i32")), "{f}");
-    assert!(f.contains(&format!("i64 8, i32 {}, i32", Reason::Shared as u32)), "{f}");
+    assert!(f.contains(&format!("i64 8, i32 {}, i32", Reason::Unwritten as u32)), "{f}");
     assert_eq!((count(&f, "@__lr_write("), count(&f, "@__lr_read(")), (1, 2), "{f}");
 }
 

@@ -6,6 +6,7 @@ use crate::fingerprint::Fingerprint;
 use lockred_trace::audit::AUDIT;
 use lockred_trace::lock_order::LOCK_ORDER;
 use lockred_trace::plan::{CHECK_STATIC, FLAW, Flaw, Reason, SCALE_LOOPS, WITHOUT};
+use lockred_trace::protection::PROTECTION;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -15,6 +16,7 @@ pub struct Rules {
     without: Vec<&'static str>,
     checked: bool,
     order: bool,
+    protection: bool,
     flaw: Option<&'static str>,
     scale_loops: Option<u64>,
     audit: Option<PathBuf>,
@@ -47,9 +49,9 @@ impl Rules {
         without.sort_unstable();
         without.dedup();
         let flaw = options.static_flaw.as_ref().map(flaw).transpose()?;
-        let order = options.finds_order();
+        let (order, protection) = (options.finds_order(), options.finds_protection());
         let Analysis { check_static: checked, scale_loops, .. } = *options;
-        Ok(Self { without, checked, order, flaw, scale_loops, audit: None })
+        Ok(Self { without, checked, order, protection, flaw, scale_loops, audit: None })
     }
 
     /// Has programs audited, as a file says ([`lockred_trace::audit::Line`]).
@@ -59,20 +61,22 @@ impl Rules {
 
     /// What builds with other rules differ in; nothing where all are used unchecked.
     pub fn hash(&self) -> String {
-        let Self { without, checked, order, flaw, scale_loops, audit } = self;
-        let as_usual = without.is_empty() && !checked && !order && flaw.is_none();
+        let Self { without, checked, order, protection, flaw, scale_loops, audit } = self;
+        let as_usual = without.is_empty() && !checked && !order && !protection && flaw.is_none();
         if as_usual && scale_loops.is_none() && audit.is_none() {
             return String::new();
         }
         let hash = Fingerprint::new().add(checked.to_string()).add(flaw.unwrap_or_default());
         let hash = hash.add(order.to_string()).add(audit.is_some().to_string());
+        let hash = if *protection { hash.add("protection") } else { hash };
         let hash = scale_loops.map_or(hash, |rounds| hash.add(rounds.to_string()));
         without.iter().fold(hash, |hash, rule| hash.add(rule)).hex()
     }
 
     /// Sets, or removes, the variables that the shim reads, on a command that calls it in the end.
     pub fn tell(&self, command: &mut Command) {
-        let [checked, order] = [self.checked, self.order].map(|set| if set { "1" } else { "" });
+        let [checked, order, protection] =
+            [self.checked, self.order, self.protection].map(|set| if set { "1" } else { "" });
         let flaw = self.flaw.unwrap_or_default();
         let rounds = self.scale_loops.map_or(String::new(), |rounds| rounds.to_string());
         let audit = self.audit.as_ref().and_then(|file| file.to_str()).unwrap_or_default();
@@ -80,6 +84,7 @@ impl Rules {
             (WITHOUT, &*self.without.join("\n")),
             (CHECK_STATIC, checked),
             (LOCK_ORDER, order),
+            (PROTECTION, protection),
             (FLAW, flaw),
             (SCALE_LOOPS, &*rounds),
             (AUDIT, audit),

@@ -62,6 +62,8 @@ impl Tally {
             self.proved.ran += proved.ran;
             self.proved.unshared += proved.unshared;
             self.proved.proved += proved.proved;
+            self.proved.protected += proved.protected;
+            self.proved.known += proved.known;
         }
         self.errors += usize::from(outcome.error.is_some());
         if outcome.verdict == Verdict::Unsupported && outcome.error.is_some() {

@@ -140,6 +140,10 @@ pub struct Analysis {
     #[arg(long)]
     #[serde(default)]
     pub lock_order: bool,
+    /// Find which locks protect the memory that threads share, and what nobody writes: `plan` tells it by object and byte
+    #[arg(long)]
+    #[serde(default)]
+    pub protection: bool,
     /// Let loops over a range of integers whose rounds synchronise make N such rounds (in the package of the test)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     #[serde(default)]
@@ -158,6 +162,11 @@ impl Analysis {
     /// Whether the order of locks is found.
     pub const fn finds_order(&self) -> bool {
         self.lock_order || self.check_static
+    }
+
+    /// Whether it is found what protects memory.
+    pub const fn finds_protection(&self) -> bool {
+        self.protection || self.check_static
     }
 }
 

@@ -1,4 +1,4 @@
-//! Reading the sidecar, the plan, the order of locks, the audit and the notes out of an executable.
+//! Reading the sidecar, the plan, the order of locks, what protects memory, the audit and the notes out of an executable.
 
 use crate::error::{Error, Result};
 use lockred_trace::notes::{self, Note};

@@ -296,10 +296,15 @@ fn sentences(tally: &Tally, tests: usize, interrupted: bool) -> Vec<String> {
         let circles = count(tally.circles as u64, "circle");
         sentences.push(format!("{circles} in the order of locks, denied and not excluded"));
     }
-    let Proved { ran, unshared, proved } = tally.proved;
+    let Proved { ran, unshared, proved, protected, known } = tally.proved;
     if let Some(percent) = (proved * 100).checked_div(unshared) {
         sentences.push(format!(
             "{unshared} of {ran} accesses that were made touch what one thread alone touches, or nobody writes: {proved} ({percent} %) were known to"
+        ));
+    }
+    if let Some(percent) = (known * 100).checked_div(protected) {
+        sentences.push(format!(
+            "{protected} of the others touch what one lock protects since it is shared, or nobody writes any more: {known} ({percent} %) were known to"
         ));
     }
     for entry in &tally.stale {

@@ -12,6 +12,8 @@
 //!                     before the root: what the plan does about it is for this `plan::Reason` (+ 256: it writes)
 //! __lr_locked(lock: usize, shared: u32, site: u32)                      the same builds: the thread holds this lock (1: perhaps with others) at the
 //!                     access that comes next
+//! __lr_protected(addr: usize, size: usize, lock: usize)                the same builds: this lock protects what the access touches that was announced
+//!                     last
 //! __lr_fresh(addr: usize, size: usize)                                  the same builds: a stack variable begins to live
 //! __lr_atomic_load   (addr: usize, size: u32, order: u32, how: u32, site: u32) -> u64
 //! __lr_atomic_store  (addr: usize, value: u64, size: u32, order: u32, how: u32, site: u32)

@@ -27,6 +27,7 @@ pub mod message;
 pub mod models;
 pub mod notes;
 pub mod plan;
+pub mod protection;
 pub mod schedule;
 pub mod sealed;
 pub mod section;

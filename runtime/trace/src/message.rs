@@ -121,6 +121,10 @@ pub struct Proved {
     pub unshared: u64,
     /// Those of these of which a rule says so.
     pub proved: u64,
+    /// Those of the others whose memory one lock protected at all accesses since two threads touched it, or nobody wrote since then.
+    pub protected: u64,
+    /// Those of these of which the plan says so.
+    pub known: u64,
 }
 
 /// A bug as the search found it; its details come from replaying the schedule.

@@ -70,6 +70,12 @@ pub enum Reason {
     OwnVariables = 10,
     /// Memory that no other thread reaches, by following addresses through memory.
     OwnMemory = 11,
+    /// Memory that other threads will reach, which was told to nobody yet.
+    Unpublished = 12,
+    /// All accesses to the memory since it was published are made under one lock.
+    Locked = 13,
+    /// Nobody writes the memory since it was published.
+    Unwritten = 14,
 }
 
 /// What a rule promises of every execution, so that a run can refute it.
@@ -79,11 +85,17 @@ pub enum Claim {
     Unshared,
     /// Nobody writes the memory from then on, as long as it lives.
     Unwritten,
+    /// No other thread has touched the memory since it began to live.
+    First,
+    /// Since two threads have touched the memory, all accesses are made while a lock is held, which is told beside the claim.
+    Locked,
+    /// Since two threads have touched the memory, nobody writes it.
+    Settled,
 }
 
 impl Reason {
     /// All of them, by code.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 15] = [
         Self::Constant,
         Self::Invariant,
         Self::Stack,
@@ -96,6 +108,9 @@ impl Reason {
         Self::Operation,
         Self::OwnVariables,
         Self::OwnMemory,
+        Self::Unpublished,
+        Self::Locked,
+        Self::Unwritten,
     ];
 
     /// The reason with this code.
@@ -109,7 +124,7 @@ impl Reason {
     pub const fn decision(self) -> Decision {
         match self {
             Self::Heap | Self::OwnMemory => Decision::Check,
-            Self::Shared => Decision::Track,
+            Self::Shared | Self::Unpublished | Self::Locked | Self::Unwritten => Decision::Track,
             Self::Operation => Decision::Visible,
             _ => Decision::Skip,
         }
@@ -137,6 +152,9 @@ impl Reason {
             Self::Operation => "operation",
             Self::OwnVariables => "own-variables",
             Self::OwnMemory => "own-memory",
+            Self::Unpublished => "unpublished",
+            Self::Locked => "locked",
+            Self::Unwritten => "unwritten",
         }
     }
 
@@ -182,6 +200,15 @@ impl Reason {
             Self::OwnMemory => {
                 "wherever the pointer comes from, the address of what it points to is in nothing that another thread can reach; blocks may still be freed or overrun, which is asked for"
             }
+            Self::Unpublished => {
+                "threads share the memory, but there is one thread still, or the function has just made it and told nobody its address"
+            }
+            Self::Locked => {
+                "threads share the memory, and all accesses to it since it was published are made under one lock"
+            }
+            Self::Unwritten => {
+                "threads share the memory, and nobody writes it since it was published"
+            }
         }
     }
 
@@ -196,6 +223,9 @@ impl Reason {
             | Self::Heap
             | Self::OwnVariables
             | Self::OwnMemory => Some(Claim::Unshared),
+            Self::Unpublished => Some(Claim::First),
+            Self::Locked => Some(Claim::Locked),
+            Self::Unwritten => Some(Claim::Settled),
             Self::Repeated | Self::Harness | Self::Shared | Self::Operation => None,
         }
     }
@@ -218,11 +248,17 @@ pub enum Flaw {
     CallsKeepNoLock,
     /// Each program is too large for its order of locks.
     OrderIsTooMuch,
+    /// Memory that a function has made is told to nobody.
+    NothingIsPublished,
+    /// There is one thread wherever a function is called from.
+    ThreadsAreNotCreated,
+    /// Accesses without a lock are those of the last owner, which do not count.
+    BareAccessesDoNotCount,
 }
 
 impl Flaw {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 10] = [
         Self::StoresKeepNothing,
         Self::ParametersKeepNothing,
         Self::NoaliasIsPrivate,
@@ -230,6 +266,9 @@ impl Flaw {
         Self::LocksStayHeld,
         Self::CallsKeepNoLock,
         Self::OrderIsTooMuch,
+        Self::NothingIsPublished,
+        Self::ThreadsAreNotCreated,
+        Self::BareAccessesDoNotCount,
     ];
 
     /// Its name.
@@ -243,6 +282,9 @@ impl Flaw {
             Self::LocksStayHeld => "locks-stay-held",
             Self::CallsKeepNoLock => "calls-keep-no-lock",
             Self::OrderIsTooMuch => "order-is-too-much",
+            Self::NothingIsPublished => "nothing-is-published",
+            Self::ThreadsAreNotCreated => "threads-are-not-created",
+            Self::BareAccessesDoNotCount => "bare-accesses-do-not-count",
         }
     }
 }

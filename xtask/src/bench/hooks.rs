@@ -73,8 +73,8 @@ impl Place {
         Ok(plan["executable"].as_str().ok_or("the plan names no executable")?.into())
     }
 
-    /// How many of the accesses that the right programs of `xtask/peers` make touch what one thread alone touches, or nobody writes,
-    /// and of how many of these the analysis knows it.
+    /// How many of the accesses that the right programs of `xtask/peers` make touch what one thread alone touches, or nobody writes, how many of the
+    /// others what one lock protects once it is shared, or nobody writes then, and of how many of these the analysis knows it.
     fn precision(&self) -> command::Outcome {
         let mut check = Command::new(&self.tool);
         check.args(["lockred", "check", "--quiet", "--message-format", "json", "--check-static"]);
@@ -85,16 +85,23 @@ impl Place {
             .current_dir(root().join("xtask").join("peers"));
         let text = printed(&mut check, &[0])?;
         let records = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let mut counts = [0; 3];
+        let mut counts = [0; 5];
         for proved in records.filter_map(|record| record.get("proved").cloned()) {
-            for (sum, field) in counts.iter_mut().zip(["ran", "unshared", "proved"]) {
+            for (sum, field) in
+                counts.iter_mut().zip(["ran", "unshared", "proved", "protected", "known"])
+            {
                 *sum += proved[field].as_u64().unwrap_or(0);
             }
         }
-        let [ran, unshared, proved] = counts;
-        let percent = 100.0 * proved as f64 / unshared as f64;
+        let [ran, unshared, proved, protected, known] = counts;
+        let percent = |part: u64, whole: u64| 100.0 * part as f64 / whole as f64;
         println!(
-            "accesses made: {ran}; unshared or never written: {unshared}; known to be: {proved} ({percent:.1}%)\n"
+            "accesses made: {ran}; unshared or never written: {unshared}; known to be: {proved} ({:.1}%)",
+            percent(proved, unshared)
+        );
+        println!(
+            "protected by one lock, or not written, since two threads came: {protected} of the others; known to be: {known} ({:.1}%)\n",
+            percent(known, protected)
         );
         Ok(())
     }
