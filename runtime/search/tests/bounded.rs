@@ -71,9 +71,11 @@ fn agree(
 }
 
 fn compare(program: &Program) -> Result<(), TestCaseError> {
-    let kinds: [(Counted, fn(u32) -> Bound); 2] =
-        [(Counted::Preemptions, Bound::Preemptions), (Counted::Switches, Bound::Switches)];
-    for (counted, bound) in kinds {
+    for counted in [Counted::Preemptions, Counted::Switches] {
+        let bound = |most| match counted {
+            Counted::Preemptions => Bound::Preemptions(most),
+            Counted::Switches => Bound::Switches(most),
+        };
         let Some(mut truth) = truth(program, counted) else { return Ok(()) };
         for most in 0..=MOST {
             agree(program, &truth, bound(most), &search(watched(program), bound(most)))?;
