@@ -5,6 +5,7 @@
 //! nobody writes any more. What is refuted is an error of ours, and ends the exploration: the analysis is wrong.
 //!
 //! It is a part of the execution, so that it is put back with that; before the root, it grows with what the program has done until then.
+//! So copies of it have words in common, until one of them learns something of one.
 
 use crate::execution::Held;
 use crate::harness::Harness;
@@ -14,6 +15,7 @@ use crate::state::{Mode, fatal, installed};
 use lockred_trace::plan::{Claim, Reason};
 use lockred_trace::sites::SiteId;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 
 /// Bytes that are kept together.
 const WORD: usize = 8;
@@ -60,7 +62,7 @@ pub struct Refuted {
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub struct Claims {
-    words: HashMap<usize, [Option<Byte>; WORD]>,
+    words: HashMap<usize, Rc<[Option<Byte>; WORD]>>,
     /// Who accesses what.
     uses: Uses,
     /// Locks of which it is not told who holds them ([`crate::locked`]).
@@ -93,7 +95,7 @@ impl Claims {
         self.last = Some(touch);
         let mut judge = Judge { sets: &mut self.sets, unclear: &self.unclear };
         (address..end).try_for_each(|at| {
-            let word = self.words.entry(at / WORD).or_default();
+            let word = Rc::make_mut(self.words.entry(at / WORD).or_default());
             let byte = word[at % WORD].get_or_insert_with(|| Byte::new(touch));
             byte.touch(touch, locks, &mut judge)
         })
@@ -105,7 +107,7 @@ impl Claims {
         let judge = Judge { sets: &mut self.sets, unclear: &self.unclear };
         (address..address.saturating_add(size)).try_for_each(|at| {
             let word = self.words.get_mut(&(at / WORD));
-            let byte = word.and_then(|word| word[at % WORD].as_mut());
+            let byte = word.and_then(|word| Rc::make_mut(word)[at % WORD].as_mut());
             byte.map_or(Ok(()), |byte| byte.shared.guard(lock, claim, &judge))
         })
     }
@@ -123,7 +125,7 @@ impl Claims {
             words(address, end).collect()
         };
         for (word, inside) in known {
-            let Some(bytes) = self.words.get_mut(&word) else { continue };
+            let Some(bytes) = self.words.get_mut(&word).map(Rc::make_mut) else { continue };
             self.uses.end(word, inside, shared(bytes), bare(bytes, &self.sets));
             let inside = |index: &usize| inside & 1 << index != 0;
             (0..WORD).filter(inside).for_each(|index| bytes[index] = None);
@@ -136,7 +138,7 @@ impl Claims {
     /// The execution ends: what its accesses have shown of who shares what. O(memory).
     pub fn end(&mut self) -> &Sites {
         for word in self.uses.words() {
-            let bytes = self.words.get(&word);
+            let bytes = self.words.get(&word).map(Rc::as_ref);
             let bare = bytes.map_or(0, |bytes| bare(bytes, &self.sets));
             self.uses.end(word, u8::MAX, bytes.map_or(0, shared), bare);
         }

@@ -29,6 +29,9 @@ impl Default for Sets {
 impl Sets {
     /// The locks that protect an access of a thread: what it holds, alone if it writes.
     pub fn held(&mut self, held: &[Held], thread: u32, writes: bool) -> SetId {
+        if held.is_empty() {
+            return SetId(0);
+        }
         let protects = |held: &&Held| held.thread == thread && !(writes && held.shared);
         let mut locks: Vec<usize> = held.iter().filter(protects).map(|held| held.address).collect();
         locks.sort_unstable();
