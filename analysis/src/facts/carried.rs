@@ -63,9 +63,6 @@ impl<'b> Values<'b> {
         for (at, act) in body.acts.iter().enumerate() {
             match act {
                 Act::Copy { result, from } => add(*result, Source::Same(*from)),
-                Act::OfSide { result, from, .. } => {
-                    add(*result, Source::Same(Operand::Slot(*from)));
-                }
                 Act::Offset { result, from, distance } => {
                     let bytes = match distance {
                         Distance::Exactly(bytes) | Distance::Within(bytes) => Some(*bytes),

@@ -52,25 +52,13 @@ pub struct Part {
     pub operand: Operand,
 }
 
-/// Which of the variables at one address ([`catching`]), or which of them may be seen.
+/// When one of two variables at the same address is used ([`catching`]).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Side {
-    /// What is used before something is called under a catch.
+    /// Before what is called under a catch.
     Before,
-    /// From then on, if that has returned.
-    Result,
-    /// From then on, if a panic was caught.
-    Payload,
-    /// From then on: one of these two. No variable is of this side.
+    /// From then on.
     After,
-}
-
-impl Side {
-    /// Whether a variable of a side may be seen.
-    #[must_use]
-    pub fn has(self, variable: Self) -> bool {
-        self == variable || self == Self::After && variable != Self::Before
-    }
 }
 
 /// One act of a function.
@@ -82,7 +70,7 @@ pub enum Act {
         result: Slot,
         /// Its size in bytes, if that is known.
         size: Option<u64>,
-        /// When it is used, if it is one of several that are at the same address.
+        /// When it is used, if it is one of two that are at the same address.
         side: Option<Side>,
     },
     /// The result is the same address, as far as it is one of variables of this side, or of what has none.

@@ -1,9 +1,9 @@
 //! Reads the facts of a merged program out of LLVM's module.
 
-use super::catching::Catching;
 use super::pairs::{is_formatter, is_table};
 use super::{
-    Act, Body, Facts, Function, FunctionId, Global, GlobalId, Operand, Part, Slot, carried, flow,
+    Act, Body, Facts, Function, FunctionId, Global, GlobalId, Operand, Part, Slot, carried,
+    catching, flow,
 };
 use crate::llvm::{
     self, Constant, Distance, Instruction, Linkage, Module, Movement, Scalar, Type, Value,
@@ -55,17 +55,14 @@ pub fn read(module: &Module) -> (Facts, Index) {
         scalars: HashMap::new(),
         unpaired: HashSet::new(),
         formatters: HashSet::new(),
-        catching: Catching::default(),
     };
     let functions = module.functions();
     let globals = module.globals();
     for (id, function) in functions.iter().enumerate() {
         reader.index.functions.insert(function.value(), id as FunctionId);
-        let name = function.name();
-        if is_formatter(&name) {
+        if is_formatter(&function.name()) {
             reader.formatters.insert(id as FunctionId);
         }
-        reader.catching.name(id as FunctionId, &name);
     }
     for (id, global) in globals.iter().enumerate() {
         reader.index.globals.insert(global.value(), id as GlobalId);
@@ -78,6 +75,7 @@ pub fn read(module: &Module) -> (Facts, Index) {
     }
     reader.find_methods();
     carried::leave_out(&mut reader.facts);
+    catching::split(&mut reader.facts);
     (reader.facts, reader.index)
 }
 
@@ -90,8 +88,6 @@ pub(super) struct Reader<'m> {
     pub(super) unpaired: HashSet<FunctionId>,
     /// Functions that `format!` puts beside what they print.
     pub(super) formatters: HashSet<FunctionId>,
-    /// Functions that have to do with catching panics.
-    catching: Catching,
 }
 
 impl Body {
@@ -160,9 +156,9 @@ impl Reader<'_> {
             self.index.slots.insert(parameter, (id, first));
         }
         let parameters = body.slots;
-        let blocks: Vec<Vec<Instruction>> =
-            function.blocks().iter().map(|block| block.instructions()).collect();
-        for instruction in blocks.iter().flatten() {
+        let instructions: Vec<Instruction> =
+            function.blocks().iter().flat_map(|b| b.instructions()).collect();
+        for instruction in &instructions {
             let value = instruction.value();
             let count = match value.value_type().is_void() {
                 true => 0,
@@ -171,12 +167,8 @@ impl Reader<'_> {
             let first = body.new_slots(count);
             self.index.slots.insert(value, (id, first));
         }
-        let mut first_acts = Vec::with_capacity(blocks.len());
-        for instructions in &blocks {
-            first_acts.push(body.acts.len());
-            for &instruction in instructions {
-                self.instruction(&mut body, instruction);
-            }
+        for &instruction in &instructions {
+            self.instruction(&mut body, instruction);
         }
         let returned = function.function_type().return_type();
         let types: Vec<Type> = function.parameters().iter().map(|p| p.value_type()).collect();
@@ -186,7 +178,7 @@ impl Reader<'_> {
             true => 0,
             false => self.scalars(returned).len() as u32,
         };
-        let mut read = Function {
+        self.facts.functions.push(Function {
             name: function.name(),
             body: (!function.is_declaration()).then_some(body),
             parameters,
@@ -195,10 +187,7 @@ impl Reader<'_> {
             is_method: false,
             is_harness: is_harness(&function.name()),
             is_entry: !function.is_declaration() && function.linkage() != Linkage::Internal,
-        };
-        let flow = || flow::read_one(self.module, &self.index, function);
-        self.catching.split(id, &mut read, &first_acts, flow);
-        self.facts.functions.push(read);
+        });
     }
 
     /// The scalars of a value. What a constant is made of in unusual ways becomes a slot of its own.

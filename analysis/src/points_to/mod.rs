@@ -365,7 +365,7 @@ impl<'f> PointsTo<'f> {
         match rule {
             Rule::Offset(to, distance) => self.offset(to, distance, place),
             Rule::OfSide(to, side) => {
-                if self.objects.objects[object as usize].side.is_none_or(|of| side.has(of)) {
+                if self.objects.objects[object as usize].side.is_none_or(|of| of == side) {
                     self.graph.point(to, place);
                 }
             }

@@ -61,7 +61,7 @@ pub(super) struct Object {
     pub kind: Kind,
     /// Bytes, if known.
     pub size: Option<u64>,
-    /// When it is used, if others are at the same address.
+    /// When it is used, if another one is at the same address.
     pub side: Option<Side>,
     /// The calls of allocators that give it.
     #[cfg(test)]

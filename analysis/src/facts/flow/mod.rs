@@ -6,7 +6,6 @@
 
 mod read;
 
-pub(super) use read::read_one;
 pub use read::{Points, read};
 
 use super::{FunctionId, GlobalId, Signature, Slot};

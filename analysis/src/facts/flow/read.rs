@@ -55,15 +55,17 @@ pub fn read(
     index: &Index,
     recognised: &HashMap<Instruction, Recognised>,
 ) -> (Vec<Flow>, Points) {
-    let mut reader = Reader::new(module, index, recognised);
+    let mut reader = Reader {
+        module,
+        index,
+        recognised,
+        scalars: HashMap::new(),
+        points: Points::default(),
+        blocks: HashMap::new(),
+        innermost: BTreeSet::new(),
+    };
     let flows = module.functions().into_iter().map(|f| reader.function(f)).collect();
     (flows, reader.points)
-}
-
-/// Reads the control flow of one function, without what sync models say. O(instructions).
-pub fn read_one(module: &Module, index: &Index, function: llvm::Function) -> Flow {
-    let recognised = HashMap::new();
-    Reader::new(module, index, &recognised).function(function)
 }
 
 struct Reader<'m> {
@@ -76,23 +78,7 @@ struct Reader<'m> {
     innermost: BTreeSet<Point>,
 }
 
-impl<'m> Reader<'m> {
-    fn new(
-        module: &'m Module,
-        index: &'m Index,
-        recognised: &'m HashMap<Instruction, Recognised>,
-    ) -> Self {
-        Self {
-            module,
-            index,
-            recognised,
-            scalars: HashMap::new(),
-            points: Points::default(),
-            blocks: HashMap::new(),
-            innermost: BTreeSet::new(),
-        }
-    }
-
+impl Reader<'_> {
     fn function(&mut self, function: llvm::Function) -> Flow {
         let blocks = function.blocks();
         self.blocks = blocks.iter().enumerate().map(|(i, &b)| (b, i as BlockId)).collect();
