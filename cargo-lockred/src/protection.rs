@@ -96,7 +96,9 @@ impl Told<'_> {
                 .map(|&object| self.object(object))
                 .collect();
             let others = thread.objects.len() - names.len();
-            let _ = writeln!(text, "{} may operate on {others} objects, and on", thread.name);
+            let beside = if names.is_empty() { "" } else { ", and on" };
+            let name = &thread.name;
+            let _ = writeln!(text, "{name} may operate on {others} other objects{beside}");
             names.iter().for_each(|name| {
                 let _ = writeln!(text, "  {name}");
             });
