@@ -98,7 +98,7 @@ impl Told<'_> {
             let others = thread.objects.len() - names.len();
             let beside = if names.is_empty() { "" } else { ", and on" };
             let name = &thread.name;
-            let _ = writeln!(text, "{name} may operate on {others} other objects{beside}");
+            let _ = writeln!(text, "{name} may operate on {others} objects{beside}");
             names.iter().for_each(|name| {
                 let _ = writeln!(text, "  {name}");
             });
