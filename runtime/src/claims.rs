@@ -36,7 +36,7 @@ pub struct Touch {
 }
 
 /// What is known of a byte.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Byte {
     /// The first access.
     first: Touch,
@@ -48,8 +48,8 @@ struct Byte {
     written: bool,
     /// The first access of another thread than that of the first.
     other: Option<Touch>,
-    /// What is so since then.
-    shared: Shared,
+    /// What is so since then, or is claimed to be. Most memory is never shared.
+    shared: Option<Box<Shared>>,
 }
 
 /// A claim that does not hold, and the access that shows it.
@@ -108,7 +108,9 @@ impl Claims {
         (address..address.saturating_add(size)).try_for_each(|at| {
             let word = self.words.get_mut(&(at / WORD));
             let byte = word.and_then(|word| Rc::make_mut(word)[at % WORD].as_mut());
-            byte.map_or(Ok(()), |byte| byte.shared.guard(lock, claim, &judge))
+            byte.map_or(Ok(()), |byte| {
+                byte.shared.get_or_insert_default().guard(lock, claim, &judge)
+            })
         })
     }
 
@@ -161,7 +163,8 @@ fn shared(bytes: &[Option<Byte>; WORD]) -> u8 {
 
 /// The bytes of a word that nothing protects since two threads have touched them.
 fn bare(bytes: &[Option<Byte>; WORD], sets: &Sets) -> u8 {
-    those(bytes, |byte| !byte.shared.is_protected(sets))
+    let is_bare = |shared: &Shared| !shared.is_protected(sets);
+    those(bytes, |byte| byte.shared.as_deref().is_some_and(is_bare))
 }
 
 fn those(bytes: &[Option<Byte>; WORD], are: impl Fn(&Byte) -> bool) -> u8 {
@@ -173,14 +176,7 @@ impl Byte {
     fn new(touch: Touch) -> Self {
         let claims = |claim| (touch.reason.claim() == Some(claim)).then_some(touch);
         let (unshared, unwritten) = (claims(Claim::Unshared), claims(Claim::Unwritten));
-        Self {
-            first: touch,
-            unshared,
-            unwritten,
-            written: touch.writes,
-            other: None,
-            shared: Shared::default(),
-        }
+        Self { first: touch, unshared, unwritten, written: touch.writes, other: None, shared: None }
     }
 
     fn touch(&mut self, touch: Touch, locks: SetId, judge: &mut Judge<'_>) -> Result<(), Refuted> {
@@ -200,7 +196,10 @@ impl Byte {
             let by = if touch.thread == other.thread { self.first } else { other };
             return Err(Refuted { claim: touch, by });
         }
-        self.shared.touch(touch, locks, self.other.is_some(), judge)?;
+        let late = self.other.is_some();
+        if late || touch.reason.claim() == Some(Claim::Settled) {
+            self.shared.get_or_insert_default().touch(touch, locks, late, judge)?;
+        }
         match (self.unshared, self.other) {
             (Some(claim), Some(other)) if self.written => {
                 let by = if claim.thread == other.thread { self.first } else { other };
