@@ -140,9 +140,9 @@ impl Protection {
             if !search.input.sharing.is_shared(place.object) {
                 continue;
             }
-            // A write to it is a signal, and none that others would see; but it is told where the claim is compared.
             if search.input.sharing.is_constant(place.object) {
-                return None;
+                locks.clear();
+                continue;
             }
             if !search.is_looked_at(place.object) {
                 return None;
