@@ -96,8 +96,11 @@ impl Claims {
         let mut judge = Judge { sets: &mut self.sets, unclear: &self.unclear };
         (address..end).try_for_each(|at| {
             let word = Rc::make_mut(self.words.entry(at / WORD).or_default());
-            let byte = word[at % WORD].get_or_insert_with(|| Byte::new(touch));
-            byte.touch(touch, locks, &mut judge)
+            match &mut word[at % WORD] {
+                Some(byte) => byte.touch(touch, locks, &mut judge),
+                // What it claims itself is said of others.
+                none => none.insert(Byte::new(touch)).share(touch, locks, &mut judge),
+            }
         })
     }
 
@@ -179,6 +182,15 @@ impl Byte {
         Self { first: touch, unshared, unwritten, written: touch.writes, other: None, shared: None }
     }
 
+    /// What the access says of memory that is shared, or claims to be.
+    fn share(&mut self, touch: Touch, locks: SetId, judge: &mut Judge<'_>) -> Result<(), Refuted> {
+        let late = self.other.is_some();
+        if late || touch.reason.claim() == Some(Claim::Settled) {
+            self.shared.get_or_insert_default().touch(touch, locks, late, judge)?;
+        }
+        Ok(())
+    }
+
     fn touch(&mut self, touch: Touch, locks: SetId, judge: &mut Judge<'_>) -> Result<(), Refuted> {
         if let Some(claim) = self.unwritten.filter(|_| touch.writes) {
             return Err(Refuted { claim, by: touch });
@@ -196,10 +208,7 @@ impl Byte {
             let by = if touch.thread == other.thread { self.first } else { other };
             return Err(Refuted { claim: touch, by });
         }
-        let late = self.other.is_some();
-        if late || touch.reason.claim() == Some(Claim::Settled) {
-            self.shared.get_or_insert_default().touch(touch, locks, late, judge)?;
-        }
+        self.share(touch, locks, judge)?;
         match (self.unshared, self.other) {
             (Some(claim), Some(other)) if self.written => {
                 let by = if claim.thread == other.thread { self.first } else { other };
