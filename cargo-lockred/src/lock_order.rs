@@ -1,5 +1,6 @@
 //! In which order a program may acquire its locks: the part of `cargo lockred plan` that tells it, and circles for `check`.
 
+use crate::executable::place::Place;
 use lockred_trace::lock_order::{Circle, Kind, LockOrder, Nesting, Taken};
 use lockred_trace::sites::{Sidecar, SiteId};
 use serde::Serialize;
@@ -21,14 +22,6 @@ pub struct Told<'a> {
 
 /// A file, relative to the workspace's root if it is inside, and a line of it.
 pub type Line = (String, u32);
-
-/// A place in the source.
-#[derive(Serialize, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Place<'a> {
-    function: &'a str,
-    file: &'a str,
-    line: u32,
-}
 
 /// A lock that is held or wanted.
 #[derive(Serialize)]
@@ -185,13 +178,7 @@ impl Told<'_> {
 
     /// The outermost line of source of a site.
     fn place(&self, site: SiteId) -> Place<'_> {
-        let Some(site) = self.sidecar.chain(site).last() else {
-            return Place { function: "", file: "", line: 0 };
-        };
-        let file = self.sidecar.string(site.file);
-        let inside = Path::new(file).strip_prefix(self.root).ok().and_then(Path::to_str);
-        let function = self.sidecar.string(site.function);
-        Place { function, file: inside.unwrap_or(file), line: site.line }
+        Place::of(site, self.sidecar, self.root)
     }
 
     fn end(&self, lock: &str, taken: &Taken) -> String {

@@ -91,34 +91,23 @@ pub fn run(options: &PlanOptions) -> Result<Exit> {
     let mut text = String::new();
     for built in built.iter().filter(|built| built.kind != "proc-macro") {
         let plan: Plan = sidecar::carried(&built.executable)?;
-        let (order, sites) = match options.selection.analysis.finds_order() {
-            true => {
-                let order: LockOrder = sidecar::carried(&built.executable)?;
-                (Some(order), sidecar::read(&built.executable)?)
+        let analysis = &options.selection.analysis;
+        let names = analysis.finds_order() || analysis.finds_protection();
+        let sites = if names { sidecar::read(&built.executable)? } else { Default::default() };
+        let (sidecar, root, target) = (&sites, &*subject.project.root, &*built.label());
+        let order: Option<LockOrder> =
+            analysis.finds_order().then(|| sidecar::carried(&built.executable)).transpose()?;
+        let order = order.as_ref().map(|order| Told { order, sidecar, root, target });
+        let protection: Option<Protection> =
+            analysis.finds_protection().then(|| sidecar::carried(&built.executable)).transpose()?;
+        let protection = protection.as_ref().map(|protection| {
+            let told = protection::Told { protection, sidecar, root, target };
+            match options.message_format {
+                ListFormat::Human => told.human(),
+                ListFormat::Json => told.json(),
             }
-            false => Default::default(),
-        };
-        let target = built.label();
-        let order = order.as_ref().map(|order| Told {
-            order,
-            sidecar: &sites,
-            root: &subject.project.root,
-            target: &target,
         });
-        let protection = match options.selection.analysis.finds_protection() {
-            true => {
-                let protection: Protection = sidecar::carried(&built.executable)?;
-                let sidecar = sidecar::read(&built.executable)?;
-                let (root, target) = (&*subject.project.root, &*target);
-                let told =
-                    protection::Told { protection: &protection, sidecar: &sidecar, root, target };
-                match options.message_format {
-                    ListFormat::Human => told.human(),
-                    ListFormat::Json => told.json(),
-                }
-            }
-            false => String::new(),
-        };
+        let protection = protection.unwrap_or_default();
         let (plan, order) = match options.message_format {
             ListFormat::Human => (human(&plan, built, &choice), order.map(|order| order.human())),
             ListFormat::Json => (json(&plan, built, &choice), order.map(|order| order.json())),

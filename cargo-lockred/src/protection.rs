@@ -1,5 +1,6 @@
 //! What protects the memory that threads share: the part of `cargo lockred plan` that tells it.
 
+use crate::executable::place::Place;
 use lockred_trace::protection::{Class, Field, Lock, Protection};
 use lockred_trace::sites::{Sidecar, SiteId};
 use serde::Serialize;
@@ -165,13 +166,10 @@ impl Told<'_> {
         self.protection.objects.get(index as usize).map_or("", |object| &object.name)
     }
 
-    /// The outermost line of source that a site was inlined at.
+    /// The line of source that a site is in.
     fn place(&self, site: SiteId) -> String {
-        let Some(site) = self.sidecar.chain(site).last() else { return String::new() };
-        let file = self.sidecar.string(site.file);
-        let file =
-            Path::new(file).strip_prefix(self.root).ok().and_then(Path::to_str).unwrap_or(file);
-        format!("{file}:{} in {}", site.line, self.sidecar.string(site.function))
+        let Place { function, file, line } = Place::of(site, self.sidecar, self.root);
+        format!("{file}:{line} in {function}")
     }
 }
 

@@ -94,13 +94,13 @@ impl Claims {
         let locks = self.sets.held(held, touch.thread, touch.writes);
         self.last = Some(touch);
         let mut judge = Judge { sets: &mut self.sets, unclear: &self.unclear };
-        (address..end).try_for_each(|at| {
-            let word = Rc::make_mut(self.words.entry(at / WORD).or_default());
-            match &mut word[at % WORD] {
+        words(address, end).try_for_each(|(word, inside)| {
+            let bytes = Rc::make_mut(self.words.entry(word).or_default());
+            bytes_of(inside).try_for_each(|index| match &mut bytes[index] {
                 Some(byte) => byte.touch(touch, locks, &mut judge),
                 // What it claims itself is said of others.
                 none => none.insert(Byte::new(touch)).share(touch, locks, &mut judge),
-            }
+            })
         })
     }
 
@@ -108,11 +108,12 @@ impl Claims {
     fn guard(&mut self, address: usize, size: usize, lock: usize) -> Result<(), Refuted> {
         let Some(claim) = self.last else { return Ok(()) };
         let judge = Judge { sets: &mut self.sets, unclear: &self.unclear };
-        (address..address.saturating_add(size)).try_for_each(|at| {
-            let word = self.words.get_mut(&(at / WORD));
-            let byte = word.and_then(|word| Rc::make_mut(word)[at % WORD].as_mut());
-            byte.map_or(Ok(()), |byte| {
-                byte.shared.get_or_insert_default().guard(lock, claim, &judge)
+        words(address, address.saturating_add(size)).try_for_each(|(word, inside)| {
+            let Some(bytes) = self.words.get_mut(&word).map(Rc::make_mut) else { return Ok(()) };
+            bytes_of(inside).try_for_each(|index| {
+                let byte = bytes[index].as_mut();
+                let shared = byte.map(|byte| byte.shared.get_or_insert_default());
+                shared.map_or(Ok(()), |shared| shared.guard(lock, claim, &judge))
             })
         })
     }
@@ -132,8 +133,7 @@ impl Claims {
         for (word, inside) in known {
             let Some(bytes) = self.words.get_mut(&word).map(Rc::make_mut) else { continue };
             self.uses.end(word, inside, shared(bytes), bare(bytes, &self.sets));
-            let inside = |index: &usize| inside & 1 << index != 0;
-            (0..WORD).filter(inside).for_each(|index| bytes[index] = None);
+            bytes_of(inside).for_each(|index| bytes[index] = None);
             if bytes.iter().all(Option::is_none) {
                 self.words.remove(&word);
             }
@@ -157,6 +157,11 @@ fn words(address: usize, end: usize) -> impl Iterator<Item = (usize, u8)> {
         let inside = |index: &usize| (address..end).contains(&(word * WORD + index));
         (word, (0..WORD).filter(inside).fold(0, |bits, index| bits | 1 << index))
     })
+}
+
+/// The bytes of a word whose bits are set.
+fn bytes_of(inside: u8) -> impl Iterator<Item = usize> {
+    (0..WORD).filter(move |index| inside & 1 << index != 0)
 }
 
 /// The bytes of a word that two threads have touched, one of them writing.
@@ -342,6 +347,8 @@ mod tests {
         let claim = touch(0, Reason::Invariant, false);
         assert_eq!(refuted(&[writes, claim, reads, claim]), None);
         assert_eq!(refuted(&[writes, claim, writes]), Some(2));
+        // A write to what is mapped for reading alone is a signal, once it is made.
+        assert_eq!(refuted(&[touch(0, Reason::Constant, true)]), None);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use lockred_analysis::llvm::Context;
 use lockred_analysis::plan::Rules;
 use lockred_analysis::promotion::promote;
 use lockred_analysis::recognise::Models;
-use lockred_trace::plan::Reason;
+use lockred_trace::plan::{Flaw, Reason};
 
 /// Declarations that every sample has.
 const HEAD: &str = r#"
@@ -60,6 +60,19 @@ fn whole_of(text: &str, program: Program) -> String {
     instrument(context, &module, program, Models::built_in()).unwrap();
     module.verify().unwrap();
     module.print()
+}
+
+/// The reason that is claimed for the last store of 77 in a program, and whether it is told with a lock.
+fn claimed(flaw: Option<Flaw>, text: &str) -> (Reason, bool) {
+    let rules = Rules { checked: true, flaw, ..Rules::default() };
+    let whole = whole_of(text, Program { rules, ..Program::default() });
+    let store = whole.rfind("store i64 77").unwrap_or_else(|| panic!("{whole}"));
+    let claim = whole[..store].rfind("call void @__lr_claim(").unwrap();
+    let arguments = whole[claim..].split_once(')').map(|(call, _)| call).unwrap();
+    let code = arguments.rsplit("i32 ").nth(1).unwrap();
+    let code: u32 = code.trim_end_matches([',', ' ']).parse().unwrap();
+    let told = whole[claim..store].contains("call void @__lr_protected(");
+    (Reason::from_code(code & 0xff).unwrap(), told)
 }
 
 fn count(text: &str, pattern: &str) -> usize {

@@ -1,6 +1,6 @@
 //! What is said to protect the memory that threads share, in builds with checked claims.
 
-use crate::whole_of;
+use crate::{claimed, whole_of};
 use lockred_analysis::instrument::Program;
 use lockred_analysis::plan::Rules;
 use lockred_trace::plan::{Flaw, Reason};
@@ -46,21 +46,8 @@ define void @f() {{
     )
 }
 
-/// The reason that is claimed for the last store of 77 in a program, and whether it is told with a lock.
-fn reason_by(flaw: Option<Flaw>, text: &str) -> (Reason, bool) {
-    let rules = Rules { checked: true, flaw, ..Rules::default() };
-    let whole = whole_of(text, Program { rules, ..Program::default() });
-    let store = whole.rfind("store i64 77").unwrap_or_else(|| panic!("{whole}"));
-    let claim = whole[..store].rfind("call void @__lr_claim(").unwrap();
-    let arguments = whole[claim..].split_once(')').map(|(call, _)| call).unwrap();
-    let code = arguments.rsplit("i32 ").nth(1).unwrap();
-    let code: u32 = code.trim_end_matches([',', ' ']).parse().unwrap();
-    let told = whole[claim..store].contains("call void @__lr_protected(");
-    (Reason::from_code(code & 0xff).unwrap(), told)
-}
-
 fn reason(thread: &str, main: &str) -> Reason {
-    let (reason, told) = reason_by(None, &program(thread, main));
+    let (reason, told) = claimed(None, &program(thread, main));
     assert_eq!(told, reason == Reason::Locked);
     reason
 }
@@ -112,7 +99,7 @@ fn a_global_lock_protects_too_and_another_one_does_not() {
 fn initialising_does_not_count() {
     let text = program("%n = load i64, ptr %data", "");
     let before = text.replace("store i64 5, ptr %data", SET);
-    assert_eq!(reason_by(None, &before).0, Reason::Unpublished);
+    assert_eq!(claimed(None, &before).0, Reason::Unpublished);
     // In a thread, memory is made, and then told to another one.
     let made = |before: &str, behind: &str| {
         format!(
@@ -127,7 +114,7 @@ fn initialising_does_not_count() {
     assert_eq!(reason(&made(set, ""), read), Reason::Unpublished);
     assert_eq!(reason(&made("", set), read), Reason::Shared);
     assert_eq!(
-        reason_by(Some(Flaw::NothingIsPublished), &program(&made("", set), read)).0,
+        claimed(Some(Flaw::NothingIsPublished), &program(&made("", set), read)).0,
         Reason::Unpublished
     );
     // What goes round may be what was published before.
@@ -165,7 +152,7 @@ fn initialising_does_not_count() {
     );
     let shared = "%z = call ptr @aligned()\n store ptr %z, ptr @place";
     let text = program(shared, read) + &given;
-    assert_eq!(reason_by(None, &text).0, Reason::Unpublished, "{text}");
+    assert_eq!(claimed(None, &text).0, Reason::Unpublished, "{text}");
     // Here, it is not.
     let own = round.replace("77, ptr %last", "77, ptr %own");
     assert_eq!(reason(&own, read), Reason::Unpublished);
@@ -187,10 +174,10 @@ fn what_nobody_writes_is_unwritten() {
 #[test]
 fn errors_that_tests_ask_for_are_made() {
     let text = program("store i64 6, ptr %data", SET);
-    assert_eq!(reason_by(None, &text).0, Reason::Shared);
-    assert_eq!(reason_by(Some(Flaw::ThreadsAreNotCreated), &text).0, Reason::Unpublished);
+    assert_eq!(claimed(None, &text).0, Reason::Shared);
+    assert_eq!(claimed(Some(Flaw::ThreadsAreNotCreated), &text).0, Reason::Unpublished);
     let set = format!("{LOCK}\n {SET}\n {UNLOCK}");
     let text = program("store i64 6, ptr %data", &set);
-    assert_eq!(reason_by(None, &text).0, Reason::Shared);
-    assert_eq!(reason_by(Some(Flaw::BareAccessesDoNotCount), &text).0, Reason::Locked);
+    assert_eq!(claimed(None, &text).0, Reason::Shared);
+    assert_eq!(claimed(Some(Flaw::BareAccessesDoNotCount), &text).0, Reason::Locked);
 }

@@ -1,20 +1,13 @@
 //! What the analysis of where addresses point to claims of accesses, in builds with checked claims.
 
-use crate::whole_of;
+use crate::{claimed, whole_of};
 use lockred_analysis::instrument::Program;
 use lockred_analysis::plan::Rules;
 use lockred_trace::plan::{Flaw, Reason};
 
 /// The reason that is claimed for the last store of 77 in a program.
 fn reason_of(flaw: Option<Flaw>, text: &str) -> Reason {
-    let rules = Rules { checked: true, flaw, ..Rules::default() };
-    let whole = whole_of(text, Program { rules, ..Program::default() });
-    let store = whole.rfind("store i64 77").unwrap_or_else(|| panic!("{whole}"));
-    let claim = whole[..store].rfind("call void @__lr_claim(").unwrap();
-    let arguments = whole[claim..].split_once(')').map(|(call, _)| call).unwrap();
-    let code = arguments.rsplit("i32 ").nth(1).unwrap();
-    let code: u32 = code.trim_end_matches([',', ' ']).parse().unwrap();
-    Reason::from_code(code & 0xff).unwrap()
+    claimed(flaw, text).0
 }
 
 /// A program whose `main` is this. `%b` is a block of the heap that a holder on the stack points to, twice removed.

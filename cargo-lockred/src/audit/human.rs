@@ -2,6 +2,7 @@
 
 use super::report::{Across, Atomic, Audit, Class, Finding, Object, Operation};
 use crate::output::style::{Paint, Style};
+use crate::output::words;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -27,7 +28,7 @@ struct Page<'a> {
 }
 
 fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+    words::count(number as u64, what)
 }
 
 fn owner(name: &str) -> &str {

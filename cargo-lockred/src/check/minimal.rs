@@ -7,6 +7,7 @@ use super::examine::Examiner;
 use super::outcome::Size;
 use crate::error::Result;
 use crate::executable::list::Test;
+use crate::output::words::count;
 use crate::session::{self, Ending, Patience};
 use lockred_trace::codes::BugKind;
 use lockred_trace::message::{Finding, Minimised};
@@ -44,8 +45,6 @@ pub const fn size(least: &Minimised) -> Size {
 
 /// `1 preemption, 2 threads, 9 steps; no schedule with fewer preemptions shows it`.
 pub fn words(size: &Size) -> String {
-    let count =
-        |number: u64, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
     let measure = &size.measure;
     let numbers = [
         count(measure.preemptions.into(), "preemption"),

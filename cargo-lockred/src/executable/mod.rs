@@ -2,5 +2,6 @@
 
 pub mod debug_info;
 pub mod list;
+pub mod place;
 pub mod sidecar;
 pub mod symbols;

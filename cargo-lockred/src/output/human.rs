@@ -3,6 +3,7 @@
 use super::console::Console;
 use super::progress::Progress;
 use super::style::Paint;
+use super::words::{at_most, count};
 use crate::build::artifact::Built;
 use crate::check::outcome::{Ended, Outcome};
 use crate::check::tally::Tally;
@@ -72,7 +73,7 @@ impl<'a> Human<'a> {
             );
         }
         if let Strategy::Bounded { preemptions } = search.strategy() {
-            bounds = format!("{}, {bounds}", at_most(preemptions));
+            bounds = format!("{}, {bounds}", at_most(preemptions.into()));
         }
         let text = format!(
             "{} in {} (rustc {release}, strategy {}, {bounds})",
@@ -182,19 +183,6 @@ impl<'a> Human<'a> {
     }
 }
 
-/// `1 test`, `2 tests`.
-fn count(number: u64, what: &str) -> String {
-    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
-}
-
-/// A bound on preemptions.
-fn at_most(preemptions: u32) -> String {
-    match preemptions {
-        0 => "no preemptions".into(),
-        most => format!("at most {}", count(most.into(), "preemption")),
-    }
-}
-
 /// What stands behind a test's name.
 fn facts(outcome: &Outcome) -> String {
     // Where states are searched, executions are few; where they recur for ever, there are none.
@@ -212,10 +200,10 @@ fn facts(outcome: &Outcome) -> String {
         Ended::Interrupted => facts.push("interrupted".into()),
     }
     match (outcome.preemptions, outcome.ended) {
-        (Some(most), Ended::Preemptions) => facts.push(at_most(most)),
+        (Some(most), Ended::Preemptions) => facts.push(at_most(most.into())),
         // So far it went.
         (Some(most), _) if outcome.verdict == Verdict::Passed => {
-            facts.push(format!("{} covered", at_most(most)));
+            facts.push(format!("{} covered", at_most(most.into())));
         }
         _ => {}
     }

@@ -12,3 +12,4 @@ mod run;
 pub mod sarif;
 pub mod style;
 pub mod utc;
+pub mod words;

@@ -1,6 +1,7 @@
 //! The progress line of the test under way: what was done, how fast, about which share that is, and what is left.
 
 use super::estimate::Estimate;
+use super::words::at_most;
 use crate::session::Progress as Seen;
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -32,7 +33,7 @@ fn text(name: &str, limit: f64, seen: &Seen, left: Option<Duration>) -> String {
     let executions = seen.counts.executions;
     let mut text = format!("{name}  {executions} executions");
     if let Some(most) = seen.preemptions {
-        let _ = write!(text, " of at most {most} preemption{}", if most == 1 { "" } else { "s" });
+        let _ = write!(text, ", {}", at_most(most));
     }
     if seconds >= 0.5 && executions > 0 {
         let rate = executions as f64 / seconds;
@@ -102,7 +103,7 @@ mod tests {
         assert_eq!(text("a", 60.0, &seen(0, Some(0.5)), None), "a  5000 executions");
         let bounded = Seen { preemptions: Some(1), ..seen(0, None) };
         let told = text("a", 60.0, &bounded, None);
-        assert_eq!(told, "a  5000 executions of at most 1 preemption");
+        assert_eq!(told, "a  5000 executions, at most 1 preemption");
     }
 
     #[test]

@@ -65,11 +65,11 @@ impl Bound {
 
 impl<M: Machine> Known<M> for Cheapest {
     fn begin(&mut self) {
-        Self::begin(self);
+        self.causes.clear();
     }
 
     fn on_step(&mut self, thread: ThreadId, drive: &Drive<'_, M>, values: &[Choice]) {
-        self.step(thread, &drive.step.footprint, drive.step.signature, values);
+        self.causes.step(thread, &drive.step.footprint, drive.step.signature, values);
     }
 
     fn is_new(&mut self, drive: &mut Drive<'_, M>, arrival: &Arrival<'_>) -> bool {

@@ -1,40 +1,23 @@
 //! The states that a search has come to, each with the least that it has cost.
 
 use crate::causes::Causes;
-use crate::explore::Choice;
 use crate::fault::{Fault, is_on};
 use crate::fingerprint::{self, ByFingerprint};
-use crate::footprint::Footprint;
 use crate::machine::{Status, ThreadId};
 use std::collections::hash_map::Entry;
 
 /// States that are kept; further ones count as new each time. 32 bytes each, and some.
 const MOST: usize = 1 << 22;
 
-/// See the module. A state is what led to it ([`Causes`]), in executions in which no data race has shown so far.
+/// See the module. A state is what led to it, in executions in which no data race has shown so far.
 #[derive(Default)]
 pub(crate) struct Cheapest {
-    causes: Causes,
+    /// What led to where the execution stands.
+    pub(crate) causes: Causes,
     visited: ByFingerprint<u32>,
 }
 
 impl Cheapest {
-    /// An execution begins at the root.
-    pub(crate) fn begin(&mut self) {
-        self.causes.clear();
-    }
-
-    /// A thread made a step, with this signature and these values.
-    pub(crate) fn step(
-        &mut self,
-        thread: ThreadId,
-        footprint: &Footprint,
-        signature: u64,
-        values: &[Choice],
-    ) {
-        self.causes.step(thread, footprint, signature, values);
-    }
-
     /// Whether the search comes to a state for the first time, or for less than before: it has `cost` so much, and switches away from
     /// `last` will cost more. (The state of who waits for any change counts what all others have done, so the threads' statuses are
     /// told apart too.)
@@ -45,8 +28,7 @@ impl Cheapest {
         cost: u32,
     ) -> bool {
         let last = last.filter(|_| !is_on(Fault::LastForgotten));
-        let codes: Vec<u8> = statuses.iter().map(|&status| code(status)).collect();
-        let state = fingerprint::of(&(self.causes.hash(), last, codes));
+        let state = fingerprint::of(&(self.causes.hash(), last, statuses));
         let full = self.visited.len() >= MOST;
         match self.visited.entry(state) {
             Entry::Occupied(known) if *known.get() <= cost => false,
@@ -61,15 +43,5 @@ impl Cheapest {
                 true
             }
         }
-    }
-}
-
-/// What tells statuses apart.
-const fn code(status: Status) -> u8 {
-    match status {
-        Status::Enabled => 0,
-        Status::Reluctant => 1,
-        Status::Blocked { .. } => 2,
-        Status::Ended => 3,
     }
 }

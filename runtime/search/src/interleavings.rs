@@ -14,13 +14,13 @@
 //! Going back is restoring the root and running the prefix again, so memory is bounded by the longest execution, and by what is
 //! [`Known`].
 
+use crate::branch::{self, Branch};
 use crate::causes::conflict;
 use crate::drive::{After, Drive, Run};
 use crate::explore::{Choice, Stop};
 use crate::fault::{Fault, is_on};
 use crate::footprint::{Access, Footprint, ObjectId};
 use crate::machine::{Machine, Status, ThreadId};
-use crate::picks::Picks;
 use std::rc::Rc;
 
 /// What a search knows of the states it has come to.
@@ -67,11 +67,7 @@ pub(crate) enum Counted {
 
 /// A node of the search and the branch under way.
 struct Level {
-    /// Threads that can run and were not explored yet, those that should first last.
-    left: Vec<ThreadId>,
-    thread: ThreadId,
-    picks: Picks,
-    signature: u64,
+    branch: Branch,
     /// The thread away from which switches count.
     last: Option<ThreadId>,
     /// What of the budget was spent on the way here.
@@ -135,12 +131,7 @@ impl<M: Machine> Search<'_, '_, M> {
             self.descend()?;
             loop {
                 let Some(level) = self.levels.last_mut() else { return Ok(()) };
-                if level.picks.advance() {
-                    break;
-                }
-                if let Some(thread) = level.left.pop() {
-                    level.thread = thread;
-                    level.picks.clear();
+                if level.branch.advance() {
                     break;
                 }
                 self.levels.pop();
@@ -151,15 +142,12 @@ impl<M: Machine> Search<'_, '_, M> {
     /// Runs the branch of a level.
     fn run(&mut self, step: usize, kind: Run) -> Result<After, Stop> {
         let level = &mut self.levels[step];
-        let thread = level.thread;
-        level.picks.rewind();
+        let thread = level.branch.thread;
         let values = self.drive.schedule.len() + 1;
-        let after = self.drive.run(thread, kind, &mut |of| level.picks.pick(of))?;
-        let same = kind == Run::Fresh || level.signature == self.drive.step.signature;
-        if !same || !level.picks.agreed() {
-            return Err(Stop::Nondeterminism { step });
-        }
-        level.signature = self.drive.step.signature;
+        let run = |drive: &mut Drive<'_, M>, thread, pick: &mut dyn FnMut(u32) -> u32| {
+            drive.run(thread, kind, pick)
+        };
+        let after = level.branch.run(step, kind, self.drive, run)?;
         self.raced |= self.drive.has_raced();
         if kind == Run::Fresh && level.last == Some(thread) {
             let ends = self.drive.machine.status(thread) == Status::Ended;
@@ -172,12 +160,7 @@ impl<M: Machine> Search<'_, '_, M> {
     /// Runs the branches of all levels but the last again.
     fn run_prefix(&mut self) -> Result<(), Stop> {
         for step in 0..self.levels.len().saturating_sub(1) {
-            let thread = self.levels[step].thread;
-            let exists = thread.0 < self.drive.machine.threads();
-            let can_run = exists && self.drive.machine.status(thread).can_run();
-            if !can_run || self.run(step, Run::Again)? != After::On {
-                return Err(Stop::Nondeterminism { step });
-            }
+            self.run(step, Run::Again)?;
         }
         Ok(())
     }
@@ -207,23 +190,15 @@ impl<M: Machine> Search<'_, '_, M> {
 
     /// Adds a level for the present state, if there is anything to run in it.
     fn open(&mut self) -> Next {
-        let statuses: Vec<Status> = (0..self.drive.machine.threads())
-            .map(|thread| self.drive.machine.status(ThreadId(thread)))
-            .collect();
-        let with = |wanted: Status| {
-            let threads = statuses.iter().enumerate().rev();
-            threads.filter(move |&(_, &status)| status == wanted).map(|(t, _)| ThreadId(t as u32))
-        };
-        // The next one is taken from the end.
-        let mut left: Vec<ThreadId> =
-            with(Status::Reluctant).chain(with(Status::Enabled)).collect();
+        let statuses = branch::statuses(self.drive.machine);
+        let mut left = branch::can_run(&statuses);
         let (last, spent, sleepers) = match self.levels.last() {
             None => (None, 0, Vec::new()),
             Some(parent) => {
-                let status = statuses[parent.thread.index()];
+                let status = statuses[parent.branch.thread.index()];
                 let last = self.budget.is_some_and(|budget| budget.counts_behind(status));
-                let spent = parent.spent + self.cost(parent.last, parent.thread);
-                let last = last.then_some(parent.thread);
+                let spent = parent.spent + self.cost(parent.last, parent.branch.thread);
+                let last = last.then_some(parent.branch.thread);
                 (last, spent, self.sleepers(self.levels.len() - 1, status))
             }
         };
@@ -246,26 +221,15 @@ impl<M: Machine> Search<'_, '_, M> {
             left.push(last);
         }
         // Nobody is left if a switch that has to be made exceeds the budget.
-        let Some(thread) = left.pop() else { return Next::Nothing };
-        let picks = Picks::default();
-        let (asleep, preempted) = (sleepers, None);
-        self.levels.push(Level {
-            left,
-            thread,
-            picks,
-            signature: 0,
-            last,
-            spent,
-            asleep,
-            preempted,
-        });
+        let Some(branch) = Branch::first(left) else { return Next::Nothing };
+        self.levels.push(Level { branch, last, spent, asleep: sleepers, preempted: None });
         Next::Level
     }
 
     /// Who sleeps behind the branch of a level that was just run, which left its thread in this status.
     fn sleepers(&mut self, level: usize, status: Status) -> Vec<Sleeper> {
         let level = &self.levels[level];
-        let preempted = level.preempted.iter().filter(|last| last.thread != level.thread);
+        let preempted = level.preempted.iter().filter(|last| last.thread != level.branch.thread);
         if self.raced || (level.asleep.is_empty() && preempted.clone().next().is_none()) {
             return Vec::new();
         }
@@ -274,7 +238,7 @@ impl<M: Machine> Search<'_, '_, M> {
         let waits = waits && !is_on(Fault::WaitersForgotten);
         self.wanted.clear();
         if waits {
-            self.drive.machine.pending(level.thread, &mut self.wanted);
+            self.drive.machine.pending(level.branch.thread, &mut self.wanted);
         }
         let wakes = |sleeper: &Sleeper| {
             conflict(&sleeper.touches, done)
@@ -299,7 +263,7 @@ impl Level {
     /// `last` has gone on, and touched this; so it did with other values before.
     fn was_gone_on_with(&mut self, touched: &[(ObjectId, Access)], ends: bool, after: After) {
         let ends_all = after != After::On;
-        let is_first = self.picks.values().iter().all(|&(picked, _)| picked == 0);
+        let is_first = self.branch.picks.values().iter().all(|&(picked, _)| picked == 0);
         match &mut self.preempted {
             sleeper if ends_all => *sleeper = None,
             Some(sleeper) => {
@@ -308,7 +272,7 @@ impl Level {
             }
             sleeper if is_first => {
                 let touches = Rc::new(touched.to_vec());
-                *sleeper = Some(Sleeper { thread: self.thread, touches, ends });
+                *sleeper = Some(Sleeper { thread: self.branch.thread, touches, ends });
             }
             // One of the others has ended the execution.
             None => {}

@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bounded;
+mod branch;
 mod causes;
 mod chains;
 mod cheapest;

@@ -3,11 +3,12 @@
 
 #![expect(dead_code, reason = "not every test file uses all of `check`")]
 mod check;
+#[macro_use]
+mod families;
 mod generate;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use check::cases::cases;
 use check::dijkstra::{self, Counted};
 use check::{leads_to, parse};
 use lockred_search::fault::{self, Fault};
@@ -15,7 +16,7 @@ use lockred_search::footprint::{Access, Footprint, ObjectId};
 use lockred_search::machine::{Chooser, Machine, Status, Step, ThreadId};
 use lockred_search::model::{Failure, ModelMachine, Program, Watched};
 use lockred_search::{Bound, Covered, Findings, Limits, Outcome, Stop, Strategy, explore};
-use proptest::prelude::{TestCaseError, prop_assert, prop_assert_eq, proptest};
+use proptest::prelude::{TestCaseError, prop_assert, prop_assert_eq};
 
 /// States beyond which a program is passed over.
 const STATES: usize = 3_000;
@@ -88,20 +89,8 @@ fn compare(program: &Program) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-macro_rules! oracle {
-    ($($name:ident: $test:literal, $programs:expr;)*) => {
-        $(proptest! {
-            #![proptest_config(cases($test, 150, 20_000))]
-
-            #[test]
-            fn $name(program in $programs) {
-                compare(&program)?;
-            }
-        })*
-    };
-}
-
 oracle! {
+    150, 20_000;
     random_programs_of_two_threads: 20, generate::single_statements(2, 9);
     patterns_of_two_threads: 21, generate::patterns(2, 10);
     programs_of_three_threads: 22, generate::program(3, 6);

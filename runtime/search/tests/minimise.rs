@@ -3,11 +3,12 @@
 
 #![expect(dead_code, reason = "not every test file uses all of `check`")]
 mod check;
+#[macro_use]
+mod families;
 mod generate;
 
 use std::collections::BTreeMap;
 
-use check::cases::cases;
 use check::dijkstra::{self, Counted};
 use check::{leads_to, parse};
 use lockred_search::fault::{self, Fault};
@@ -16,7 +17,7 @@ use lockred_search::minimise::{Asker, Effort, Measure, Minimised, Proof, minimis
 use lockred_search::model::{Failure, ModelMachine, Program, Watched};
 use lockred_search::transactions;
 use lockred_search::{Choice, Findings, Limits, Strategy};
-use proptest::prelude::{TestCaseError, prop_assert, prop_assert_eq, proptest};
+use proptest::prelude::{TestCaseError, prop_assert, prop_assert_eq};
 
 /// States beyond which a program is passed over.
 const STATES: usize = 3_000;
@@ -105,20 +106,8 @@ fn compare(program: &Program) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-macro_rules! oracle {
-    ($($name:ident: $test:literal, $programs:expr;)*) => {
-        $(proptest! {
-            #![proptest_config(cases($test, 150, 40_000))]
-
-            #[test]
-            fn $name(program in $programs) {
-                compare(&program)?;
-            }
-        })*
-    };
-}
-
 oracle! {
+    150, 40_000;
     random_programs_of_two_threads: 0, generate::single_statements(2, 9);
     patterns_of_two_threads: 1, generate::patterns(2, 10);
     programs_of_three_threads: 2, generate::program(3, 6);

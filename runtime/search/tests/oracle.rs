@@ -7,6 +7,8 @@
 
 #![expect(dead_code, reason = "not every test file uses all of `check`")]
 mod check;
+#[macro_use]
+mod families;
 mod generate;
 
 use std::collections::BTreeSet;
@@ -89,21 +91,8 @@ fn compare(program: &Program) -> Result<(), TestCaseError> {
     agree(program, "persistent sets", &truth, &by_persistent_sets(program, limits))
 }
 
-/// One test per size, so that they run side by side.
-macro_rules! oracle {
-    ($($name:ident: $test:literal, $programs:expr;)*) => {
-        $(proptest! {
-            #![proptest_config(cases($test, 4_000, 200_000))]
-
-            #[test]
-            fn $name(program in $programs) {
-                compare(&program)?;
-            }
-        })*
-    };
-}
-
 oracle! {
+    4_000, 200_000;
     random_programs_of_two_threads: 0, generate::single_statements(2, 14);
     patterns_of_two_threads: 1, generate::patterns(2, 14);
     programs_of_three_threads: 2, generate::program(3, 9);

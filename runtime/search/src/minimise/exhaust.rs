@@ -6,19 +6,15 @@
 
 use super::measure::{Measure, Walk};
 use super::{Failing, Proof, Tally, failed};
+use crate::branch::{self, Branch};
 use crate::cheapest::Cheapest;
 use crate::drive::{After, Drive, Run};
 use crate::explore::{Choice, Stop};
-use crate::machine::{Machine, Status, ThreadId};
-use crate::picks::Picks;
+use crate::machine::Machine;
 
 /// A node of the search and the branch under way.
 struct Level {
-    /// Threads to run that were not yet, the next one last.
-    left: Vec<ThreadId>,
-    thread: ThreadId,
-    picks: Picks,
-    signature: u64,
+    branch: Branch,
     /// Where the execution stands here.
     walk: Walk,
 }
@@ -75,7 +71,7 @@ impl Search<'_> {
         loop {
             tally.restart();
             drive.restart()?;
-            self.cheapest.begin();
+            self.cheapest.causes.clear();
             let mut walk = self.run_prefix(drive, &mut levels)?;
             if failed(self.descend(drive, &mut levels, &mut walk))?.is_none()
                 && walk.measure < self.best.measure
@@ -86,12 +82,7 @@ impl Search<'_> {
             }
             loop {
                 let Some(level) = levels.last_mut() else { return Ok(()) };
-                if level.picks.advance() {
-                    break;
-                }
-                if let Some(thread) = level.left.pop() {
-                    level.thread = thread;
-                    level.picks.clear();
+                if level.branch.advance() {
                     break;
                 }
                 levels.pop();
@@ -99,20 +90,20 @@ impl Search<'_> {
         }
     }
 
-    /// Makes a step; what it was is noted.
+    /// Makes the step of a branch; what it was is noted.
     fn run<M: Machine>(
         &mut self,
         drive: &mut Drive<'_, M>,
-        level: &mut Level,
+        (step, branch): (usize, &mut Branch),
         walk: &mut Walk,
         kind: Run,
     ) -> Result<After, Stop> {
-        level.picks.rewind();
         let from = drive.schedule.len() + 1;
-        let thread = level.thread;
-        let after = walk.run(drive, thread, kind, &mut |of| level.picks.pick(of))?;
+        let after = branch
+            .run(step, kind, drive, |drive, thread, pick| walk.run(drive, thread, kind, pick))?;
         let values: &[Choice] = &drive.schedule[from..];
-        self.cheapest.step(thread, &drive.step.footprint, drive.step.signature, values);
+        let (thread, made) = (branch.thread, &drive.step);
+        self.cheapest.causes.step(thread, &made.footprint, made.signature, values);
         Ok(after)
     }
 
@@ -125,18 +116,7 @@ impl Search<'_> {
         let Some((last, above)) = levels.split_last_mut() else { return Ok(Walk::default()) };
         let mut walk = Walk::default();
         for (step, level) in above.iter_mut().enumerate() {
-            let differs = Stop::Nondeterminism { step };
-            let thread = level.thread;
-            if thread.0 >= drive.machine.threads() || !drive.machine.status(thread).can_run() {
-                return Err(differs);
-            }
-            let after = self.run(drive, level, &mut walk, Run::Again)?;
-            if after != After::On
-                || !level.picks.agreed()
-                || drive.step.signature != level.signature
-            {
-                return Err(differs);
-            }
+            self.run(drive, (step, &mut level.branch), &mut walk, Run::Again)?;
         }
         debug_assert_eq!(walk.measure, last.walk.measure);
         Ok(walk)
@@ -155,12 +135,7 @@ impl Search<'_> {
         loop {
             let step = levels.len() - 1;
             let Some(level) = levels.last_mut() else { return Ok(()) };
-            let after = self.run(drive, level, walk, Run::Fresh)?;
-            if !level.picks.agreed() {
-                return Err(Stop::Nondeterminism { step });
-            }
-            level.signature = drive.step.signature;
-            match after {
+            match self.run(drive, (step, &mut level.branch), walk, Run::Fresh)? {
                 After::Over => return drive.finish(),
                 // What comes behind is not known, so nothing is excluded.
                 After::Cut => return Err(Stop::Operations),
@@ -180,14 +155,8 @@ impl Search<'_> {
         levels: &mut Vec<Level>,
         walk: &Walk,
     ) -> Result<bool, Stop> {
-        let statuses: Vec<Status> = (0..drive.machine.threads())
-            .map(|thread| drive.machine.status(ThreadId(thread)))
-            .collect();
-        let with = |wanted: Status| {
-            let numbered = statuses.iter().enumerate().rev();
-            numbered.filter(move |(_, s)| **s == wanted).map(|(t, _)| ThreadId(t as u32))
-        };
-        let all: Vec<ThreadId> = with(Status::Reluctant).chain(with(Status::Enabled)).collect();
+        let statuses = branch::statuses(drive.machine);
+        let all = branch::can_run(&statuses);
         if all.is_empty() {
             return drive.finish().map(|()| false);
         }
@@ -204,9 +173,8 @@ impl Search<'_> {
                 left.push(thread);
             }
         }
-        let Some(thread) = left.pop() else { return Ok(false) };
-        let (picks, walk) = (Picks::default(), walk.clone());
-        levels.push(Level { left, thread, picks, signature: 0, walk });
+        let Some(branch) = Branch::first(left) else { return Ok(false) };
+        levels.push(Level { branch, walk: walk.clone() });
         Ok(true)
     }
 }
