@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::fingerprint;
 use crate::output::console::Console;
+use crate::output::line;
 use crate::output::style::{Paint, Style};
 use crate::output::utc;
 use crate::schedule_file::{self, ScheduleFile};
@@ -136,7 +137,7 @@ fn line(kept: &Kept) -> String {
         written: utc::text(*written),
         program: *program,
     };
-    serde_json::to_string(&line).expect("names are strings") + "\n"
+    line::json(&line)
 }
 
 /// A table: one line a schedule.

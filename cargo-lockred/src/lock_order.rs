@@ -1,6 +1,7 @@
 //! In which order a program may acquire its locks: the part of `cargo lockred plan` that tells it, and circles for `check`.
 
-use crate::executable::place::Place;
+use crate::executable::place::{Place, relative};
+use crate::output::line::json;
 use lockred_trace::lock_order::{Circle, Kind, LockOrder, Nesting, Taken};
 use lockred_trace::sites::{Sidecar, SiteId};
 use serde::Serialize;
@@ -170,10 +171,7 @@ impl Told<'_> {
 
     /// A lock's name, with files relative to the workspace.
     pub fn lock(&self, lock: u32) -> String {
-        let name = self.order.lock(lock);
-        self.root
-            .to_str()
-            .map_or_else(|| name.to_owned(), |root| name.replace(&format!("{root}/"), ""))
+        relative(self.order.lock(lock), self.root)
     }
 
     /// The outermost line of source of a site.
@@ -233,8 +231,4 @@ const fn heading(kind: Kind) -> &'static str {
             "two locks of one kind: the same, or in either order, for all that is known"
         }
     }
-}
-
-fn json(line: &impl Serialize) -> String {
-    serde_json::to_string(line).expect("names are strings") + "\n"
 }

@@ -9,6 +9,7 @@ use crate::exit::Exit;
 use crate::interrupt;
 use crate::lock_order::Told;
 use crate::output::console::Console;
+use crate::output::line;
 use crate::protection;
 use crate::subject::Subject;
 use lockred_trace::lock_order::LockOrder;
@@ -192,9 +193,9 @@ fn json(plan: &Plan, built: &Built, choice: &Choice<'_>) -> String {
             rule: row.reason.name(),
             count: row.count,
         };
-        serde_json::to_string(&line).expect("names are strings") + "\n"
+        line::json(&line)
     };
-    let mut text: String = listed(plan, choice).into_iter().map(access).collect();
+    let text: String = listed(plan, choice).into_iter().map(access).collect();
     let rules = shares(plan);
     let accesses = rules.iter().map(|share| share.count).sum();
     let package = &built.package;
@@ -208,9 +209,7 @@ fn json(plan: &Plan, built: &Built, choice: &Choice<'_>) -> String {
         accesses,
         rules,
     };
-    text += &serde_json::to_string(&summary).expect("names are strings");
-    text.push('\n');
-    text
+    text + &line::json(&summary)
 }
 
 #[cfg(test)]

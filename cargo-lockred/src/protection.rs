@@ -1,6 +1,7 @@
 //! What protects the memory that threads share: the part of `cargo lockred plan` that tells it.
 
-use crate::executable::place::Place;
+use crate::executable::place::{Place, relative};
+use crate::output::line::json;
 use lockred_trace::protection::{Class, Field, Lock, Protection};
 use lockred_trace::sites::{Sidecar, SiteId};
 use serde::Serialize;
@@ -26,7 +27,7 @@ struct FieldLine<'a> {
     reason: &'static str,
     v: u32,
     target: &'a str,
-    object: &'a str,
+    object: String,
     users: bool,
     start: u64,
     end: Option<u64>,
@@ -42,7 +43,7 @@ struct ThreadLine<'a> {
     v: u32,
     target: &'a str,
     name: &'a str,
-    objects: Vec<&'a str>,
+    objects: Vec<String>,
 }
 
 /// The line of JSON behind those.
@@ -64,7 +65,7 @@ impl Told<'_> {
     pub fn human(&self) -> String {
         let Protection { known, objects, fields, threads } = self.protection;
         if !known {
-            return "what protects memory: the program is too large\n\n".into();
+            return "what protects memory is not known: the program is too large, or something that it accesses is not understood\n\n".into();
         }
         let mut text =
             String::from("what protects memory that threads share, once it is published\n");
@@ -77,7 +78,7 @@ impl Told<'_> {
             .collect();
         for field in fields.iter().filter(|field| own.contains(&field.object)) {
             if object.replace(field.object) != Some(field.object) {
-                let _ = writeln!(text, "\n{}", objects[field.object as usize].name);
+                let _ = writeln!(text, "\n{}", self.object(field.object));
             }
             let place = field.site.map_or_else(String::new, |site| self.place(site));
             let line = format!(
@@ -90,7 +91,7 @@ impl Told<'_> {
         }
         text.push('\n');
         for thread in threads {
-            let names: Vec<&str> = thread
+            let names: Vec<String> = thread
                 .objects
                 .iter()
                 .filter(|object| own.contains(object))
@@ -118,13 +119,12 @@ impl Told<'_> {
         let Protection { known, objects, fields, threads } = self.protection;
         let target = self.target;
         let field = |field: &Field| {
-            let object = &objects[field.object as usize];
-            line(&FieldLine {
+            json(&FieldLine {
                 reason: "field",
                 v: VERSION,
                 target,
-                object: &object.name,
-                users: object.users,
+                object: self.object(field.object),
+                users: objects[field.object as usize].users,
                 start: field.start,
                 end: field.end,
                 class: field.class,
@@ -134,7 +134,7 @@ impl Told<'_> {
         };
         let mut text: String = fields.iter().map(field).collect();
         for thread in threads {
-            text += &line(&ThreadLine {
+            text += &json(&ThreadLine {
                 reason: "thread",
                 v: VERSION,
                 target,
@@ -143,7 +143,7 @@ impl Told<'_> {
             });
         }
         let [locked, unwritten, operation, shared] = self.counts();
-        text + &line(&ProtectionLine {
+        text + &json(&ProtectionLine {
             reason: "protection",
             v: VERSION,
             target,
@@ -162,8 +162,10 @@ impl Told<'_> {
         Class::ALL.map(|class| fields.iter().filter(|field| field.class == class).count())
     }
 
-    fn object(&self, index: u32) -> &str {
-        self.protection.objects.get(index as usize).map_or("", |object| &object.name)
+    /// An object's name, with files relative to the workspace.
+    fn object(&self, index: u32) -> String {
+        let object = self.protection.objects.get(index as usize);
+        object.map_or_else(String::new, |object| relative(&object.name, self.root))
     }
 
     /// The line of source that a site is in.
@@ -171,10 +173,6 @@ impl Told<'_> {
         let Place { function, file, line } = Place::of(site, self.sidecar, self.root);
         format!("{file}:{line} in {function}")
     }
-}
-
-fn line(value: &impl Serialize) -> String {
-    serde_json::to_string(value).expect("names are strings") + "\n"
 }
 
 fn bytes(field: &Field) -> String {

@@ -69,14 +69,14 @@ impl Sets {
 }
 
 /// See the module.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Shared {
     /// The locks that protected all accesses, and the access that left the fewest.
     locks: Option<(SetId, Touch)>,
     /// The first write.
     written: Option<Touch>,
-    /// A lock is claimed to protect it.
-    guarded: Option<(usize, Touch)>,
+    /// Locks that are claimed to protect it, each by its first claim.
+    guarded: Vec<(usize, Touch)>,
     /// Nobody is claimed to write it.
     settled: Option<Touch>,
 }
@@ -124,23 +124,19 @@ impl Shared {
 
     /// A lock is claimed to protect it.
     pub fn guard(&mut self, lock: usize, claim: Touch, judge: &Judge<'_>) -> Result<(), Refuted> {
-        let first = *self.guarded.get_or_insert((lock, claim));
-        self.lacks(judge)?;
-        self.guarded = Some((lock, claim));
-        self.lacks(judge)?;
-        self.guarded = Some(first);
-        Ok(())
+        if !self.guarded.iter().any(|(known, _)| *known == lock) {
+            self.guarded.push((lock, claim));
+        }
+        self.lacks(judge)
     }
 
     /// Whether an access was made without a lock that is claimed to protect it.
     fn lacks(&self, judge: &Judge<'_>) -> Result<(), Refuted> {
-        match (self.guarded, self.locks) {
-            (Some((lock, claim)), Some((locks, by)))
-                if !judge.sets.has(locks, lock) && !judge.unclear.contains(&lock) =>
-            {
-                Err(Refuted { claim, by })
-            }
-            _ => Ok(()),
+        let Some((locks, by)) = self.locks else { return Ok(()) };
+        let lacks = |lock| !judge.sets.has(locks, lock) && !judge.unclear.contains(&lock);
+        match self.guarded.iter().find(|(lock, _)| lacks(*lock)) {
+            Some(&(_, claim)) => Err(Refuted { claim, by }),
+            None => Ok(()),
         }
     }
 

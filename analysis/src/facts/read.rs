@@ -35,6 +35,21 @@ impl Index {
         self.slots.get(&value).copied()
     }
 
+    /// An address as an operand; `None` where that is not described.
+    pub(crate) fn operand(&self, module: &Module, address: Value) -> Option<Operand> {
+        if let Some((_, slot)) = self.slot(address) {
+            return Some(Operand::Slot(slot));
+        }
+        match address.constant(module) {
+            Constant::Number => Some(Operand::Nothing),
+            Constant::Address(of, bytes) => match of.as_global() {
+                Some(global) => self.global(global).map(|id| Operand::Global(id, Some(bytes))),
+                None => Some(Operand::Nothing),
+            },
+            _ => None,
+        }
+    }
+
     /// An address in a global variable or of a function, as a step takes it.
     pub(super) fn address(&self, of: Value, bytes: i64) -> flow::Value {
         match (self.globals.get(&of), self.functions.get(&of)) {

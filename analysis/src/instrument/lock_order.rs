@@ -8,7 +8,7 @@ use crate::llvm::{Context, Instruction};
 use crate::lock_order::{End, Graph, Lock, LockId, Origin, Origins, Threads, circles};
 use crate::locksets::{Locksets, Owner};
 use crate::points_to::PointsTo;
-use crate::recognise::{demangle, path_of};
+use crate::recognise::{demangle, is_of_std, path_of};
 use lockred_trace::lock_order::{Circle, LockOrder, Nesting, Taken};
 use lockred_trace::sites::SiteId;
 use std::collections::{BTreeSet, VecDeque};
@@ -28,9 +28,6 @@ impl Input<'_> {
         self.owners[function as usize] == Owner::User
     }
 }
-
-/// Crates whose functions are nobody's own.
-const LIBRARIES: &[&str] = &["std::", "core::", "alloc::", "test::"];
 
 /// The order of locks in a program that has not been changed yet; nothing of it is known where the program is too large.
 pub fn order(context: Context, input: &Input<'_>, points: &Points, sites: &mut Sites) -> LockOrder {
@@ -96,7 +93,7 @@ pub fn owner(program: &Program, symbol: &str) -> Owner {
 
 /// Whether a path is nobody's own.
 pub(super) fn is_libraries(path: &str) -> bool {
-    LIBRARIES.iter().any(|library| path.starts_with(library)) || path.starts_with("__")
+    is_of_std(path) || path.starts_with("__")
 }
 
 /// What people call things.

@@ -194,7 +194,10 @@ impl Claimed {
         Self {
             audit: package
                 .map(|package| audit::audit(context, module, package, Some(&input), sites)),
-            order: lock_order::order(context, &order, &points, sites),
+            order: match rules.checked || rules.order {
+                true => lock_order::order(context, &order, &points, sites),
+                false => LockOrder::default(),
+            },
             reaches,
             protections,
             protection,

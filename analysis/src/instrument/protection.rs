@@ -5,8 +5,8 @@ use super::lock_order::{Input, Names, is_libraries};
 use super::locks::Place;
 use super::sites::{Sites, atomics};
 use crate::facts::flow::{BlockId, Point, Points};
-use crate::facts::{FunctionId, Index, Operand};
-use crate::llvm::{Constant, Context, Instruction, Module, Opcode, Value};
+use crate::facts::{FunctionId, Index};
+use crate::llvm::{Context, Instruction, Module, Opcode, Value};
 use crate::lock_order::{self, Lock, Origin, Origins, Threads};
 use crate::plan::{Access, Direction, Length, accesses};
 use crate::points_to::ObjectId;
@@ -50,6 +50,7 @@ pub(super) fn find(known: &Known<'_>, sites: &mut Sites) -> (Protections, Told) 
         accesses: &accesses,
         stored: &stored,
         begins: &begins,
+        users: &|function| known.order.is_users(function),
         flaw: known.flaw,
     });
     let Some(protection) = protection else { return Default::default() };
@@ -98,11 +99,8 @@ fn told(known: &Known<'_>, protection: &Protection, sites: &mut Sites) -> Told {
         }
     };
     let mut field = |(id, start, end, class): (ObjectId, u64, u64, &protection::Class)| {
-        let mut point = class.points.iter().copied();
-        let point = point.find(|&(function, _)| order.is_users(function));
-        let site = point.map(|(function, point)| {
+        let site = class.point.map(|(_, point)| {
             let at = points.instruction(point);
-            debug_assert!((function as usize) < facts.functions.len());
             sites.of(context, at.function(), at)
         });
         let locks: Vec<told::Lock> = class.guards().map(guard).collect();
@@ -201,11 +199,11 @@ fn gather(
                         Direction::Read => Act::Reads,
                         Direction::Write => Act::Writes,
                     };
-                    all.push(one(number, operand(module, index, access.start), size, act));
+                    all.push(one(number, index.operand(module, access.start), size, act));
                 }
                 if is_atomic.contains(&at) && at.opcode() != Opcode::Fence {
                     let size = Some(at.access_size(module));
-                    all.push(one(0, operand(module, index, at.address()), size, Act::Other));
+                    all.push(one(0, index.operand(module, at.address()), size, Act::Other));
                     if let Some(point) = point {
                         let values = written(at).map(|value| index.slot(value?).map(|s| s.1));
                         stored.entry(function).or_default().push(Stored { block, point, values });
@@ -224,21 +222,6 @@ fn written(at: Instruction) -> [Option<Value>; 2] {
         Opcode::AtomicRmw => [Some(at.operand(1)), None],
         Opcode::CompareExchange => [Some(at.operand(1)), Some(at.operand(2))],
         _ => [None, None],
-    }
-}
-
-/// An address as an operand; `None` where that is not described.
-fn operand(module: &Module, index: &Index, address: Value) -> Option<Operand> {
-    if let Some((_, slot)) = index.slot(address) {
-        return Some(Operand::Slot(slot));
-    }
-    match address.constant(module) {
-        Constant::Number => Some(Operand::Nothing),
-        Constant::Address(of, bytes) => match of.as_global() {
-            Some(global) => index.global(global).map(|id| Operand::Global(id, Some(bytes))),
-            None => Some(Operand::Nothing),
-        },
-        _ => None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Functions and global variables.
 
+use super::Instruction;
 use super::{Block, Context, Type, Value};
 use llvm_sys::LLVMLinkage;
 use llvm_sys::comdat::LLVMSetComdat;
@@ -127,6 +128,22 @@ global_value!(Function);
 global_value!(Global);
 
 impl Function {
+    /// Its calls, if nobody else can call it: it is the module's own, and its address is used for nothing else.
+    #[must_use]
+    pub fn all_calls(self) -> Option<Vec<Instruction>> {
+        if self.linkage() != Linkage::Internal {
+            return None;
+        }
+        let count = self.parameters().len();
+        let call = |user: &Value| {
+            let call = user.as_instruction().filter(|at| at.callee() == Some(self.value()))?;
+            let arguments = call.arguments();
+            let fits = arguments.len() == count && !arguments.contains(&self.value());
+            fits.then_some(call)
+        };
+        self.value().users().iter().map(call).collect()
+    }
+
     /// Its function type.
     #[must_use]
     pub fn function_type(self) -> Type {

@@ -19,19 +19,7 @@ pub struct Program<'a> {
 impl Program<'_> {
     /// The functions that a value may be.
     fn functions(&self, function: FunctionId, value: Value) -> Vec<FunctionId> {
-        match value {
-            Value::Function(function) => vec![function],
-            Value::Slot(slot) => {
-                let objects = self.points_to.objects_of(function, slot).into_iter();
-                let kinds = objects.map(|object| self.points_to.kind(object));
-                let functions = kinds.filter_map(|kind| match kind {
-                    Kind::Function(function) => Some(function),
-                    _ => None,
-                });
-                functions.collect()
-            }
-            _ => Vec::new(),
-        }
+        self.points_to.callees(function, value).0
     }
 
     fn calls_of(&self) -> impl Iterator<Item = (FunctionId, &Call)> {
@@ -171,12 +159,7 @@ impl Program<'_> {
 
     /// Functions whose addresses are in hands that are not known.
     pub fn known_outside(&self) -> Vec<FunctionId> {
-        let objects = self.points_to.foreign().into_iter();
-        let functions = objects.filter_map(|object| match self.points_to.kind(object) {
-            Kind::Function(function) => Some(function),
-            _ => None,
-        });
-        functions.collect()
+        self.points_to.functions_among(&self.points_to.foreign())
     }
 
     /// What each function refers to: what it calls, and whose address it takes, also through tables.

@@ -150,16 +150,9 @@ impl<'a> Aliases<'a> {
 
     /// What a call by pointer may call: functions, and whether there may be others.
     pub fn callees(&self, slot: Slot) -> (Vec<FunctionId>, bool) {
-        let mut functions = Vec::new();
         let objects = self.objects(slot);
-        let mut others = objects.is_empty();
-        for &object in &*objects {
-            match self.points_to.kind(object) {
-                Kind::Function(function) => functions.push(function),
-                Kind::Foreign => others = true,
-                _ => {}
-            }
-        }
-        (functions, others)
+        let is_foreign = |&object: &ObjectId| matches!(self.points_to.kind(object), Kind::Foreign);
+        let others = objects.is_empty() || objects.iter().any(is_foreign);
+        (self.points_to.functions_among(&objects), others)
     }
 }

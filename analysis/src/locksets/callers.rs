@@ -3,7 +3,6 @@
 use super::{Analysis, components};
 use crate::facts::FunctionId;
 use crate::facts::flow::Value;
-use crate::points_to::Kind;
 
 /// See the module.
 #[derive(Debug)]
@@ -23,15 +22,7 @@ impl Callers {
         let mut others: Vec<bool> = analysis.facts.functions.iter().map(|f| f.is_entry).collect();
         let mut called = vec![false; count];
         let mut callees = vec![Vec::new(); count];
-        let functions = |objects: &[_]| -> Vec<FunctionId> {
-            let kinds = objects.iter().map(|&object| analysis.points_to.kind(object));
-            kinds
-                .filter_map(|kind| match kind {
-                    Kind::Function(function) => Some(function),
-                    _ => None,
-                })
-                .collect()
-        };
+        let functions = |objects: &[_]| analysis.points_to.functions_among(objects);
         for function in functions(&analysis.points_to.foreign()) {
             others[function as usize] = true;
         }

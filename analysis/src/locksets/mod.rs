@@ -72,6 +72,7 @@ pub struct Locksets {
     nested: Option<Vec<Nested>>,
     /// What each function may call.
     calls: Vec<Vec<FunctionId>>,
+    private: Private,
     /// Where std's own locks and innermost ones are acquired, which are left out.
     left_out: Vec<Point>,
     /// Calls under locks that the caller surely holds, and has acquired itself: where it has asked for each, and where that is acquired.
@@ -130,6 +131,11 @@ impl Locksets {
     /// Calls under locks that the caller surely holds, and has acquired itself: where it has asked for each, and where that is acquired.
     pub fn under_locks(&self, call: Point) -> impl Iterator<Item = (Point, Point)> {
         self.under_locks.get(&call).into_iter().flatten().copied()
+    }
+
+    /// Variables whose addresses nobody keeps.
+    pub fn private(&self) -> &Private {
+        &self.private
     }
 
     /// What each function may call.
@@ -233,7 +239,7 @@ impl Analysis<'_> {
                 self.points_to,
             ));
         }
-        found
+        Locksets { private: self.private, ..found }
     }
 
     /// Functions that are called by those of whom it is not known what they hold.

@@ -3,9 +3,11 @@
 use super::PointsTo;
 #[cfg(test)]
 use super::objects::ANYWHERE;
-use super::objects::{Kind, NUMBER, ObjectId};
+use super::objects::{Kind, NUMBER, ObjectId, Place};
 use super::solver::Node;
+use crate::facts::flow::Value;
 use crate::facts::{FunctionId, GlobalId, Slot};
+use std::collections::BTreeSet;
 
 /// A place that a slot may point to, as the oracle compares it with what happens.
 #[cfg(test)]
@@ -27,19 +29,67 @@ impl PointsTo<'_> {
     /// Each object that a slot of a function may point into, in any context; none if nothing is known of it.
     #[must_use]
     pub fn objects_of(&self, function: FunctionId, slot: Slot) -> Vec<ObjectId> {
-        let contexts = &self.of_function[function as usize];
-        if !self.is_wanted(function, slot) || self.is_unknown(function, slot) {
-            return Vec::new();
-        }
-        let mut objects: Vec<ObjectId> = contexts
-            .iter()
-            .flat_map(|&c| self.graph.set(self.contexts[c as usize].base + slot).iter())
-            .filter(|&place| self.objects.places[place as usize].offset != NUMBER)
-            .map(|place| self.objects.places[place as usize].object)
-            .collect();
+        let places = self.places_at(function, slot).into_iter().flatten();
+        let mut objects: Vec<ObjectId> = places.map(|place| place.object).collect();
         objects.sort_unstable();
         objects.dedup();
         objects
+    }
+
+    /// The places that a slot of a function may point to, in any context, some perhaps more than once; `None` if nothing is known of it.
+    pub(super) fn places_at(
+        &self,
+        function: FunctionId,
+        slot: Slot,
+    ) -> Option<impl Iterator<Item = Place> + '_> {
+        if !self.is_wanted(function, slot) || self.is_unknown(function, slot) {
+            return None;
+        }
+        let contexts = self.of_function[function as usize].iter();
+        let nodes = contexts.map(move |&context| self.contexts[context as usize].base + slot);
+        let places = nodes.flat_map(|node| self.graph.set(node).iter());
+        let places = places.map(|place| self.objects.places[place as usize]);
+        Some(places.filter(|place| place.offset != NUMBER))
+    }
+
+    /// The functions that a value in a function may be, and whether it may be others.
+    #[must_use]
+    pub fn callees(&self, function: FunctionId, value: Value) -> (Vec<FunctionId>, bool) {
+        match value {
+            Value::Function(function) => (vec![function], false),
+            Value::Slot(slot)
+                if self.is_wanted(function, slot) && !self.is_unknown(function, slot) =>
+            {
+                let objects = self.objects_of(function, slot);
+                let others =
+                    objects.iter().any(|&object| matches!(self.kind(object), Kind::Foreign));
+                (self.functions_among(&objects), others)
+            }
+            _ => (Vec::new(), true),
+        }
+    }
+
+    /// Those of these objects that are functions.
+    #[must_use]
+    pub fn functions_among(&self, objects: &[ObjectId]) -> Vec<FunctionId> {
+        let kinds = objects.iter().map(|&object| self.kind(object));
+        let functions = kinds.filter_map(|kind| match kind {
+            Kind::Function(function) => Some(function),
+            _ => None,
+        });
+        functions.collect()
+    }
+
+    /// Objects, and all that addresses in them lead to.
+    #[must_use]
+    pub fn reached_from(&self, mut open: Vec<ObjectId>) -> BTreeSet<ObjectId> {
+        let mut reached = BTreeSet::new();
+        while let Some(object) = open.pop() {
+            if reached.insert(object) {
+                open.extend(self.held_by(object));
+            }
+        }
+        reached
     }
 
     /// Whether nothing is known of a slot of a function.

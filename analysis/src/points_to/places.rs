@@ -1,7 +1,7 @@
 //! Where in objects the addresses of a program point to.
 
 use super::PointsTo;
-use super::objects::{ANYWHERE, NUMBER, ObjectId};
+use super::objects::{ANYWHERE, ObjectId};
 use crate::facts::{FunctionId, Slot};
 
 /// A place in an object.
@@ -17,15 +17,8 @@ impl PointsTo<'_> {
     /// The places that a slot of a function may point to, in any context; `None` if nothing is known of it.
     #[must_use]
     pub fn locations(&self, function: FunctionId, slot: Slot) -> Option<Vec<Location>> {
-        if !self.is_wanted(function, slot) || self.is_unknown(function, slot) {
-            return None;
-        }
-        let contexts = self.of_function[function as usize].iter();
-        let nodes = contexts.map(|&context| self.contexts[context as usize].base + slot);
-        let places = nodes.flat_map(|node| self.graph.set(node).iter());
-        let places = places.map(|place| self.objects.places[place as usize]);
-        let mut locations: Vec<Location> = places
-            .filter(|place| place.offset != NUMBER)
+        let mut locations: Vec<Location> = self
+            .places_at(function, slot)?
             .map(|place| Location {
                 object: place.object,
                 offset: (place.offset != ANYWHERE).then_some(place.offset),

@@ -4,9 +4,9 @@
 //! that is not known. Functions whose addresses are taken may be called by anybody, and have no such place; but for tests, which the harness
 //! calls one by one.
 
-use crate::facts::flow::{BlockId, Call, Flow, Point, Step, Value};
-use crate::facts::{Act, Effect, Facts, FunctionId, Operand};
-use crate::points_to::{Kind, PointsTo};
+use crate::facts::flow::{BlockId, Call, Flow, Point, Step};
+use crate::facts::{Effect, Facts, FunctionId, Operand};
+use crate::points_to::PointsTo;
 use std::collections::BTreeSet;
 
 /// See the module.
@@ -97,27 +97,6 @@ impl Search<'_> {
         (0..self.flows.len() as FunctionId).filter(|&f| self.points_to.is_reached(f))
     }
 
-    /// What a value may call: functions, and whether there may be others.
-    fn callees(&self, function: FunctionId, value: Value) -> (Vec<FunctionId>, bool) {
-        match value {
-            Value::Function(function) => (vec![function], false),
-            Value::Slot(slot) => {
-                let Some(places) = self.points_to.locations(function, slot) else {
-                    return (Vec::new(), true);
-                };
-                let kinds: Vec<Kind> =
-                    places.iter().map(|place| self.points_to.kind(place.object)).collect();
-                let others = kinds.iter().any(|kind| matches!(kind, Kind::Foreign));
-                let functions = kinds.into_iter().filter_map(|kind| match kind {
-                    Kind::Function(function) => Some(function),
-                    _ => None,
-                });
-                (functions.collect(), others)
-            }
-            _ => (Vec::new(), true),
-        }
-    }
-
     /// Functions that may create threads, by themselves or by what they call.
     fn creating(&self) -> Vec<bool> {
         let mut callers: Vec<Vec<FunctionId>> = vec![Vec::new(); self.flows.len()];
@@ -125,7 +104,7 @@ impl Search<'_> {
         let mut open = Vec::new();
         for function in self.reached() {
             for call in self.flows[function as usize].blocks.iter().flat_map(|b| calls(&b.steps)) {
-                let (callees, others) = self.callees(function, call.callee);
+                let (callees, others) = self.points_to.callees(function, call.callee);
                 if others && !std::mem::replace(&mut creating[function as usize], true) {
                     open.push(function);
                 }
@@ -152,7 +131,7 @@ impl Search<'_> {
     }
 
     fn creates(&self, function: FunctionId, call: &Call, creating: &[bool]) -> bool {
-        let (callees, others) = self.callees(function, call.callee);
+        let (callees, others) = self.points_to.callees(function, call.callee);
         others || callees.into_iter().any(|callee| creating[callee as usize])
     }
 
@@ -167,12 +146,7 @@ impl Search<'_> {
         let globals = self.facts.globals.iter().flat_map(|global| &global.initial);
         globals.for_each(|(_, operand)| add(*operand));
         let acts = self.facts.functions.iter().flat_map(|f| &f.body).flat_map(|body| &body.acts);
-        acts.for_each(|act| {
-            act.operands(&mut add);
-            if let Act::Call(call) = act {
-                call.arguments.iter().for_each(|argument| add(*argument));
-            }
-        });
+        acts.for_each(|act| act.operands(&mut add));
         for (id, function) in self.facts.functions.iter().enumerate() {
             if function.is_entry {
                 taken.insert(id as FunctionId);
@@ -192,7 +166,7 @@ impl Search<'_> {
         blocks.filter(move |_| reached).flat_map(move |(block, it)| {
             let others = calls(&it.steps)
                 .filter(move |call| !alone.at(function, block as BlockId, call.point));
-            others.flat_map(move |call| self.callees(function, call.callee).0)
+            others.flat_map(move |call| self.points_to.callees(function, call.callee).0)
         })
     }
 }

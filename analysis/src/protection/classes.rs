@@ -1,5 +1,7 @@
 //! What protects the bytes of an object: from all accesses to it, each with the locks that are held there.
 
+use crate::facts::FunctionId;
+use crate::facts::flow::Point;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A lock, as seen from an object.
@@ -44,7 +46,7 @@ pub struct Use {
     /// Locks that protect it: held at a read, or held alone.
     pub guards: BTreeSet<Guard>,
     /// Its function, and its instruction if it is a plain one.
-    pub by: (u32, Option<u32>),
+    pub by: (FunctionId, Option<Point>),
 }
 
 /// What is known of some bytes.
@@ -56,8 +58,8 @@ pub struct Class {
     pub written: bool,
     /// Locks that protect all accesses.
     pub guards: BTreeSet<Guard>,
-    /// Plain accesses: functions and instructions.
-    pub points: Vec<(u32, u32)>,
+    /// A plain access in the user's own code: function and instruction.
+    pub point: Option<(FunctionId, Point)>,
 }
 
 impl Class {
@@ -75,16 +77,16 @@ impl Class {
 /// Uses of an object that are told apart: of one that has more, nothing is said.
 const MOST: usize = 2000;
 
-/// The classes of an object's bytes, by the first of them; `None`: nobody accesses them, or nothing is known.
+/// The classes of an object's bytes, by the first of them; `None`: nobody accesses them.
 #[derive(Clone, Debug, Default)]
 pub struct Classes(BTreeMap<u64, Option<Class>>);
 
 impl Classes {
-    /// Of what is done to an object. O(uses²) at most.
-    pub fn of(uses: &[Use]) -> Self {
+    /// Of what is done to an object. `users`: whether a function is the user's own. O(uses²) at most.
+    pub fn of(uses: &[Use], users: &dyn Fn(FunctionId) -> bool) -> Self {
+        let point = |u: &Use| u.by.1.filter(|_| users(u.by.0)).map(|point| (u.by.0, point));
         if uses.len() > MOST {
-            let (guards, points) = (BTreeSet::new(), Vec::new());
-            let class = Class { other: true, written: true, guards, points };
+            let class = Class { other: false, written: true, guards: BTreeSet::new(), point: None };
             return Self(BTreeMap::from([(0, Some(class))]));
         }
         let borders: BTreeSet<u64> = uses.iter().flat_map(|u| [u.start, u.end]).collect();
@@ -98,19 +100,16 @@ impl Classes {
                             other: u.act == Act::Other,
                             written: u.act == Act::Writes,
                             guards: u.guards.clone(),
-                            points: Vec::new(),
+                            point: point(u),
                         });
                     }
                     Some(class) => {
+                        class.point = class.point.or_else(|| point(u));
                         class.other |= u.act == Act::Other;
                         class.written |= u.act == Act::Writes;
                         class.guards.retain(|guard| u.guards.contains(guard));
                     }
                 }
-            }
-            if let Some(class) = &mut class {
-                let there = uses.iter().filter(|u| (u.start..u.end).contains(&start));
-                class.points = there.filter_map(|u| Some((u.by.0, u.by.1?))).collect();
             }
             classes.insert(start, class);
         }

@@ -4,6 +4,7 @@
 //! computed of it, is stored, whatever it is stored to, or passed to who keeps it. That is a forward analysis of each function by itself: at a point, new
 //! memory is private if no way from where it was made last leads through a point that publishes it.
 
+use super::Input;
 use crate::facts::flow::{BlockId, Flow, Point, Step, Value};
 use crate::facts::{Act, Effect, Facts, FunctionId, Operand, Slot};
 use crate::locksets::Private;
@@ -30,15 +31,11 @@ pub struct Fresh {
 }
 
 impl Fresh {
-    /// Looks at a program. `stored`: by function, its atomic operations that write. O(steps · memory made, by function).
-    pub fn of(
-        facts: &Facts,
-        flows: &[Flow],
-        points_to: &PointsTo<'_>,
-        stored: &HashMap<FunctionId, Vec<Stored>>,
-        flaw: Option<Flaw>,
-    ) -> Self {
-        let (private, gives) = (Private::of(facts), vec![None; flows.len()]);
+    /// Looks at a program. O(steps · memory made, by function).
+    pub fn of(input: &Input<'_>) -> Self {
+        let Input { facts, flows, sharing, locksets, stored, flaw, .. } = *input;
+        let (points_to, private) = (&sharing.points_to, locksets.private());
+        let gives = vec![None; flows.len()];
         let mut search = Search { facts, flows, points_to, private, stored, flaw, gives };
         let mut fresh = Self::default();
         for function in (0..flows.len() as FunctionId).filter(|&f| points_to.is_reached(f)) {
@@ -59,7 +56,7 @@ struct Search<'a> {
     facts: &'a Facts,
     flows: &'a [Flow],
     points_to: &'a PointsTo<'a>,
-    private: Private,
+    private: &'a Private,
     stored: &'a HashMap<FunctionId, Vec<Stored>>,
     flaw: Option<Flaw>,
     /// By function, once somebody asks: whether each scalar of its result is the address of new memory.

@@ -18,11 +18,11 @@ mod places;
 pub use classes::{Act, Class, Guard};
 pub use fresh::Stored;
 
-use crate::facts::flow::{BlockId, Flow, Point, Step, Value};
+use crate::facts::flow::{BlockId, Flow, Point, Step};
 use crate::facts::{Facts, FunctionId, Operand};
 use crate::locksets::{Held, Lock, Locksets};
 use crate::points_to::{Kind, ObjectId};
-use crate::recognise::{demangle, path_of};
+use crate::recognise::{demangle, is_of_std, path_of};
 use crate::sharing::Sharing;
 use alone::Alone;
 use classes::{Classes, Use};
@@ -77,6 +77,8 @@ pub struct Input<'a> {
     pub stored: &'a HashMap<FunctionId, Vec<Stored>>,
     /// Where the program, and each of its tests, begins.
     pub begins: &'a BTreeSet<FunctionId>,
+    /// Whether a function is the user's own.
+    pub users: &'a dyn Fn(FunctionId) -> bool,
     /// An error that a test asks for.
     pub flaw: Option<Flaw>,
 }
@@ -98,7 +100,8 @@ impl Protection {
         }
         search.outside_calls()?;
         let uses = std::mem::take(&mut search.uses);
-        let objects = uses.iter().map(|(&object, uses)| (object, Classes::of(uses))).collect();
+        let classes = |uses: &Vec<Use>| Classes::of(uses, input.users);
+        let objects = uses.iter().map(|(&object, uses)| (object, classes(uses))).collect();
         let users =
             uses.iter().flat_map(|(&object, uses)| uses.iter().map(move |u| (object, u.by.0)));
         let mut protection = Self { accesses: HashMap::new(), objects, users: users.collect() };
@@ -170,11 +173,7 @@ fn of_the_harness(input: &Input<'_>) -> Vec<ObjectId> {
     if !input.facts.functions.iter().any(|function| function.is_harness) {
         return Vec::new();
     }
-    let is_std = |name: &str| {
-        let path = path_of(&demangle(name));
-        let path = path.trim_start_matches('<');
-        ["std::", "core::", "alloc::", "test::"].iter().any(|library| path.starts_with(library))
-    };
+    let is_std = |name: &str| is_of_std(&path_of(&demangle(name)));
     let globals = input.facts.globals.iter().enumerate();
     let std = globals.filter(|(_, global)| !global.is_constant && is_std(&global.name));
     std.filter_map(|(id, _)| input.sharing.points_to.object_of_global(id as u32)).collect()
@@ -205,20 +204,15 @@ struct Search<'a> {
 impl<'a> Search<'a> {
     fn of(input: &'a Input<'a>) -> Self {
         let points_to = &input.sharing.points_to;
-        let mut foreign = BTreeSet::new();
-        let mut open = points_to.foreign();
-        open.extend(points_to.in_the_library());
-        open.extend(of_the_harness(input));
-        while let Some(object) = open.pop() {
-            if foreign.insert(object) {
-                open.extend(points_to.held_by(object));
-            }
-        }
+        let mut foreign = points_to.foreign();
+        foreign.extend(points_to.in_the_library());
+        foreign.extend(of_the_harness(input));
+        let foreign = points_to.reached_from(foreign);
         let held = input.locksets.accesses();
         Self {
             input,
             alone: Alone::of(input.facts, input.flows, points_to, input.begins),
-            fresh: Fresh::of(input.facts, input.flows, points_to, input.stored, input.flaw),
+            fresh: Fresh::of(input),
             held: held.map(|(point, number, held)| ((point, number), held)).collect(),
             places: HashMap::new(),
             foreign,
@@ -339,20 +333,7 @@ impl<'a> Search<'a> {
                     if self.alone.at(function, block as BlockId, call.point) {
                         continue;
                     }
-                    let callees = match call.callee {
-                        Value::Function(callee) => vec![callee],
-                        Value::Slot(slot) => {
-                            let places = points_to.locations(function, slot).unwrap_or_default();
-                            let kinds = places.iter().map(|place| points_to.kind(place.object));
-                            kinds
-                                .filter_map(|kind| match kind {
-                                    Kind::Function(callee) => Some(callee),
-                                    _ => None,
-                                })
-                                .collect()
-                        }
-                        _ => Vec::new(),
-                    };
+                    let (callees, _) = points_to.callees(function, call.callee);
                     let outside = callees.iter().map(|&callee| &facts.functions[callee as usize]);
                     for callee in outside.filter(|callee| callee.body.is_none()) {
                         for accessed in outside::accessed(&callee.name, call) {
@@ -366,18 +347,20 @@ impl<'a> Search<'a> {
     }
 
     fn accessed(&mut self, function: FunctionId, accessed: &outside::Accessed) -> Option<()> {
-        let mut ranges: Vec<(ObjectId, u64, u64)> = Vec::new();
-        let at = self.places(function, accessed.argument).unwrap_or_default();
-        if accessed.size.is_some() {
-            for place in at {
+        let at = self.places(function, accessed.argument)?;
+        let objects: Vec<ObjectId> = at.iter().map(|place| place.object).collect();
+        let ranges: Vec<(ObjectId, u64, u64)> = if accessed.size.is_some() {
+            let ranges = |place: Place| {
                 let all = self.ranges(place, accessed.size).into_iter();
-                ranges.extend(all.map(|(start, end, _)| (place.object, start, end)));
-            }
+                all.map(move |(start, end, _)| (place.object, start, end))
+            };
+            at.into_iter().flat_map(ranges).collect()
+        } else if accessed.further {
+            let all = self.input.sharing.points_to.reached_from(objects);
+            all.into_iter().map(|object| (object, 0, u64::MAX)).collect()
         } else {
-            let points_to = &self.input.sharing.points_to;
-            let objects = outside::objects(accessed, &self.places[&function], points_to);
-            ranges.extend(objects.into_iter().map(|object| (object, 0, u64::MAX)));
-        }
+            objects.into_iter().map(|object| (object, 0, u64::MAX)).collect()
+        };
         for (object, start, end) in ranges {
             if self.is_looked_at(object) {
                 let (guards, by) = (BTreeSet::new(), (function, None));

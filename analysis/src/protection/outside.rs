@@ -1,10 +1,7 @@
 //! What functions outside of the program do to the memory that they are given.
 
-use super::places::Places;
 use crate::facts::flow::{Call, Value};
 use crate::facts::{Effect, Operand};
-use crate::points_to::{ObjectId, PointsTo};
-use std::collections::BTreeSet;
 
 /// Functions that take back memory, and access nothing of it.
 const FREEING: &[&str] = &["free", "cfree", "mi_free", "munmap", "madvise", "posix_memalign"];
@@ -63,21 +60,4 @@ pub fn accessed(name: &str, call: &Call) -> Vec<Accessed> {
         Effect::Nothing if !DIRECT.contains(&name) => all(0..usize::MAX, None, true),
         _ => all(0..usize::MAX, None, false),
     }
-}
-
-/// All objects that some accessed memory may be in.
-pub fn objects(
-    accessed: &Accessed,
-    places: &Places<'_>,
-    points_to: &PointsTo<'_>,
-) -> BTreeSet<ObjectId> {
-    let at = places.at(accessed.argument).unwrap_or_default();
-    let mut open: Vec<ObjectId> = at.into_iter().map(|place| place.object).collect();
-    let mut all = BTreeSet::new();
-    while let Some(object) = open.pop() {
-        if all.insert(object) && accessed.further {
-            open.extend(points_to.held_by(object));
-        }
-    }
-    all
 }

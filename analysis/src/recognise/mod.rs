@@ -14,6 +14,6 @@ mod version;
 pub use choice::Choice;
 pub use file::Role;
 pub use models::Models;
-pub use path::{demangle, path_of};
+pub use path::{demangle, is_of_std, path_of};
 pub use rule::{Await, Kind, Recognised, Rule};
 pub use types::first_type;

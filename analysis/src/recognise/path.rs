@@ -22,6 +22,12 @@ pub fn path_of(name: &str) -> String {
     path
 }
 
+/// Whether a plain path is of std, or of what it is made of; so is the harness.
+#[must_use]
+pub fn is_of_std(path: &str) -> bool {
+    ["std::", "core::", "alloc::", "test::"].iter().any(|of| path.starts_with(of))
+}
+
 fn append_path(name: &str, out: &mut String) {
     let mut rest = name.trim_start_matches(['&', '*']);
     for prefix in ["mut ", "const ", "dyn ", "impl "] {

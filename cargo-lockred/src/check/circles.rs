@@ -9,6 +9,7 @@ use super::outcome::{Ended, Outcome};
 use crate::error::Result;
 use crate::executable::sidecar;
 use crate::lock_order::{self, Line};
+use crate::output::line::json;
 use lockred_trace::codes::{BugKind, WarningKind};
 use lockred_trace::lock_order::{Circle, Kind, LockOrder};
 use lockred_trace::message::Role;
@@ -217,8 +218,4 @@ impl Circles {
         let tests: BTreeSet<&str> = best.map(|finding| &*finding.test).collect();
         Came { status, is_known, tests: tests.into_iter().collect() }
     }
-}
-
-fn json(line: &impl Serialize) -> String {
-    serde_json::to_string(line).expect("names are strings") + "\n"
 }

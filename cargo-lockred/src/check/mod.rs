@@ -124,8 +124,7 @@ fn targets(built: Vec<Built>, options: &CheckOptions, console: &Console) -> Resu
         let sidecar = sidecar::read(&built.executable)?;
         let mut tests = list::tests(&built, sidecar.libtest, &options.filter)?;
         let notes = sidecar::notes(&built.executable)?;
-        let of_no_test = own_options::give(&mut tests, &notes, &options.search)?;
-        lost.extend(of_no_test.into_iter().map(own_options::lost));
+        lost.extend(own_options::give(&mut tests, &notes, &options.search)?);
         let tests = tests.wanted;
         if !tests.is_empty() {
             targets.push(Target { built, sidecar, notes, tests });

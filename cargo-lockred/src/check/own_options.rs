@@ -8,21 +8,18 @@ use lockred_trace::notes::Note;
 /// The kind of their notes.
 const KIND: &str = "check";
 
-/// Gives each test of an executable its own options, and returns the notes that are of no test: nothing comes of these.
+/// Gives each test of an executable its own options, and returns what to say of notes that are of no test: nothing comes of these.
 ///
 /// # Errors
 /// When they are none: the crate `lockred` is another version.
-pub fn give<'n>(
-    tests: &mut Tests,
-    notes: &'n [Note],
-    search: &SearchOptions,
-) -> Result<Vec<&'n Note>> {
+pub fn give(tests: &mut Tests, notes: &[Note], search: &SearchOptions) -> Result<Vec<String>> {
     let mut lost = Vec::new();
     for note in notes.iter().filter(|note| note.kind == KIND) {
         // The harness leaves out the crate's name.
         let Some((_, name)) = note.subject.split_once("::") else { continue };
         if !tests.all.contains(name) {
-            lost.push(note);
+            let place = place(note);
+            lost.push(format!("`#[lockred::check]` of {name} ({place}) is ignored: it is no test"));
         }
         for test in tests.wanted.iter_mut().filter(|test| test.libtest && test.name == name) {
             let own = search.with(&note.words).map_err(|error| {
@@ -32,12 +29,6 @@ pub fn give<'n>(
         }
     }
     Ok(lost)
-}
-
-/// What to say of a note that is of no test.
-pub fn lost(note: &Note) -> String {
-    let name = note.subject.split_once("::").map_or(&*note.subject, |(_, name)| name);
-    format!("`#[lockred::check]` of {name} ({}) is ignored: it is no test", place(note))
 }
 
 fn place(note: &Note) -> String {

@@ -25,3 +25,8 @@ impl<'a> Place<'a> {
         Self { function, file: inside.unwrap_or(file), line: site.line }
     }
 }
+
+/// A name that tells where something is, with files relative to the workspace's root.
+pub fn relative(name: &str, root: &Path) -> String {
+    root.to_str().map_or_else(|| name.to_owned(), |root| name.replace(&format!("{root}/"), ""))
+}

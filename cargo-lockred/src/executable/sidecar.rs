@@ -15,7 +15,7 @@ pub fn read(executable: &Path) -> Result<Sidecar> {
     section(executable, SECTION, Sidecar::decode)
 }
 
-/// What an executable carries in a section of its own: a plan, an order of locks, an audit.
+/// What an executable carries in a section of its own: a plan, an order of locks, what protects memory, an audit.
 ///
 /// # Errors
 /// As for [`read`].

@@ -1,5 +1,6 @@
 //! JSON lines on stdout: one object a test, and one at the end. The types here are the format.
 
+use super::line::json;
 use crate::check::outcome::{Ended, FoundBug, FoundWarning, Outcome, Rendered, Size, Told};
 use crate::check::tally::Tally;
 use crate::report::Place;
@@ -161,12 +162,12 @@ struct Finished<'a> {
 
 /// The line of one test. `root` is the workspace's.
 pub fn test_finished(outcome: &Outcome, root: &Path) -> String {
-    text(&line(outcome, root))
+    json(&line(outcome, root))
 }
 
 /// The last line.
 pub fn finished(tally: &Tally) -> String {
-    text(&Finished {
+    json(&Finished {
         reason: "finished",
         v: VERSION,
         verified: tally.verified,
@@ -177,12 +178,6 @@ pub fn finished(tally: &Tally) -> String {
         known: tally.known,
         stale: tally.stale.iter().map(|entry| entry.fingerprint.as_str()).collect(),
     })
-}
-
-fn text(value: &impl Serialize) -> String {
-    let text =
-        serde_json::to_string(value).expect("names are strings, and nothing refuses to be told");
-    text + "\n"
 }
 
 fn line<'a>(outcome: &'a Outcome, root: &Path) -> TestFinished<'a> {

@@ -6,6 +6,7 @@ mod github;
 pub mod human;
 mod json;
 mod junit;
+pub mod line;
 pub mod outputs;
 mod progress;
 mod run;

@@ -9,9 +9,10 @@
 //! | [`schedule`] | runtime | runtime (replay), cargo-lockred (files) |
 //! | [`message`] | runtime (outcome of an exploration or a replay) | cargo-lockred |
 //! | [`sealed`] | runtime (checkpoints), cargo-lockred (finished tests) | both |
-//! | [`section`] | analysis (the shim), into the executable: how the next three are kept | cargo-lockred, runtime |
+//! | [`section`] | analysis (the shim), into the executable: how the next four are kept | cargo-lockred, runtime |
 //! | [`plan`] | analysis (the shim), into the executable | cargo-lockred |
 //! | [`lock_order`] | analysis (the shim), into the executable | cargo-lockred; runtime, to compare it |
+//! | [`protection`] | analysis (the shim), into the executable | cargo-lockred |
 //! | [`audit`] | analysis (the shim), into the executable | cargo-lockred |
 //! | [`notes`] | the attributes of the crate `lockred`, by way of the shim, into the executable | cargo-lockred |
 //! | [`models`] | cargo-lockred (variables of the environment) | the shim |

@@ -27,11 +27,12 @@ pub trait Section: Serialize + DeserializeOwned {
     fn decode(bytes: &[u8]) -> Result<Self, String> {
         let bytes = without_padding(bytes);
         // The value of another version may not be one of ours.
-        let (version, _) = read::<IgnoredAny>(bytes)?;
-        if version != FORMAT_VERSION {
-            return Err(format!("its {} is of format version {version}", Self::WHAT));
+        let version = |error| read::<IgnoredAny>(bytes).map(|(version, _)| (version, Err(error)));
+        let found = read(bytes).map(|(version, value)| (version, Ok(value)));
+        match found.or_else(version)? {
+            (FORMAT_VERSION, value) => value,
+            (version, _) => Err(format!("its {} is of format version {version}", Self::WHAT)),
         }
-        read(bytes).map(|(_, value)| value)
     }
 }
 

@@ -35,14 +35,14 @@ impl Accesses {
         package: &Package,
         function: Function,
     ) -> BTreeSet<Behind> {
-        if function.is_declaration() || package.has(function) || is_aside(function) {
-            return BTreeSet::new();
-        }
         if let Some(known) = self.0.get(&function) {
             return known.clone();
         }
         // What calls itself does what is found besides.
         self.0.insert(function, BTreeSet::new());
+        if function.is_declaration() || package.has(function) || is_aside(function) {
+            return BTreeSet::new();
+        }
         let mut found = BTreeSet::new();
         let parameters = function.parameters();
         let from = |address: Value| {

@@ -4,7 +4,7 @@
 
 use super::Package;
 use super::names::{Names, Place};
-use crate::llvm::{Context, Function, Instruction, Linkage, Module};
+use crate::llvm::{Context, Function, Instruction, Module};
 use std::cell::RefCell;
 use std::collections::HashMap;
 
@@ -18,15 +18,9 @@ pub struct Callers {
     known: RefCell<HashMap<(Function, usize), Option<Place>>>,
 }
 
-/// The calls of a function, if nobody else can call it.
+/// The calls of a function, if nobody else can call it, and they are few.
 fn calls(function: Function) -> Option<Vec<Instruction>> {
-    let users = function.value().users();
-    let is_call =
-        |at: &Instruction| at.callee().and_then(|callee| callee.as_function()) == Some(function);
-    let calls: Vec<Instruction> =
-        users.iter().filter_map(|user| user.as_instruction()).filter(is_call).collect();
-    let all = calls.len() == users.len() && function.linkage() == Linkage::Internal;
-    (all && calls.len() <= MOST).then_some(calls)
+    function.all_calls().filter(|calls| calls.len() <= MOST)
 }
 
 impl Callers {

@@ -222,10 +222,13 @@ impl Auditor<'_> {
         at: Instruction,
         around: order::Does,
     ) {
+        let behind = self.behind.through(self.module, self.package, at);
+        if behind.is_empty() {
+            return;
+        }
         let does = self.synchronises.does(at);
-        let mut locks: Vec<String> = self.under(at).into_iter().map(|held| held.lock).collect();
-        locks.sort_unstable();
-        for (access, argument) in self.behind.through(self.module, self.package, at) {
+        let locks: Vec<String> = self.under(at).into_iter().map(|held| held.lock).collect();
+        for (access, argument) in behind {
             if !self.is_shared(argument) {
                 continue;
             }

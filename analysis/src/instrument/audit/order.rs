@@ -1,6 +1,6 @@
 //! What may have synchronised before a point of a function, or may do so behind it.
 
-use crate::llvm::{Block, Function, Instruction, Linkage, Module, Opcode};
+use crate::llvm::{Block, Function, Instruction, Module, Opcode};
 use crate::recognise::{demangle, path_of};
 use lockred_trace::hooks::Order;
 use std::collections::{HashMap, HashSet};
@@ -122,13 +122,9 @@ impl Synchronises {
     }
 
     fn outside(&mut self, function: Function, depth: u32) -> Does {
-        let users = function.value().users();
-        let is_call = |at: &Instruction| callee(*at) == Some(function);
-        let calls: Vec<Instruction> =
-            users.iter().filter_map(|user| user.as_instruction()).filter(is_call).collect();
-        if depth == 0 || calls.len() < users.len() || function.linkage() != Linkage::Internal {
+        let Some(calls) = function.all_calls().filter(|_| depth > 0) else {
             return Does::default();
-        }
+        };
         if let Some(&known) = self.outside.get(&function) {
             return known;
         }

@@ -87,5 +87,6 @@ impl Package {
 /// Whether a function takes a closure: it was compiled for that one, so nobody calls it who does not have it.
 fn takes_closure(context: Context, function: Function) -> bool {
     let declared = function.declared_types(context);
-    declared.iter().flatten().any(|of| of.name().contains("{closure"))
+    // The first is what it returns.
+    declared.iter().skip(1).flatten().any(|of| of.name().contains("{closure"))
 }

@@ -8,7 +8,7 @@
 mod blocks;
 mod uses;
 
-use crate::llvm::{Attribute, Function, Linkage, Module, Opcode, Value};
+use crate::llvm::{Attribute, Function, Module, Opcode, Value};
 use blocks::Blocks;
 use lockred_trace::plan::{Flaw, Reason};
 use std::collections::{HashMap, HashSet};
@@ -150,7 +150,8 @@ impl Privacy {
         let mut candidates = Vec::new();
         for function in functions {
             let parameters = function.parameters();
-            let Some(calls) = all_calls(*function) else { continue };
+            let Some(calls) = function.all_calls() else { continue };
+            let calls: Vec<Vec<Value>> = calls.iter().map(|call| call.arguments()).collect();
             for (index, &parameter) in parameters.iter().enumerate() {
                 if !parameter.value_type().is_pointer() {
                     continue;
@@ -193,24 +194,6 @@ fn escaping_parameters(uses: &Uses, functions: &[Function]) -> HashSet<Value> {
         }
     }
     spreading.spread()
-}
-
-/// The arguments of every call of a function, if all its calls are known.
-fn all_calls(function: Function) -> Option<Vec<Vec<Value>>> {
-    if function.linkage() != Linkage::Internal {
-        return None;
-    }
-    let count = function.parameters().len();
-    let mut calls = Vec::new();
-    for user in function.value().users() {
-        let call = user.as_instruction().filter(|i| i.callee() == Some(function.value()))?;
-        let arguments = call.arguments();
-        if arguments.len() != count || arguments.contains(&function.value()) {
-            return None;
-        }
-        calls.push(arguments);
-    }
-    Some(calls)
 }
 
 /// Bases that are looked for before a pointer counts as unknown.

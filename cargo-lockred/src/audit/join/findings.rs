@@ -9,8 +9,7 @@ use std::collections::BTreeSet;
 
 /// All of them, most dangerous first.
 pub fn of(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
-    let mut findings = unprotected::writes(input);
-    findings.extend(unprotected::reads(input));
+    let mut findings = unprotected::findings(input);
     findings.extend(unbounded(input, audit));
     findings.extend(circles(input, audit));
     findings.extend(unpaired::releases(input, audit));

@@ -114,9 +114,8 @@ fn object(
 fn through(input: &Input<'_>, name: &str) -> Vec<String> {
     let Some((of, field)) = name.rsplit_once('.') else { return Vec::new() };
     let is_this = |path: &Path, lent: &Lent| {
-        let within = lent.within.as_deref();
-        let within = within.map(|within| input.names.in_file(input.source, within, path));
-        lent.field == field && within.is_none_or(|within| within == of)
+        let is_of = |within: &str| input.names.in_file(input.source, within, path) == of;
+        lent.field == field && lent.within.as_deref().is_none_or(is_of)
     };
     let lent = input.source.all(|file| &file.lent).filter(|(path, lent)| is_this(path, lent));
     let methods: BTreeSet<String> = lent.map(|(_, lent)| lent.method.clone()).collect();

@@ -9,18 +9,29 @@ use crate::audit::report::{Finding, Place};
 use lockred_trace::codes::WarningKind;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// All of them: first writes, then reads.
+pub fn findings(input: &Input<'_>) -> Vec<Finding> {
+    let shared = shared(input);
+    let mut findings = writes(input, &shared);
+    findings.extend(reads(input, &shared));
+    findings
+}
+
+/// Objects, and accesses to them.
+type Shared<'a> = Vec<(String, Vec<&'a Access>)>;
+
 /// Writes that nothing orders.
-pub fn writes(input: &Input<'_>) -> Vec<Finding> {
+fn writes(input: &Input<'_>, shared: &Shared<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (object, accesses) in shared(input) {
-        let bare = accesses.into_iter().filter(|access| {
+    for (object, accesses) in shared {
+        let bare = accesses.iter().copied().filter(|access| {
             access.write && !access.acquired && !access.released && is_bare(input, access)
         });
         for (function, places) in by_function(input, bare) {
             findings.push(finding(
                 input,
                 WarningKind::UnprotectedWrite,
-                owner(&object),
+                owner(object),
                 format!("`{object}` may be written by several threads at once: nothing in {function} orders that"),
                 labelled("written here", places),
                 &["no lock is held, and no atomic operation is around it or its calls; who calls from outside may still see to that"],
@@ -31,11 +42,11 @@ pub fn writes(input: &Input<'_>) -> Vec<Finding> {
 }
 
 /// Reads that nothing orders, of what is otherwise accessed under a lock, and written there.
-pub fn reads(input: &Input<'_>) -> Vec<Finding> {
+fn reads(input: &Input<'_>, shared: &Shared<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (object, accesses) in shared(input) {
+    for (object, accesses) in shared {
         let (bare, others): (Vec<&Access>, Vec<&Access>) = accesses
-            .into_iter()
+            .iter()
             .partition(|access| !access.write && !access.acquired && is_bare(input, access));
         let Some(lock) = common_lock(&others) else { continue };
         let lock = input.names.object(lock);
@@ -51,7 +62,7 @@ pub fn reads(input: &Input<'_>) -> Vec<Finding> {
             findings.push(finding(
                 input,
                 WarningKind::UnlockedRead,
-                owner(&object),
+                owner(object),
                 format!("`{object}` may be read while another thread writes it: {function} does not hold `{lock}`, as all other accesses do"),
                 places,
                 &["no atomic operation that acquires is before it or around its calls; who calls from outside may still see to that"],
@@ -62,7 +73,7 @@ pub fn reads(input: &Input<'_>) -> Vec<Finding> {
 }
 
 /// The accesses of each object that threads may share, without those of who has it for itself.
-fn shared<'a>(input: &'a Input<'_>) -> Vec<(String, Vec<&'a Access>)> {
+fn shared<'a>(input: &'a Input<'_>) -> Shared<'a> {
     let shareable = input.shareable();
     let statics: BTreeSet<String> =
         input.source.all(|file| &file.statics).map(|(_, of)| input.names.of_static(of)).collect();
