@@ -18,7 +18,7 @@ mod places;
 pub use classes::{Act, Class, Guard};
 pub use fresh::Stored;
 
-use crate::facts::flow::{BlockId, Flow, Point, Step};
+use crate::facts::flow::{BlockId, Call, Flow, Point, Step, Value};
 use crate::facts::{Facts, FunctionId, Operand};
 use crate::locksets::{Held, Lock, Locksets};
 use crate::points_to::{Kind, ObjectId};
@@ -337,7 +337,7 @@ impl<'a> Search<'a> {
                     let outside = callees.iter().map(|&callee| &facts.functions[callee as usize]);
                     for callee in outside.filter(|callee| callee.body.is_none()) {
                         for accessed in outside::accessed(&callee.name, call) {
-                            self.accessed(function, &accessed)?;
+                            self.accessed(function, call, &accessed)?;
                         }
                     }
                 }
@@ -346,8 +346,18 @@ impl<'a> Search<'a> {
         Some(())
     }
 
-    fn accessed(&mut self, function: FunctionId, accessed: &outside::Accessed) -> Option<()> {
-        let at = self.places(function, accessed.argument)?;
+    fn accessed(
+        &mut self,
+        function: FunctionId,
+        call: &Call,
+        accessed: &outside::Accessed,
+    ) -> Option<()> {
+        let at = match (self.places(function, accessed.argument), call.callee) {
+            (Some(places), _) => places,
+            // Of what a function outside gets, only numbers are not asked for.
+            (None, Value::Function(_)) => Vec::new(),
+            (None, _) => return None,
+        };
         let objects: Vec<ObjectId> = at.iter().map(|place| place.object).collect();
         let ranges: Vec<(ObjectId, u64, u64)> = if accessed.size.is_some() {
             let ranges = |place: Place| {
