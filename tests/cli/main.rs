@@ -4,6 +4,7 @@ mod advice;
 mod allocators;
 mod annotations;
 mod audit;
+mod audited;
 mod choices;
 mod claims;
 mod demo;

@@ -35,20 +35,44 @@ fn owner(name: &str) -> &str {
     name.split('.').next().unwrap_or(name)
 }
 
+/// Lines, or the first of them.
+fn list(lines: Vec<String>, all: bool) -> String {
+    let most = if all { lines.len() } else { MOST };
+    let more = lines.len().saturating_sub(most);
+    let mut text: String =
+        lines.iter().take(most).flat_map(|line| [line.trim_end(), "\n"]).collect();
+    if more > 0 {
+        let _ = writeln!(text, "    and {more} more (--verbose)");
+    }
+    text
+}
+
+/// A warning with its places.
+pub fn warning(finding: &Finding, style: Style, all: bool) -> String {
+    let (word, paint) = match finding.denied {
+        true => ("error", Paint::Red),
+        false => ("warning", Paint::Yellow),
+    };
+    let head = style.paint(paint, &format!("{word}[{}]", finding.code));
+    let known = if finding.known { " (in the baseline)" } else { "" };
+    let lines = finding.places.iter().map(|(label, place)| {
+        let within = if place.function.is_empty() {
+            String::new()
+        } else {
+            format!(" in {}", place.function)
+        };
+        format!("    {}{within}: {label}", place.text())
+    });
+    format!("  {head}: {}{known}\n{}", finding.message, list(lines.collect(), all))
+}
+
 impl Page<'_> {
     fn line(&mut self, text: &str) {
         let _ = writeln!(self.text, "{}", text.trim_end());
     }
 
     fn list(&mut self, lines: Vec<String>) {
-        let most = if self.all { lines.len() } else { MOST.max(1) };
-        let more = lines.len().saturating_sub(most);
-        for line in lines.into_iter().take(most) {
-            self.line(&line);
-        }
-        if more > 0 {
-            self.line(&format!("    and {more} more (--verbose)"));
-        }
+        self.text += &list(lines, self.all);
     }
 
     fn head(&mut self) {
@@ -179,22 +203,7 @@ impl Page<'_> {
     }
 
     fn finding(&mut self, finding: &Finding) {
-        let (word, paint) = match finding.denied {
-            true => ("error", Paint::Red),
-            false => ("warning", Paint::Yellow),
-        };
-        let head = self.style.paint(paint, &format!("{word}[{}]", finding.code));
-        let known = if finding.known { " (in the baseline)" } else { "" };
-        self.line(&format!("  {head}: {}{known}", finding.message));
-        let lines = finding.places.iter().map(|(label, place)| {
-            let within = if place.function.is_empty() {
-                String::new()
-            } else {
-                format!(" in {}", place.function)
-            };
-            format!("    {}{within}: {label}", place.text())
-        });
-        self.list(lines.collect());
+        self.text += &warning(finding, self.style, self.all);
         for note in &finding.notes {
             self.line(&format!("    = {note}"));
         }

@@ -4,10 +4,10 @@
 
 mod calls;
 mod compiled;
-mod human;
+pub mod human;
 mod join;
 mod json;
-mod report;
+pub mod report;
 mod sarif;
 mod source;
 
@@ -59,31 +59,13 @@ pub fn run(options: &AuditOptions) -> Result<Exit> {
         None => None,
     };
     let mut subject = Subject::find(&directory, selection, &console)?;
-    let mut sources = sources(&subject.project);
-    let file = subject.project.lockred_directory().join("audit.txt");
-    write_if_changed(&file, &lines(&subject.project, &sources))?;
-    subject.audit(file);
+    let sources = Sources::read(&mut subject)?;
     let built = subject.build(selection)?;
-    let mut audits = Vec::new();
-    for (package, source) in &mut sources {
-        let of_package =
-            |built: &&Built| built.package == package.name.as_str() && built.kind != "proc-macro";
-        let built: Vec<&Built> = built.iter().filter(of_package).collect();
-        if built.is_empty() {
-            continue;
-        }
-        let root = &subject.project.root;
-        let executables = built.iter().map(|built| &*built.executable);
-        let compiled = Compiled::read(executables, source, root)?;
-        source.choose(|path, function| compiled.has(path, function));
-        let targets = built.iter().map(|built| built.label()).collect();
-        let input = Input::new(&package.name, source, &compiled, root, targets);
-        audits.push(join::audit(&input));
-    }
+    let audits = sources.audits(&built, &subject.project.root)?;
     if audits.is_empty() {
         return Err(Error::usage("nothing was built that can be audited"));
     }
-    judge(&mut audits, &options.findings, known.as_ref());
+    let audits = judged(audits, &options.findings, known.as_ref());
     baseline(&audits, &options.findings, known.as_ref(), &console)?;
     let denied = audits.iter().flat_map(|audit| &audit.findings).any(|finding| finding.denied);
     let exit = if denied { Exit::BugFound } else { Exit::Success };
@@ -122,14 +104,51 @@ fn is_audited(kinds: &[TargetKind]) -> bool {
     !kinds.iter().any(is_caller)
 }
 
-/// The members of the workspace, with their source.
-fn sources(project: &Project) -> Vec<(Package, Source)> {
-    let read = |package: &Package| {
-        let targets = package.targets.iter().filter(|target| is_audited(&target.kind));
-        let source = Source::read(targets.map(|target| target.src_path.as_std_path()));
-        (package.clone(), source)
-    };
-    project.packages.iter().map(read).collect()
+/// The members of a workspace, with their source.
+pub struct Sources(Vec<(Package, Source)>);
+
+impl Sources {
+    /// Those of a subject, which is audited when it is built from now on.
+    ///
+    /// # Errors
+    /// When the shim cannot be told.
+    pub fn read(subject: &mut Subject) -> Result<Self> {
+        let project = &subject.project;
+        let read = |package: &Package| {
+            let targets = package.targets.iter().filter(|target| is_audited(&target.kind));
+            let source = Source::read(targets.map(|target| target.src_path.as_std_path()));
+            (package.clone(), source)
+        };
+        let sources: Vec<(Package, Source)> = project.packages.iter().map(read).collect();
+        let file = project.lockred_directory().join("audit.txt");
+        write_if_changed(&file, &lines(project, &sources))?;
+        subject.audit(file);
+        Ok(Self(sources))
+    }
+
+    /// What there is to say of each package of which something was built.
+    ///
+    /// # Errors
+    /// When an executable cannot be read.
+    pub fn audits(mut self, built: &[Built], root: &Path) -> Result<Vec<Audit>> {
+        let mut audits = Vec::new();
+        for (package, source) in &mut self.0 {
+            let of_package = |built: &&Built| {
+                built.package == package.name.as_str() && built.kind != "proc-macro"
+            };
+            let built: Vec<&Built> = built.iter().filter(of_package).collect();
+            if built.is_empty() {
+                continue;
+            }
+            let executables = built.iter().map(|built| &*built.executable);
+            let compiled = Compiled::read(executables, source, root)?;
+            source.choose(|path, function| compiled.has(path, function));
+            let targets = built.iter().map(|built| built.label()).collect();
+            let input = Input::new(&package.name, source, &compiled, root, targets);
+            audits.push(join::audit(&input));
+        }
+        Ok(audits)
+    }
 }
 
 /// What the shim is to tell of.
@@ -169,9 +188,13 @@ fn place(package: &str) -> Place {
     Place::new(package, "audit", package, "")
 }
 
-/// What fails the audit, and what is not told.
-fn judge(audits: &mut [Audit], options: &FindingOptions, known: Option<&Baseline>) {
-    for audit in audits {
+/// Audits with what fails them, and without what is not to be told.
+pub fn judged(
+    mut audits: Vec<Audit>,
+    options: &FindingOptions,
+    known: Option<&Baseline>,
+) -> Vec<Audit> {
+    for audit in &mut audits {
         let place = place(&audit.package);
         audit.findings.retain(|finding| !options.allows(finding.kind));
         for finding in &mut audit.findings {
@@ -179,6 +202,21 @@ fn judge(audits: &mut [Audit], options: &FindingOptions, known: Option<&Baseline
                 || known.is_some_and(|known| known.has(&place, &finding.fingerprint));
             finding.denied = options.denies(finding.kind) && !finding.known;
         }
+    }
+    audits
+}
+
+/// Notes what was found, for a baseline.
+pub fn note(audits: &[Audit], found: &mut Found) {
+    for audit in audits {
+        let place = place(&audit.package);
+        let entry = |finding: &report::Finding| Entry {
+            place: place.clone(),
+            code: finding.code.to_owned(),
+            fingerprint: finding.fingerprint.clone(),
+            message: finding.message.clone(),
+        };
+        found.audited(place.clone(), audit.findings.iter().map(entry).collect());
     }
 }
 
@@ -191,16 +229,7 @@ fn baseline(
 ) -> Result<()> {
     let (Some(path), Some(known)) = (&options.baseline, known) else { return Ok(()) };
     let mut found = Found::default();
-    for audit in audits {
-        let place = place(&audit.package);
-        let entry = |finding: &report::Finding| Entry {
-            place: place.clone(),
-            code: finding.code.to_owned(),
-            fingerprint: finding.fingerprint.clone(),
-            message: finding.message.clone(),
-        };
-        found.audited(place.clone(), audit.findings.iter().map(entry).collect());
-    }
+    note(audits, &mut found);
     if options.write_baseline {
         let text = found.baseline(known).text();
         return std::fs::write(path, text).map_err(|e| Error::file("write", path, &e));

@@ -67,7 +67,7 @@ pub struct Circles {
     covered: BTreeMap<usize, usize>,
 }
 
-/// What came of all circles.
+/// What came of all of them, as it is told.
 #[derive(Default)]
 pub struct Told {
     pub human: String,

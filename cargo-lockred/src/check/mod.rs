@@ -1,5 +1,6 @@
 //! `cargo lockred check`: builds, lists, explores every test, prints verdicts.
 
+mod audited;
 pub mod bugs;
 mod circles;
 mod examine;
@@ -12,6 +13,7 @@ mod side_by_side;
 pub mod tally;
 mod unfinished;
 
+use crate::audit::{self, Sources};
 use crate::baseline::{Baseline, Found};
 use crate::build::artifact::Built;
 use crate::cli::check::CheckOptions;
@@ -28,6 +30,7 @@ use crate::output::human::Human;
 use crate::output::outputs::Outputs;
 use crate::session::Launch;
 use crate::subject::Subject;
+use audited::Audited;
 use circles::Circles;
 use examine::Examiner;
 use explore::Explored;
@@ -59,7 +62,9 @@ pub fn run(options: &CheckOptions) -> Result<Exit> {
     let console = Console::new(display.color, display.quiet);
     let directory = std::env::current_dir()
         .map_err(|e| Error::usage(format!("there is no current directory: {e}")))?;
-    options.findings.told_by(Teller::Check)?;
+    if !options.audit {
+        options.findings.told_by(Teller::Check)?;
+    }
     interrupt::listen();
     let known = known(options)?;
     let mut outputs = Outputs::open(options)?;
@@ -100,12 +105,16 @@ fn find_and_check(
     known: &Baseline,
     outputs: &mut Outputs,
 ) -> Result<Exit> {
-    let subject = Subject::find(directory, &options.selection, console)?;
+    let mut subject = Subject::find(directory, &options.selection, console)?;
     outputs.begin(&subject.project.root);
+    let sources = options.audit.then(|| Sources::read(&mut subject)).transpose()?;
     let built = subject.build(&options.selection)?;
+    let audits = sources.map(|sources| sources.audits(&built, &subject.project.root));
+    let audits =
+        audit::judged(audits.transpose()?.unwrap_or_default(), &options.findings, Some(known));
     let targets = targets(built, options, console)?;
     let check = Check { subject: &subject, options, console, directory, known };
-    check.run(&targets, outputs)
+    check.run(&targets, Audited::new(audits, &targets), outputs)
 }
 
 /// Lists the tests of everything that was built.
@@ -174,7 +183,7 @@ struct Check<'a> {
 
 impl Check<'_> {
     /// Explores the tests, as many at a time as was asked for, and tells their outcomes in order.
-    fn run(&self, targets: &[Target], outputs: &mut Outputs) -> Result<Exit> {
+    fn run(&self, targets: &[Target], mut audited: Audited, outputs: &mut Outputs) -> Result<Exit> {
         let Self { subject, options, console, .. } = *self;
         let number = targets.iter().map(|target| target.tests.len()).sum();
         let human = self.human(targets);
@@ -208,6 +217,7 @@ impl Check<'_> {
                 tally.add(&outcome);
                 found.add(&outcome);
                 circles.add(job.examiner, &outcome);
+                audited.add(&outcome);
                 outputs.test(outcome)?;
                 Ok(!interrupt::requested())
             },
@@ -216,12 +226,19 @@ impl Check<'_> {
         if !interrupted {
             jobs.iter().for_each(|job| job.unfinished.clear());
         }
+        audited.note(&mut found);
         tally.stale = found.stale(self.known);
         if options.selection.analysis.lock_order {
             let told = circles.told(targets, &subject.project.root)?;
             told.human.lines().for_each(|line| console.line(line));
             outputs.lines(&told.json)?;
             tally.circles = told.failing;
+        }
+        if options.audit {
+            let told = audited.told(console.style, options.selection.display.verbose > 0);
+            told.human.lines().for_each(|line| console.line(line));
+            outputs.lines(&told.json)?;
+            tally.audited = told.failing;
         }
         human.summary(&tally, number, interrupted);
         if options.findings.write_baseline {

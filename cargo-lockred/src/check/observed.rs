@@ -24,7 +24,8 @@ const SECONDS: f64 = 20.0;
 /// Whether it is to be looked at. Where there is a bug, that is told, and not what comes of it.
 pub fn is_wanted(options: &CheckOptions, has_bug: bool) -> bool {
     let findings = &options.findings;
-    options.observes || !has_bug && !findings.allows(WarningKind::LockingDiscipline)
+    let warns = !findings.allows(WarningKind::LockingDiscipline);
+    options.observes || !has_bug && (warns || options.audit)
 }
 
 /// Looks at it; `None` if that did not come to an end.

@@ -37,6 +37,8 @@ pub struct Tally {
     pub failures: Vec<String>,
     /// Circles in the order of locks that fail the check.
     pub circles: usize,
+    /// Warnings of the audit that fail the check.
+    pub audited: usize,
     /// Entries of the baseline that nothing stands behind any more.
     pub stale: Vec<Entry>,
     /// Assumptions, with how many tests rest on each.
@@ -94,7 +96,7 @@ impl Tally {
     /// The exit status (DESIGN.md section 8: the first that applies). A test with known findings only fails nothing, but is not
     /// verified.
     pub fn exit(&self, require: Option<Require>) -> Exit {
-        if self.failed > self.known || self.circles > 0 {
+        if self.failed > self.known || self.circles + self.audited > 0 {
             Exit::BugFound
         } else if self.unsupported > 0 || self.errors > 0 {
             Exit::Unsupported
@@ -127,6 +129,8 @@ mod tests {
         assert_eq!(tally(0, 0, 0).exit(required), Exit::Success);
         let circles = Tally { circles: 1, ..tally(0, 1, 0) };
         assert_eq!(circles.exit(None), Exit::BugFound);
+        let audited = Tally { audited: 1, ..tally(0, 1, 0) };
+        assert_eq!(audited.exit(None), Exit::BugFound);
         let known = |failed| Tally { failed, known: 1, ..Tally::default() };
         assert_eq!(known(2).exit(None), Exit::BugFound);
         assert_eq!(known(1).exit(None), Exit::Success);

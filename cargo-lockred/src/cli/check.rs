@@ -21,6 +21,7 @@ Examples:
   cargo lockred check --preemptions 2          interleavings with at most two preemptions only
   cargo lockred check --resume                 go on where an interrupted or killed check stopped
   cargo lockred check --require verified       fail unless every interleaving of every test was covered
+  cargo lockred check --audit                  what came of the warnings of `cargo lockred audit`
   cargo lockred check --deny warnings          fail for warnings, too
   cargo lockred check --baseline known.toml    fail for findings only that are not in the file
   cargo lockred check --message-format sarif=lockred.sarif --message-format junit=lockred.xml")]
@@ -35,6 +36,14 @@ pub struct CheckOptions {
     /// options everything is checked again.
     #[arg(long, help_heading = "Search")]
     pub resume: bool,
+    /// Find what `cargo lockred audit` warns of, too, and say what came of each warning
+    ///
+    /// A schedule shows it (`confirmed`), locks are acquired so without anybody waiting (`nested`), all interleavings of the package's
+    /// tests were covered and none shows it (`excluded`; of an access only where a test makes it to memory that threads share), none
+    /// was found (`not-reached`), or it is about types and tasks, which no schedule can show (`static`). They fail nothing unless they are
+    /// denied: then what is not excluded does.
+    #[arg(long, help_heading = "Analysis")]
+    pub audit: bool,
     /// The locking discipline is looked at in every test (`cargo lockred discipline`).
     #[arg(skip)]
     pub observes: bool,
@@ -51,7 +60,8 @@ impl CheckOptions {
     pub fn observing(filter: FilterOptions, search: SearchOptions, selection: Selection) -> Self {
         let output = ReportOptions { require: None, message_format: Vec::new() };
         let findings = FindingOptions::default();
-        Self { filter, search, resume: false, observes: true, findings, output, selection }
+        let (resume, audit, observes) = (false, false, true);
+        Self { filter, search, resume, audit, observes, findings, output, selection }
     }
 }
 

@@ -136,7 +136,11 @@ impl FindingOptions {
         let (name, code) = (name(kind), kind.code());
         let message =
             format!("`cargo lockred {own}` never tells {name} ({code}): {option} is of no effect");
-        Err(Error::usage(message).hint(format!("`cargo lockred {other}` does")))
+        let mut hint = format!("`cargo lockred {other}` does");
+        if teller == Teller::Check {
+            hint += ", and `cargo lockred check --audit` tells what came of it";
+        }
+        Err(Error::usage(message).hint(hint))
     }
 
     /// Whether tests fail for a warning.
@@ -198,7 +202,7 @@ mod tests {
             message,
             "`cargo lockred check` never tells unprotected-write (LR0201): --deny is of no effect"
         );
-        assert_eq!(hint, "`cargo lockred audit` does");
+        assert!(hint.starts_with("`cargo lockred audit` does, and `cargo lockred check --audit`"));
         let (message, hint) = said(Teller::Audit, options(&["warnings"], &["leak"], false));
         assert!(message.ends_with("leak (LR0104): --allow is of no effect"), "{message}");
         assert_eq!(hint, "`cargo lockred check` does");

@@ -169,7 +169,7 @@ impl<'a> Human<'a> {
     }
 
     const fn summary_paint(&self, tally: &Tally, interrupted: bool) -> Paint {
-        if tally.failed - tally.known + tally.unsupported + tally.circles > 0 {
+        if tally.failed - tally.known + tally.unsupported + tally.circles + tally.audited > 0 {
             Paint::Red
         } else if tally.passed + tally.known > 0 || interrupted {
             Paint::Yellow
@@ -283,6 +283,10 @@ fn sentences(tally: &Tally, tests: usize, interrupted: bool) -> Vec<String> {
     if tally.circles > 0 {
         let circles = count(tally.circles as u64, "circle");
         sentences.push(format!("{circles} in the order of locks, denied and not excluded"));
+    }
+    if tally.audited > 0 {
+        let warnings = count(tally.audited as u64, "warning");
+        sentences.push(format!("{warnings} of the audit, denied and not excluded"));
     }
     let Proved { ran, unshared, proved, protected, known } = tally.proved;
     if let Some(percent) = (proved * 100).checked_div(unshared) {

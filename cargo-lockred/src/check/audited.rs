@@ -1,0 +1,237 @@
+//! What the search came to of the warnings of an audit: `check --audit`.
+//!
+//! An access that nothing protects is confirmed by a data race there, a publishing operation by a race that a stronger order would have kept from happening, a
+//! wait under a lock by a deadlock in which somebody waits there, a circle of locks as in [`super::circles`]. Otherwise no schedule shows it: none can, in the tests of
+//! its package that were checked, if all their interleavings were covered; of accesses that is said only where a test was seen to make them to memory that threads share.
+
+use super::Target;
+use super::circles::Told;
+use super::outcome::{Ended, Outcome};
+use crate::audit::human;
+use crate::audit::report::{Audit, Finding};
+use crate::baseline::Found;
+use crate::lock_order::Line;
+use crate::output::line::json;
+use crate::output::style::Style;
+use crate::report::Report;
+use lockred_trace::codes::{BugKind, WarningKind};
+use lockred_trace::message::Role;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Version of the JSON lines.
+const VERSION: u32 = 1;
+
+/// Tests that are named for people.
+const MOST: usize = 3;
+
+/// What the search came to of a warning.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
+#[serde(rename_all = "kebab-case")]
+enum Status {
+    /// No schedule can show it.
+    Static,
+    /// No schedule has shown it, and there may be more of them.
+    NotReached,
+    /// No schedule of the tests shows it.
+    Excluded,
+    /// Threads acquire the locks so, in no schedule at once.
+    Nested,
+    /// A schedule shows it.
+    Confirmed,
+}
+
+impl Status {
+    const fn text(self) -> &'static str {
+        match self {
+            Self::Static => {
+                "not for schedules: it is about types and tasks, whatever tests do with them"
+            }
+            Self::NotReached => "not reached: no schedule that was run shows it",
+            Self::Excluded => {
+                "excluded: every interleaving of the tests that were checked was covered, and none shows it"
+            }
+            Self::Nested => "seen nested: threads acquire the locks so, but no schedule ends there",
+            Self::Confirmed => "confirmed: a schedule shows it",
+        }
+    }
+}
+
+/// What tests have shown of a warning.
+#[derive(Clone, Default)]
+struct Shown {
+    /// Those that fail of it.
+    confirmed: BTreeSet<String>,
+    /// Those that come near it.
+    nested: BTreeSet<String>,
+    /// Some test was seen there, with threads beside.
+    ran: bool,
+}
+
+/// Warnings, and what tests have shown of them.
+pub struct Audited {
+    audits: Vec<Audit>,
+    /// As the warnings are.
+    shown: Vec<Vec<Shown>>,
+    /// By package: its tests that are not covered (yet).
+    open: BTreeMap<String, usize>,
+}
+
+/// A line of JSON.
+#[derive(Serialize)]
+struct WarningLine<'a> {
+    reason: &'static str,
+    v: u32,
+    package: &'a str,
+    #[serde(flatten)]
+    finding: &'a Finding,
+    status: Status,
+    tests: &'a BTreeSet<String>,
+}
+
+impl Audited {
+    /// Nothing is shown yet.
+    pub fn new(audits: Vec<Audit>, targets: &[Target]) -> Self {
+        let shown =
+            audits.iter().map(|audit| vec![Shown::default(); audit.findings.len()]).collect();
+        let mut open = BTreeMap::new();
+        for target in targets {
+            *open.entry(target.built.package.clone()).or_insert(0) += target.tests.len();
+        }
+        Self { audits, shown, open }
+    }
+
+    /// Adds what a test came to.
+    pub fn add(&mut self, outcome: &Outcome) {
+        if outcome.ended == Ended::Complete
+            && let Some(open) = self.open.get_mut(&outcome.package)
+        {
+            *open -= 1;
+        }
+        let warnings = self.audits.iter().flat_map(|audit| &audit.findings);
+        for (finding, shown) in warnings.zip(self.shown.iter_mut().flatten()) {
+            let Some(evidence) = Evidence::of(finding) else { continue };
+            let bugs = outcome.bugs.iter().filter(|bug| bug.kind == evidence.bug);
+            if bugs.into_iter().any(|bug| evidence.is_in(&bug.rendered.report)) {
+                shown.confirmed.insert(outcome.name.clone());
+            }
+            let warnings =
+                outcome.warnings.iter().filter(|told| Some(told.kind) == evidence.warning);
+            if warnings.into_iter().any(|told| evidence.is_in(&told.rendered.report)) {
+                shown.nested.insert(outcome.name.clone());
+            }
+            let fields = outcome.facts.iter().flat_map(|facts| facts.fields.values());
+            let frames = fields.flat_map(|field| &field.places).flat_map(|place| &place.frames);
+            let mut lines = frames.map(|frame| (&*frame.file, frame.line));
+            shown.ran |= !evidence.is_access
+                || lines.any(|(file, line)| evidence.lines.contains(&(file.to_owned(), line)));
+        }
+    }
+
+    /// Notes all warnings, for a baseline.
+    pub fn note(&self, found: &mut Found) {
+        crate::audit::note(&self.audits, found);
+    }
+
+    /// What came of all of them.
+    pub fn told(&mut self, style: Style, all: bool) -> Told {
+        let mut told = Told::default();
+        if self.audits.iter().any(|audit| !audit.findings.is_empty()) {
+            told.human = "warnings of the audit, and what came of them:\n".into();
+        }
+        for (audit, shown) in self.audits.iter_mut().zip(&self.shown) {
+            let covered = self.open.get(&audit.package) == Some(&0);
+            for (finding, shown) in audit.findings.iter_mut().zip(shown) {
+                let status = match shown {
+                    _ if Evidence::of(finding).is_none() => Status::Static,
+                    shown if !shown.confirmed.is_empty() => Status::Confirmed,
+                    shown if !shown.nested.is_empty() => Status::Nested,
+                    shown if covered && shown.ran => Status::Excluded,
+                    _ => Status::NotReached,
+                };
+                finding.denied &= status != Status::Excluded;
+                told.failing += usize::from(finding.denied);
+                let tests = match status {
+                    Status::Confirmed => &shown.confirmed,
+                    _ => &shown.nested,
+                };
+                told.human += &human::warning(finding, style, all);
+                told.human += &format!("    = {}{}\n", status.text(), named(tests));
+                told.json += &json(&WarningLine {
+                    reason: "audit-warning",
+                    v: VERSION,
+                    package: &audit.package,
+                    finding,
+                    status,
+                    tests,
+                });
+            }
+        }
+        told
+    }
+}
+
+/// Tests, for people.
+fn named(tests: &BTreeSet<String>) -> String {
+    let first: Vec<&str> = tests.iter().take(MOST).map(String::as_str).collect();
+    match tests.len().saturating_sub(MOST) {
+        _ if first.is_empty() => String::new(),
+        0 => format!(" ({})", first.join(", ")),
+        more => format!(" ({} and {more} more)", first.join(", ")),
+    }
+}
+
+/// What shows that a warning is right.
+struct Evidence {
+    /// A bug of this kind,
+    bug: BugKind,
+    /// or, nearly, a warning of this one,
+    warning: Option<WarningKind>,
+    /// in which somebody is at these lines,
+    lines: BTreeSet<Line>,
+    /// at all of them rather than one,
+    all: bool,
+    /// and does this.
+    roles: &'static [Role],
+    /// It is about an access to memory.
+    is_access: bool,
+}
+
+impl Evidence {
+    /// For a warning; `None` where no schedule can show it.
+    fn of(finding: &Finding) -> Option<Self> {
+        use Role::{AtomicRead, AtomicWrite, Holds, Nests, Read, Waits, WeakOrder, Write};
+        let first = finding.places.first().map(|(label, _)| label.as_str());
+        // The other places are those of who does it right, and of the lock.
+        let are_first = finding.places.iter().filter(|(label, _)| Some(label.as_str()) == first);
+        let (bug, all, roles): (_, _, &[Role]) = match finding.kind {
+            WarningKind::UnprotectedWrite | WarningKind::UnlockedRead => {
+                (BugKind::DataRace, false, &[Read, Write, AtomicRead, AtomicWrite])
+            }
+            WarningKind::UnpairedAtomic => (BugKind::DataRace, false, &[WeakOrder]),
+            WarningKind::LockAcrossThread | WarningKind::BlockingUnderLock => {
+                (BugKind::Deadlock, false, &[Waits])
+            }
+            WarningKind::LockOrder => (BugKind::Deadlock, true, &[Waits, Holds, Nests]),
+            _ => return None,
+        };
+        let places: Vec<_> =
+            if all { finding.places.iter().collect() } else { are_first.collect() };
+        let lines = places.iter().map(|(_, place)| (place.file.clone(), place.line)).collect();
+        let warning = all.then_some(WarningKind::LockOrder);
+        Some(Self { bug, warning, lines, all, roles, is_access: bug == BugKind::DataRace })
+    }
+
+    /// Whether a report has it.
+    fn is_in(&self, report: &Report) -> bool {
+        let places = report.places.iter();
+        let places =
+            places.filter(|place| place.role.is_some_and(|role| self.roles.contains(&role)));
+        let frames = places.flat_map(|place| &place.frames);
+        let lines: BTreeSet<Line> = frames.map(|frame| (frame.file.clone(), frame.line)).collect();
+        match self.all {
+            true => self.lines.is_subset(&lines),
+            false => !self.lines.is_disjoint(&lines),
+        }
+    }
+}
