@@ -82,16 +82,26 @@ impl Place {
         at(self) == at(other) && (self.writes, self.atomic) == (other.writes, other.atomic)
     }
 
-    /// Another observation of the same place.
+    /// Another observation of the same place. Of the ways there, the one is told that shows which locks are not held.
     fn merge(&mut self, other: &Self) {
         match (self.counts, other.counts) {
             (true, true) => {
+                if !self.held.is_subset(&other.held) {
+                    self.frames.clone_from(&other.frames);
+                }
                 self.refused.extend(&other.refused);
                 self.held = self.held.intersection(&other.held).cloned().collect();
             }
             (false, true) => *self = other.clone(),
             _ => {}
         }
+    }
+
+    /// Ways to one place are merged in the order of this, and not of addresses, which each build has others of.
+    fn precedence(&self) -> impl Ord + use<> {
+        let lines = self.frames.iter();
+        let way: Vec<_> = lines.map(|f| (f.file.clone(), f.line, f.column)).collect();
+        (!self.counts, self.held.len(), way)
     }
 }
 
@@ -102,11 +112,16 @@ impl Facts {
         let frames = |broken: &Broken| symbols.frames(broken.site, &broken.stack);
         facts.broken =
             observation.broken.iter().map(|broken| (broken.clone(), frames(broken))).collect();
-        for access in &observation.accesses {
-            let Some(name) = symbols.name_of(&access.memory) else { continue };
+        let seen = observation.accesses.iter().filter_map(|access| {
+            let name = symbols.name_of(&access.memory)?;
+            Some((name, place(access, symbols)))
+        });
+        let mut seen: Vec<_> = seen.collect();
+        seen.sort_by_cached_key(|(_, place)| place.precedence());
+        for (name, place) in seen {
             let field = Field {
                 names: name.names.clone(),
-                places: vec![place(access, symbols)],
+                places: vec![place],
                 is_local: name.is_local,
                 is_guarded: name.is_guarded,
                 executions: observation.executions,
@@ -223,6 +238,27 @@ pub mod tests {
         }
         let [last, middle, first] = all;
         assert_eq!(facts.fields["Q.len"].places, [first, middle, last]);
+    }
+
+    #[test]
+    fn the_way_is_told_that_shows_which_lock_is_not_held() {
+        let way = |line, held: &[&str]| {
+            let mut place = at(1, true, held);
+            place.frames.push(Frame { line, ..place.frames[0].clone() });
+            place
+        };
+        let told = |ways: &[Place]| {
+            let mut facts = Facts::default();
+            ways.iter()
+                .for_each(|way| facts.add("Q.len".into(), field(std::slice::from_ref(way)), true));
+            facts.fields["Q.len"].places[0].frames[1].line
+        };
+        let (with, without) = (way(7, &["Q.lock"]), way(8, &[]));
+        assert_eq!(told(&[with.clone(), without.clone()]), 8);
+        assert_eq!(told(&[without, with.clone()]), 8);
+        assert_eq!(told(&[with.clone(), way(9, &["Q.lock"])]), 7);
+        assert!(with.precedence() < way(9, &["Q.lock"]).precedence());
+        assert!(way(9, &[]).precedence() < with.precedence());
     }
 
     #[test]
