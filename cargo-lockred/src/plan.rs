@@ -12,6 +12,7 @@ use crate::output::console::Console;
 use crate::output::line;
 use crate::protection;
 use crate::subject::Subject;
+use lockred_trace::addresses::{Addresses, Followed};
 use lockred_trace::lock_order::LockOrder;
 use lockred_trace::plan::{Plan, Reason, Row};
 use lockred_trace::protection::Protection;
@@ -47,6 +48,7 @@ struct Summary<'a> {
     executable: &'a Path,
     accesses: u64,
     rules: Vec<Share>,
+    addresses: Addresses,
 }
 
 /// All accesses of one reason.
@@ -175,7 +177,27 @@ fn human(plan: &Plan, built: &Built, choice: &Choice<'_>) -> String {
         let percent = 100.0 * count as f64 / all.max(1) as f64;
         let _ = writeln!(text, "  {decision:7}  {rule:12}  {count:>8}  {percent:>5.1} %  {why}");
     }
+    text += &addresses(&plan.addresses);
     text.push('\n');
+    text
+}
+
+/// What the rules rest on that follow addresses through memory, for people.
+fn addresses(known: &Addresses) -> String {
+    let mut text = String::from("where addresses point to: ");
+    match known.followed {
+        Followed::NotAsked => text += "no rule that is used needs it\n",
+        Followed::TooLarge => text += "not known, the program is too large for that\n",
+        Followed::GivenUp => text += "not known, finding it out would take too long\n",
+        Followed::Whole => {
+            let (objects, accesses) = (known.objects, known.accesses);
+            let _ = writeln!(text, "{objects} objects, {accesses} places that access them");
+            text += "  what is not followed, so that anything is assumed of it:\n";
+            for (number, what) in known.conservative() {
+                let _ = writeln!(text, "  {number:>8}  {what}");
+            }
+        }
+    }
     text
 }
 
@@ -208,6 +230,7 @@ fn json(plan: &Plan, built: &Built, choice: &Choice<'_>) -> String {
         executable,
         accesses,
         rules,
+        addresses: plan.addresses,
     };
     text + &line::json(&summary)
 }
@@ -219,6 +242,7 @@ mod tests {
     fn plan() -> Plan {
         let row = |function, file, line, reason, count| Row { function, file, line, reason, count };
         Plan {
+            addresses: Addresses::default(),
             strings: ["mine::f", "src/lib.rs", "core::g", "/rustc/core.rs"]
                 .map(String::from)
                 .into(),

@@ -205,5 +205,16 @@ fn the_plan_has_reasons_and_rules_can_be_switched_off() {
     assert_eq!(count(&all, "stack"), count(&without, "stack"));
     let human = run(&fixture, &["plan"]).expect(0).stdout;
     assert!(human.contains("claims::tests::add_to_place") && human.contains("the whole program: "));
+    // What the rules rest on that follow addresses through memory.
+    let addresses = |lines: &[serde_json::Value]| lines.last().unwrap()["addresses"].clone();
+    let followed = addresses(&all);
+    assert_eq!(followed["followed"], "whole");
+    assert!(followed["objects"].as_u64() > Some(100), "{followed}");
+    assert!(followed["anywhere"].as_u64() < followed["accesses"].as_u64(), "{followed}");
+    for text in ["where addresses point to: ", "  accesses by addresses that others may have"] {
+        assert!(human.contains(text), "{human}");
+    }
+    let none = plan(&["--without-rule", "own-variables", "--without-rule", "own-memory"]);
+    assert_eq!(addresses(&none)["followed"], "not-asked");
     let _ = run(&fixture, &["plan", "--without-rule", "luck"]).expect(2).says(&["luck", "heap"]);
 }

@@ -42,6 +42,7 @@ use crate::sharing::{Reaches, Sharing};
 use crate::waits::{self, Calls, Wait};
 use externals::Externals;
 use hooks::Hooks;
+use lockred_trace::addresses::{Addresses, Followed};
 use lockred_trace::audit::Audit;
 use lockred_trace::hooks::TEXT_SECTION;
 use lockred_trace::lock_order::LockOrder;
@@ -78,6 +79,8 @@ pub struct Summary {
     pub models: Models,
     /// Number of sites.
     pub sites: usize,
+    /// How far it is known where addresses point to.
+    pub addresses: Addresses,
 }
 
 impl Summary {
@@ -126,6 +129,7 @@ struct Claimed {
     protection: Protection,
     order: LockOrder,
     audit: Option<Audit>,
+    addresses: Addresses,
 }
 
 impl Claimed {
@@ -155,11 +159,14 @@ impl Claimed {
         let package = program.audited.as_ref();
         let Some(sharing) = sharing else {
             let audit = package.map(|package| audit::audit(context, module, package, None, sites));
-            return Self { audit, ..Self::default() };
+            let followed = if bounds.is_some() { Followed::GivenUp } else { Followed::TooLarge };
+            let addresses = Addresses { followed, ..Addresses::default() };
+            return Self { audit, addresses, ..Self::default() };
         };
+        let addresses = sharing.points_to.conservative();
         let reaches = Reaches::of(module, &index, &sharing);
         if !rules.whole() && package.is_none() {
-            return Self { reaches, ..Self::default() };
+            return Self { reaches, addresses, ..Self::default() };
         }
         let points_to = &sharing.points_to;
         let recognised = locks::recognised(context, module, models.clone());
@@ -198,6 +205,7 @@ impl Claimed {
                 true => lock_order::order(context, &order, &points, sites),
                 false => LockOrder::default(),
             },
+            addresses,
             reaches,
             protections,
             protection,
@@ -225,7 +233,7 @@ pub fn instrument(
     let privacy = Rc::new(Privacy::flawed(module, rules.flaw));
     let waits = waiting(context, module, &privacy);
     let mut sites = Sites::new();
-    let Claimed { reaches, locks, protections, protection, order, audit } =
+    let Claimed { reaches, locks, protections, protection, order, audit, addresses } =
         Claimed::of(context, module, &models, &program, &rules, &mut sites);
     attributes::strip(module);
     externals::rename(context, module);
@@ -275,13 +283,13 @@ pub fn instrument(
     let Instrumenter { sites, externals, models, table, .. } = instrumenter;
     let count = sites.len();
     sidecar::embed(context, module, program, externals, sites, models.believed());
-    sidecar::embed_plan(context, module, table);
+    sidecar::embed_plan(context, module, &table.into_plan(addresses));
     sidecar::embed_order(context, module, &order);
     sidecar::embed_protection(context, module, &protection);
     if let Some(audit) = audit {
         sidecar::embed_audit(context, module, &audit);
     }
-    Ok(Summary { models, sites: count })
+    Ok(Summary { models, sites: count, addresses })
 }
 
 /// The program's `main` becomes a function that the runtime calls.

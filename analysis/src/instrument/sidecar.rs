@@ -5,7 +5,6 @@ use super::Program;
 use super::externals::Externals;
 use super::sites::Sites;
 use crate::llvm::{Context, Global, Module};
-use crate::plan::Table;
 use lockred_trace::FORMAT_VERSION;
 use lockred_trace::audit::Audit;
 use lockred_trace::lock_order::LockOrder;
@@ -44,8 +43,8 @@ pub fn embed(
 }
 
 /// Emits the plan into the module.
-pub fn embed_plan(context: Context, module: &Module, table: Table) {
-    let plan = table.into_plan().encode();
+pub fn embed_plan(context: Context, module: &Module, plan: &Plan) {
+    let plan = plan.encode();
     let plan = constant(context, module, "__lr_plan", Plan::NAME, &plan);
     module.keep(context, &[plan.value()]);
 }

@@ -2,6 +2,7 @@
 
 use crate::llvm::{Context, Function, Instruction};
 use crate::recognise::demangle;
+use lockred_trace::addresses::Addresses;
 use lockred_trace::plan::{Plan, Reason, Row};
 use std::collections::{BTreeMap, HashMap};
 
@@ -45,10 +46,10 @@ impl Table {
 
     /// As it is kept.
     #[must_use]
-    pub fn into_plan(self) -> Plan {
+    pub fn into_plan(self, addresses: Addresses) -> Plan {
         let rows = self.rows.into_iter();
         let row =
             |((function, file, line, reason), count)| Row { function, file, line, reason, count };
-        Plan { strings: self.strings, rows: rows.map(row).collect() }
+        Plan { strings: self.strings, rows: rows.map(row).collect(), addresses }
     }
 }

@@ -9,6 +9,7 @@
 mod answers;
 mod bits;
 mod calls;
+mod conservative;
 mod constants;
 mod contexts;
 mod copies;

@@ -1,5 +1,6 @@
 //! Small programs in LLVM's textual IR, instrumented: which hooks appear, and which do not.
 
+mod conservative;
 mod lock_order;
 mod locksets;
 mod plan;
@@ -7,7 +8,7 @@ mod protection;
 mod scaled;
 mod sharing;
 
-use lockred_analysis::instrument::{Program, instrument, prepare_user_code, scale_loops};
+use lockred_analysis::instrument::{Program, Summary, instrument, prepare_user_code, scale_loops};
 use lockred_analysis::llvm::Context;
 use lockred_analysis::plan::Rules;
 use lockred_analysis::promotion::promote;
@@ -50,16 +51,28 @@ fn whole(text: &str) -> String {
 }
 
 fn whole_of(text: &str, program: Program) -> String {
+    instrumented_by(&format!("{HEAD}{text}"), program).0
+}
+
+/// What happened to a program whose `main` is this.
+fn summary_of(text: &str, main: &str, program: Program) -> Summary {
+    let returns = "ret i32 0";
+    let head = HEAD.replace(returns, &format!("{main}\n  {returns}"));
+    instrumented_by(&format!("{head}{text}"), program).1
+}
+
+/// The instrumented module as text, which is valid, and what happened to it.
+fn instrumented_by(text: &str, program: Program) -> (String, Summary) {
     let context = Context::new();
-    let module = context.parse_text(&format!("{HEAD}{text}")).unwrap();
+    let module = context.parse_text(text).unwrap();
     promote(&module).unwrap();
     if let Some(scaled) = &program.rules.scaled {
         scale_loops(context, &module, scaled);
     }
     prepare_user_code(context, &module, &Models::built_in(), false).unwrap();
-    instrument(context, &module, program, Models::built_in()).unwrap();
+    let summary = instrument(context, &module, program, Models::built_in()).unwrap();
     module.verify().unwrap();
-    module.print()
+    (module.print(), summary)
 }
 
 /// The reason that is claimed for the last store of 77 in a program, and whether it is told with a lock.

@@ -18,6 +18,7 @@
 //! | [`models`] | cargo-lockred (variables of the environment) | the shim |
 //! | [`codes`] | everyone | everyone |
 
+pub mod addresses;
 pub mod audit;
 pub mod codes;
 pub mod frames;

@@ -1,6 +1,7 @@
 //! What becomes of each access of a program to memory, and by which rule: decided by the shim, kept in the executable, and told by
 //! `cargo lockred plan`.
 
+use crate::addresses::Addresses;
 use crate::section::Section;
 use serde::{Deserialize, Serialize};
 
@@ -312,28 +313,30 @@ pub struct Plan {
     pub strings: Vec<String>,
     /// All rows, in order of function, file, line and reason.
     pub rows: Vec<Row>,
+    /// What the rules rest on that follow addresses through memory.
+    pub addresses: Addresses,
 }
 
 /// A plan as it is kept: its rows without names of fields, of which there may be a hundred thousand.
-type Packed = (Vec<String>, Vec<(u32, u32, u32, u32, u32)>);
+type Packed = (Vec<String>, Vec<(u32, u32, u32, u32, u32)>, Addresses);
 
 impl From<Plan> for Packed {
     fn from(plan: Plan) -> Self {
         let pack = |row: Row| (row.function, row.file, row.line, row.reason as u32, row.count);
-        (plan.strings, plan.rows.into_iter().map(pack).collect())
+        (plan.strings, plan.rows.into_iter().map(pack).collect(), plan.addresses)
     }
 }
 
 impl TryFrom<Packed> for Plan {
     type Error = &'static str;
 
-    fn try_from((strings, rows): Packed) -> Result<Self, Self::Error> {
+    fn try_from((strings, rows, addresses): Packed) -> Result<Self, Self::Error> {
         let row = |(function, file, line, reason, count)| {
             let reason = Reason::from_code(reason).ok_or("its plan has an unknown reason")?;
             Ok(Row { function, file, line, reason, count })
         };
         let rows = rows.into_iter().map(row).collect::<Result<_, _>>()?;
-        Ok(Self { strings, rows })
+        Ok(Self { strings, rows, addresses })
     }
 }
 
@@ -366,7 +369,11 @@ mod tests {
     #[test]
     fn a_plan_is_read_as_it_was_written_and_nothing_else_is() {
         let row = Row { function: 0, file: 1, line: 7, reason: Reason::Heap, count: 2 };
-        let plan = Plan { strings: vec!["f".into(), "f.rs".into()], rows: vec![row] };
+        let plan = Plan {
+            strings: vec!["f".into(), "f.rs".into()],
+            rows: vec![row],
+            addresses: Addresses::default(),
+        };
         assert_eq!(Plan::decode(&plan.encode()), Ok(plan));
         assert_eq!(Plan::decode(b"[1,[[],[]]]"), Ok(Plan::default()));
         let error = Plan::decode(b"[1,[[],[[0,0,0,99,1]]]]").unwrap_err();
