@@ -4,7 +4,8 @@ use crate::error::{Error, Result};
 use lockred_trace::notes::{self, Note};
 use lockred_trace::section::Section;
 use lockred_trace::sites::{SECTION, Sidecar};
-use object::{Object, ObjectSection};
+use object::{Object, ObjectSection, ReadCache};
+use std::fs::File;
 use std::path::Path;
 
 /// The sidecar of an executable.
@@ -51,12 +52,14 @@ fn find<T>(
     name: &str,
     decode: impl Fn(&[u8]) -> std::result::Result<T, String>,
 ) -> Result<Option<T>> {
-    let bytes = std::fs::read(executable).map_err(|e| Error::file("read", executable, &e))?;
+    let file = File::open(executable).map_err(|e| Error::file("read", executable, &e))?;
     let damaged = |e: &dyn std::fmt::Display| {
         Error::ours(format!("{} is damaged: {e}", executable.display()))
             .hint("remove the target directory and build again")
     };
-    let file = object::File::parse(&*bytes).map_err(|e| damaged(&e))?;
+    // Executables are large, and their sections mostly small.
+    let read = ReadCache::new(file);
+    let file = object::File::parse(&read).map_err(|e| damaged(&e))?;
     let Some(section) = file.section_by_name(name) else { return Ok(None) };
     let data = section.data().map_err(|e| damaged(&e))?;
     decode(data).map(Some).map_err(|e| damaged(&e))

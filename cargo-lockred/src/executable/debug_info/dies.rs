@@ -4,8 +4,9 @@ use gimli::{
     self, AttributeValue, DwAt, DwTag, EndianRcSlice, LittleEndian, Reader, Unit, UnitRef,
     constants,
 };
-use object::{Object, ObjectSection};
+use object::{Object, ObjectSection, ReadCache};
 use std::cell::RefCell;
+use std::fs::File;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -131,8 +132,8 @@ impl Entry {
 impl Dies {
     /// Of an executable; `None` if it has none that can be read.
     pub fn open(executable: &Path) -> Option<Self> {
-        let bytes = std::fs::read(executable).ok()?;
-        let file = object::File::parse(&*bytes).ok()?;
+        let read = ReadCache::new(File::open(executable).ok()?);
+        let file = object::File::parse(&read).ok()?;
         let load = |id: gimli::SectionId| -> gimli::Result<Bytes> {
             let data = file.section_by_name(id.name()).and_then(|section| section.data().ok());
             Ok(Bytes::new(Rc::from(data.unwrap_or_default()), LittleEndian))
