@@ -8,6 +8,7 @@ use crate::names::Use;
 use crate::nesting::Nesting;
 use crate::observed::Observed;
 use crate::state::{State, state};
+use lockred_search::targeted::Aim;
 use lockred_search::transactions::Frontier;
 use lockred_search::{self as search, Bound, Choice, Counts, Covered, Observer, Outcome, Stop};
 use lockred_trace::codes::{AssumptionKind, BugKind, WarningKind};
@@ -218,6 +219,25 @@ impl Observer<Failure> for Watch {
 
 /// Searches below the root, or judges the one execution if there is no root.
 pub fn explore(strategy: Strategy, limits: Limits, keep_going: bool, rooted: bool) -> Message {
+    let search = |bounds, watch: &mut Watch| explore_all(strategy, bounds, watch);
+    search_by(search, limits, keep_going, rooted)
+}
+
+/// Walks towards the targets of the order.
+pub fn walk(aim: Aim, limits: Limits, keep_going: bool, rooted: bool) -> Message {
+    let strategy = search::Strategy::Targeted(aim);
+    let walks = |bounds, watch: &mut Watch| {
+        search::explore(&mut Native::default(), strategy, bounds, watch)
+    };
+    search_by(walks, limits, keep_going, rooted)
+}
+
+fn search_by(
+    search: impl FnOnce(search::Limits, &mut Watch) -> Outcome,
+    limits: Limits,
+    keep_going: bool,
+    rooted: bool,
+) -> Message {
     let mut watch = Watch::new(limits.seconds, keep_going);
     let outcome = if rooted {
         crate::harness::learn();
@@ -225,7 +245,7 @@ pub fn explore(strategy: Strategy, limits: Limits, keep_going: bool, rooted: boo
         state().atomicity = Atomicity::default();
         let bounds =
             search::Limits { executions: limits.executions, operations: limits.operations };
-        explore_all(strategy, bounds, &mut watch)
+        search(bounds, &mut watch)
     } else {
         judge_only(&mut watch)
     };

@@ -213,7 +213,7 @@ impl State {
             Some(Task::Replay { schedule } | Task::Minimise { schedule, .. }) => {
                 schedule.is_written_out()
             }
-            Some(Task::Observe { .. }) | None => true,
+            Some(Task::Observe { .. } | Task::Walk { .. }) | None => true,
         };
         let environment = order.as_ref().map(|order| order.environment).unwrap_or_default();
         let observes = matches!(task, Some(Task::Observe { .. }));

@@ -56,7 +56,10 @@ fn prepare(
     // SAFETY: this thread holds the lock.
     unsafe { PROGRAM = Some(program) };
     let mode = match task {
-        Task::Explore { .. } | Task::Minimise { .. } | Task::Observe { .. } => Mode::Explore,
+        Task::Explore { .. }
+        | Task::Minimise { .. }
+        | Task::Observe { .. }
+        | Task::Walk { .. } => Mode::Explore,
         Task::Replay { .. } => Mode::Replay,
     };
     let order = Order { environment, ..Order::of(task) };
