@@ -219,36 +219,42 @@ impl Observer<Failure> for Watch {
 
 /// Searches below the root, or judges the one execution if there is no root.
 pub fn explore(strategy: Strategy, limits: Limits, keep_going: bool, rooted: bool) -> Message {
-    let search = |bounds, watch: &mut Watch| explore_all(strategy, bounds, watch);
-    search_by(search, limits, keep_going, rooted)
+    search_by(limits, keep_going, |bounds, watch| {
+        if !rooted {
+            return judge_only(watch);
+        }
+        begin();
+        explore_all(strategy, bounds, watch)
+    })
 }
 
-/// Walks towards the targets of the order.
+/// Walks towards the targets of the order. Without a root there is nowhere to walk, and the one execution is for the search to judge.
 pub fn walk(aim: Aim, limits: Limits, keep_going: bool, rooted: bool) -> Message {
-    let strategy = search::Strategy::Targeted(aim);
-    let walks = |bounds, watch: &mut Watch| {
-        search::explore(&mut Native::default(), strategy, bounds, watch)
-    };
-    search_by(walks, limits, keep_going, rooted)
+    search_by(limits, keep_going, |bounds, watch| {
+        if !rooted {
+            let (stop, covered) = (Stop::Executions, Covered::Some);
+            return Outcome { stop, covered, counts: Counts::default() };
+        }
+        begin();
+        search::explore(&mut Native::default(), search::Strategy::Targeted(aim), bounds, watch)
+    })
+}
+
+/// A search begins below the root.
+fn begin() {
+    crate::harness::learn();
+    // What that has run has no schedule.
+    state().atomicity = Atomicity::default();
 }
 
 fn search_by(
-    search: impl FnOnce(search::Limits, &mut Watch) -> Outcome,
     limits: Limits,
     keep_going: bool,
-    rooted: bool,
+    search: impl FnOnce(search::Limits, &mut Watch) -> Outcome,
 ) -> Message {
     let mut watch = Watch::new(limits.seconds, keep_going);
-    let outcome = if rooted {
-        crate::harness::learn();
-        // What that has run has no schedule.
-        state().atomicity = Atomicity::default();
-        let bounds =
-            search::Limits { executions: limits.executions, operations: limits.operations };
-        search(bounds, &mut watch)
-    } else {
-        judge_only(&mut watch)
-    };
+    let bounds = search::Limits { executions: limits.executions, operations: limits.operations };
+    let outcome = search(bounds, &mut watch);
     let state = state();
     let stop = reason(state, &outcome, &watch);
     if state.weak_pair {

@@ -5,6 +5,7 @@ mod allocators;
 mod annotations;
 mod audit;
 mod choices;
+mod circles;
 mod claims;
 mod demo;
 mod discipline;

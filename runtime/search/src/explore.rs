@@ -2,8 +2,8 @@
 
 use crate::machine::{Machine, ThreadId};
 use crate::priorities::{self, Policy};
-use crate::transactions::Frontier;
 use crate::targeted::{self, Aim};
+use crate::transactions::Frontier;
 use crate::{bounded, dpor, naive, random};
 use serde::{Deserialize, Serialize};
 

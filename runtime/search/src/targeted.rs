@@ -23,7 +23,7 @@ use crate::random::Generator;
 /// Steps of others behind which a paused thread goes on.
 pub const PATIENCE: u64 = 10_000;
 
-/// Walks behind which a target is given up if no thread was at any of its inner acquisitions.
+/// Walks in a row behind which a target is given up if no thread was at any of its inner acquisitions in them.
 pub const UNMET: u64 = 4;
 
 /// What is walked towards, and how far.
@@ -77,14 +77,14 @@ impl<M: Machine> Walks<'_, M> {
     /// Makes the walks towards one target.
     fn towards(&mut self, target: u32, aim: Aim) -> Result<(), Stop> {
         let begun = self.drive.counts.operations;
-        let mut met = false;
+        let mut unmet = 0;
         for walk in 0..aim.walks {
             let operations = self.drive.counts.operations - begun;
-            if walk >= UNMET && !met || operations >= aim.operations {
+            if unmet == UNMET || operations >= aim.operations {
                 break;
             }
             self.drive.restart()?;
-            met |= self.walk(target, walk % 2 == 1)?;
+            unmet = if self.walk(target, walk % 2 == 1)? { 0 } else { unmet + 1 };
         }
         Ok(())
     }

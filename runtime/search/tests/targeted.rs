@@ -13,9 +13,7 @@ use lockred_search::model::program::{Mutex, Program};
 use lockred_search::model::targets::Nesting;
 use lockred_search::model::{Failure, ModelMachine, Watched};
 use lockred_search::targeted::{Aim, PATIENCE, UNMET};
-use lockred_search::{
-    Choice, Limits, Observer, Outcome, Stop, Strategy as Search, explore,
-};
+use lockred_search::{Choice, Limits, Observer, Outcome, Stop, Strategy as Search, explore};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
