@@ -8,6 +8,7 @@ use crate::names::Use;
 use crate::nesting::Nesting;
 use crate::observed::Observed;
 use crate::state::{State, state};
+use lockred_search::targeted::Aim;
 use lockred_search::transactions::Frontier;
 use lockred_search::{self as search, Bound, Choice, Counts, Covered, Observer, Outcome, Stop};
 use lockred_trace::codes::{AssumptionKind, BugKind, WarningKind};
@@ -218,17 +219,42 @@ impl Observer<Failure> for Watch {
 
 /// Searches below the root, or judges the one execution if there is no root.
 pub fn explore(strategy: Strategy, limits: Limits, keep_going: bool, rooted: bool) -> Message {
+    search_by(limits, keep_going, |bounds, watch| {
+        if !rooted {
+            return judge_only(watch);
+        }
+        begin();
+        explore_all(strategy, bounds, watch)
+    })
+}
+
+/// Walks towards the targets of the order. Without a root there is nowhere to walk, and the one execution is for the search to judge.
+pub fn walk(aim: Aim, limits: Limits, keep_going: bool, rooted: bool) -> Message {
+    search_by(limits, keep_going, |bounds, watch| {
+        if !rooted {
+            let (stop, covered) = (Stop::Executions, Covered::Some);
+            return Outcome { stop, covered, counts: Counts::default() };
+        }
+        begin();
+        search::explore(&mut Native::default(), search::Strategy::Targeted(aim), bounds, watch)
+    })
+}
+
+/// A search begins below the root.
+fn begin() {
+    crate::harness::learn();
+    // What that has run has no schedule.
+    state().atomicity = Atomicity::default();
+}
+
+fn search_by(
+    limits: Limits,
+    keep_going: bool,
+    search: impl FnOnce(search::Limits, &mut Watch) -> Outcome,
+) -> Message {
     let mut watch = Watch::new(limits.seconds, keep_going);
-    let outcome = if rooted {
-        crate::harness::learn();
-        // What that has run has no schedule.
-        state().atomicity = Atomicity::default();
-        let bounds =
-            search::Limits { executions: limits.executions, operations: limits.operations };
-        explore_all(strategy, bounds, &mut watch)
-    } else {
-        judge_only(&mut watch)
-    };
+    let bounds = search::Limits { executions: limits.executions, operations: limits.operations };
+    let outcome = search(bounds, &mut watch);
     let state = state();
     let stop = reason(state, &outcome, &watch);
     if state.weak_pair {

@@ -7,6 +7,7 @@ use crate::pthread;
 use crate::session;
 use crate::signals;
 use crate::state::{self, Mode, State, run, state};
+use lockred_search::targeted::Aim;
 use lockred_trace::session::{Phase, Task};
 use std::ffi::c_char;
 use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
@@ -31,9 +32,10 @@ extern "C" fn set_up() {
     let state = match session::open() {
         Some((order, status)) => {
             let mode = match order.task {
-                Task::Explore { .. } | Task::Minimise { .. } | Task::Observe { .. } => {
-                    Mode::Explore
-                }
+                Task::Explore { .. }
+                | Task::Minimise { .. }
+                | Task::Observe { .. }
+                | Task::Walk { .. } => Mode::Explore,
                 Task::Replay { .. } => Mode::Replay,
             };
             if order.libtest {
@@ -97,6 +99,11 @@ fn carry_out() -> i32 {
         }
         Task::Observe { executions, seed, operations, .. } => {
             answer::observe(executions, seed, operations, rooted)
+        }
+        Task::Walk { targets, walks, operations, seed, limits, keep_going } => {
+            let targets = targets.len() as u32;
+            let aim = Aim { targets, walks, operations, seed };
+            answer::walk(aim, limits, keep_going, rooted)
         }
         Task::Replay { schedule } => answer::replay(&schedule, REPLAY_OPERATIONS, rooted),
     };

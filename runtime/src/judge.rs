@@ -28,6 +28,7 @@ pub fn finish(failures: &mut Vec<Failure>) {
     }
     crate::observed::ends();
     crate::atomicity::judge();
+    crate::targets::learn(state());
     match state().execution.exit {
         Some(exit) => {
             failures.extend(judge_exit(exit));

@@ -81,6 +81,7 @@ mod spurious;
 mod start;
 mod state;
 mod stuck;
+mod targets;
 mod thread;
 mod thread_locals;
 mod time;

@@ -12,7 +12,7 @@ use crate::state::{Mode, State, run, state};
 use crate::thread::Thread;
 use crate::transactional::Log;
 use lockred_search::footprint::{Footprint, ObjectId};
-use lockred_search::machine::{Chooser, Flow, Machine, Status, Step, ThreadId};
+use lockred_search::machine::{Approach, Chooser, Flow, Machine, Status, Step, ThreadId};
 use lockred_trace::sites::SiteId;
 use std::cell::RefCell;
 
@@ -213,6 +213,10 @@ impl Machine for Native {
         let thread = &state().execution.threads[thread.index()];
         let words = thread.spin.words().map(|(address, _)| address);
         footprints::pending(&thread.pending, words, footprint);
+    }
+
+    fn approach(&self, thread: ThreadId, target: u32) -> Approach {
+        crate::targets::approach(state(), thread, target)
     }
 
     fn step(&mut self, thread: ThreadId, chooser: &mut dyn Chooser, step: &mut Step<Failure>) {

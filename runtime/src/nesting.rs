@@ -12,7 +12,7 @@ use lockred_trace::codes::WarningKind;
 use lockred_trace::message::{Place, Role, Warning};
 use lockred_trace::schedule::Schedule;
 use lockred_trace::sites::SiteId;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// Edges of one execution that are looked at: circles are looked for among all of them.
 const MOST_EDGES: usize = 64;
@@ -41,6 +41,15 @@ pub struct Edge {
     held: Vec<usize>,
     /// Stacks at both acquisitions (only while recording).
     stacks: [Vec<u64>; 2],
+}
+
+impl Edge {
+    /// The locks, if they were acquired at two of these places.
+    pub fn pair_at(&self, places: &BTreeSet<[SiteId; 2]>) -> Option<(usize, usize)> {
+        let Self { holds, acquires, .. } = self;
+        let is_there = places.contains(&[holds.site, acquires.site]);
+        is_there.then_some((holds.address, acquires.address))
+    }
 }
 
 /// What decides whether acquisitions may come at the same time.

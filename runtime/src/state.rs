@@ -25,6 +25,7 @@ use crate::overflow::Overflow;
 use crate::record::Recorder;
 use crate::root::Root;
 use crate::session::StatusPage;
+use crate::targets::Met;
 use crate::thread::Thread;
 use lockred_search::footprint::{Access, Filler, Footprint};
 use lockred_search::machine::{Chooser, Flow};
@@ -149,6 +150,8 @@ pub struct State {
     pub atomicity: Atomicity,
     /// Locks under each other.
     pub nesting: Nesting,
+    /// Locks that walks have met at the places of their targets.
+    pub met: Met,
     /// What could not be modelled.
     pub unsupported: Option<Unsupported>,
     /// The session's counters.
@@ -213,7 +216,7 @@ impl State {
             Some(Task::Replay { schedule } | Task::Minimise { schedule, .. }) => {
                 schedule.is_written_out()
             }
-            Some(Task::Observe { .. }) | None => true,
+            Some(Task::Observe { .. } | Task::Walk { .. }) | None => true,
         };
         let environment = order.as_ref().map(|order| order.environment).unwrap_or_default();
         let observes = matches!(task, Some(Task::Observe { .. }));
@@ -247,6 +250,7 @@ impl State {
             kept: false,
             atomicity: Atomicity::default(),
             nesting: Nesting::default(),
+            met: Met::default(),
             unsupported: None,
             status,
             root: None,

@@ -6,6 +6,7 @@ mod annotations;
 mod audit;
 mod audited;
 mod choices;
+mod circles;
 mod claims;
 mod demo;
 mod discipline;

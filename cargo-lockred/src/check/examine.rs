@@ -134,6 +134,7 @@ impl Examiner<'_> {
         let mut outcome =
             self.outcome(test, verdict_without_bugs(exploration), Ended::of(&exploration.stop));
         outcome.counts = exploration.counts;
+        outcome.walks = answer.walks;
         outcome.seconds = exploration.seconds;
         outcome.restoring = self.options.search.time_restores.then_some(exploration.restoring);
         outcome.preemptions = exploration.preemptions;
@@ -251,6 +252,7 @@ impl Examiner<'_> {
             verdict,
             ended,
             counts: Counts::default(),
+            walks: None,
             seconds: 0.0,
             restoring: None,
             preemptions: None,

@@ -8,11 +8,12 @@
 
 use super::bugs::REPLAY_SECONDS;
 use super::unfinished::Unfinished;
+use super::walks;
 use crate::error::Result;
 use crate::interrupt;
 use crate::session::{self, Death, Ending, Failure, Launch, Patience, Progress};
 use lockred_trace::message::{Counts, Exploration, Replay, Stop};
-use lockred_trace::session::{Checkpoint, Order, Task};
+use lockred_trace::session::{Checkpoint, Order, Target, Task};
 use serde::{Deserialize, Serialize};
 
 /// Deaths in a row, without progress between them, that are none of the program's.
@@ -46,41 +47,83 @@ pub struct Answer {
     pub exploration: Exploration,
     /// Executions in which the process died, as their replays told them; each has a bug.
     pub deaths: Vec<Replay>,
+    /// Walks towards circles in the order of locks that were made before, if there are circles.
+    #[serde(default)]
+    pub walks: Option<u64>,
 }
 
-/// Explores a test to its end.
+/// Explores a test to its end, first by walks towards the targets, if there are any.
 ///
 /// # Errors
 /// When no session can be made, or no process started.
 pub fn explore(
     launch: &Launch,
     order: &Order,
+    targets: &[Target],
     unfinished: &Unfinished,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Explored> {
-    let Task::Explore { limits, keep_going, .. } = order.task else {
+    let Task::Explore { limits, .. } = order.task else {
         unreachable!("only searches are explored");
     };
     if let Some(answer) = unfinished.answer() {
         return Ok(Explored::Answer(Box::new(answer)));
     }
-    let mut deaths = unfinished.deaths();
+    let patience = Patience::of_budget(limits.seconds);
+    let mut run = |order: &Order, kept| in_processes(launch, order, patience, kept, progress);
+    let explored = if targets.is_empty() {
+        run(order, Some(unfinished))?
+    } else {
+        match run(&walks::order(order, targets), None)? {
+            Explored::Answer(walked) if walks::end(&walked) => {
+                Explored::Answer(Box::new(walks::alone(*walked)))
+            }
+            Explored::Answer(walked) => {
+                match run(&walks::behind(&walked, order), Some(unfinished))? {
+                    Explored::Answer(searched) => {
+                        Explored::Answer(Box::new(walks::join(*walked, *searched)))
+                    }
+                    other => other,
+                }
+            }
+            // The search has done nothing.
+            Explored::Interrupted { .. } => Explored::Interrupted { counts: Counts::default() },
+            Explored::Failed(failure) => Explored::Failed(failure),
+        }
+    };
+    if let Explored::Answer(answer) = &explored
+        && answer.exploration.stop != Stop::Interrupted
+    {
+        unfinished.keep_answer(answer);
+    }
+    Ok(explored)
+}
+
+/// Searches, or walks, to the end of that. `unfinished`: where a search keeps what it takes to go on.
+fn in_processes(
+    launch: &Launch,
+    order: &Order,
+    patience: Patience,
+    unfinished: Option<&Unfinished>,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Explored> {
+    let (Task::Explore { keep_going, .. } | Task::Walk { keep_going, .. }) = order.task else {
+        unreachable!("only searches and walks are explored");
+    };
+    let answered = |exploration, deaths| {
+        Explored::Answer(Box::new(Answer { exploration, deaths, walks: None }))
+    };
+    let mut deaths = unfinished.map(Unfinished::deaths).unwrap_or_default();
     let mut unexplained = 0;
     let mut furthest = 0;
     loop {
         let mut order = order.clone();
-        order.checkpoint =
-            unfinished.checkpoint().map(|file| Checkpoint { file, seconds: checkpoint_seconds() });
+        order.checkpoint = unfinished
+            .and_then(Unfinished::checkpoint)
+            .map(|file| Checkpoint { file, seconds: checkpoint_seconds() });
         order.deaths = deaths.iter().map(|death| death.schedule.clone()).collect();
-        let patience = Patience::of_budget(limits.seconds);
         let death = match session::run(launch, &order, patience, progress)? {
-            Ending::Explored(exploration) => {
-                let answer = Answer { exploration: *exploration, deaths };
-                if answer.exploration.stop != Stop::Interrupted {
-                    unfinished.keep_answer(&answer);
-                }
-                return Ok(Explored::Answer(Box::new(answer)));
-            }
+            Ending::Explored(exploration) => return Ok(answered(*exploration, deaths)),
             Ending::Interrupted { counts } => return Ok(Explored::Interrupted { counts }),
             Ending::Failed(failure) => return Ok(Explored::Failed(failure)),
             Ending::Replayed(_) | Ending::Minimised(_) | Ending::Observed(_) => {
@@ -97,13 +140,13 @@ pub fn explore(
         match explain(launch, &order, &death)? {
             Some(replay) => {
                 deaths.push(replay);
-                unfinished.keep_deaths(&deaths);
+                if let Some(unfinished) = unfinished {
+                    unfinished.keep_deaths(&deaths);
+                }
                 // Before the first choice there is no other schedule.
                 let is_last = death.trail.0.is_empty() || deaths.len() >= MOST_DEATHS;
                 if !keep_going || is_last {
-                    let answer = Answer { exploration: stopped_by(&death), deaths };
-                    unfinished.keep_answer(&answer);
-                    return Ok(Explored::Answer(Box::new(answer)));
+                    return Ok(answered(stopped_by(&death), deaths));
                 }
             }
             None => {

@@ -1,8 +1,11 @@
 //! Explorations with shell scripts in place of instrumented programs.
 
 use super::*;
-use lockred_trace::message::Message;
+use lockred_trace::codes::BugKind;
+use lockred_trace::message::{Finding, Message};
 use lockred_trace::session::{Limits, Strategy};
+use lockred_trace::sites::SiteId;
+use std::ffi::OsString;
 
 fn order(keep_going: bool) -> Order {
     let limits = Limits { executions: None, seconds: Some(60.0), operations: 1 };
@@ -12,8 +15,17 @@ fn order(keep_going: bool) -> Order {
 
 /// Explores with a script that gets `$REPLAYING` if it is to replay, `$ANSWER` to an exploration, and `$LOG` to note in.
 fn explored(script: &str, keep_going: bool) -> (Explored, String) {
+    explored_towards(&[], script, keep_going)
+}
+
+/// The same, with a circle to walk towards: the script gets `$WALKING` then, and `$BUG`, another answer.
+fn walked(script: &str, keep_going: bool) -> (Explored, String) {
+    explored_towards(&[Target { nestings: vec![[SiteId(1), SiteId(2)]] }], script, keep_going)
+}
+
+fn explored_towards(targets: &[Target], script: &str, keep_going: bool) -> (Explored, String) {
     let directory = tempfile::tempdir().unwrap();
-    let answer = Message::Explored(Exploration {
+    let answer = Exploration {
         stop: Stop::Complete,
         counts: Counts { executions: 2, ..Counts::default() },
         seconds: 0.1,
@@ -24,10 +36,20 @@ fn explored(script: &str, keep_going: bool) -> (Explored, String) {
         findings: Vec::new(),
         warnings: Vec::new(),
         assumptions: Vec::new(),
-    });
+    };
+    let finding = Finding {
+        kind: BugKind::Deadlock,
+        message: String::new(),
+        key: "k".into(),
+        schedule: Default::default(),
+    };
+    let bug = Exploration { stop: Stop::Bug, findings: vec![finding], ..answer.clone() };
+    let [answer, bug] = [answer, bug]
+        .map(|told| OsString::from(serde_json::to_string(&Message::Explored(told)).unwrap()));
     let log = directory.path().join("log");
     let script = format!(
         "grep -q '\"replay\"' $LOCKRED_SESSION/order.json && REPLAYING=yes\n\
+         grep -q '\"walk\"' $LOCKRED_SESSION/order.json && WALKING=yes\n\
          answer() {{ echo \"$1\" >> $LOCKRED_SESSION/messages.jsonl; exit 0; }}\n\
          trail() {{ for i in 1 2; do printf \"\\\\$i\\0\\0\\0\\0\\0\\0\\0\"; done |\n\
              dd of=$LOCKRED_SESSION/status bs=1 seek=4096 conv=notrunc 2>/dev/null\n\
@@ -39,13 +61,14 @@ fn explored(script: &str, keep_going: bool) -> (Explored, String) {
         arguments: vec!["-c".into(), script],
         directory: "/".into(),
         environment: vec![
-            ("ANSWER".into(), serde_json::to_string(&answer).unwrap().into()),
+            ("ANSWER".into(), answer),
+            ("BUG".into(), bug),
             ("LOG".into(), log.clone().into()),
         ],
     };
     let order = order(keep_going);
     let unfinished = Unfinished::new(&directory.path().join("unfinished"), "h", &launch, &order);
-    let explored = explore(&launch, &order, &unfinished, &mut |_| ()).unwrap();
+    let explored = explore(&launch, &order, targets, &unfinished, &mut |_| ()).unwrap();
     (explored, std::fs::read_to_string(log).unwrap_or_default())
 }
 
@@ -101,4 +124,54 @@ fn deaths_without_a_reason_and_without_progress_come_to_an_end() {
     assert_eq!(log, "died\n".repeat(UNEXPLAINED as usize));
     let Explored::Failed(failure) = explored else { panic!("{explored:?}") };
     assert!(failure.message.contains("3 times"), "{}", failure.message);
+}
+
+/// Notes who was asked.
+const NOTED: &str = "echo ${WALKING:+walk}${REPLAYING:+replay} >> $LOG\n";
+
+#[test]
+fn walks_come_before_the_search_and_are_counted_apart() {
+    let (explored, log) = walked(&format!("{NOTED} answer \"$ANSWER\""), false);
+    let answer = answer(explored);
+    assert_eq!(log, "walk\n\n");
+    assert_eq!((answer.walks, answer.exploration.counts.executions), (Some(2), 2));
+}
+
+#[test]
+fn what_walks_find_ends_the_test_unless_it_is_to_go_on() {
+    let script = format!("{NOTED} [ -n \"$WALKING\" ] && answer \"$BUG\"; answer \"$ANSWER\"");
+    let (explored, log) = walked(&script, false);
+    let first = answer(explored);
+    assert_eq!((log.as_str(), first.exploration.stop, first.walks), ("walk\n", Stop::Bug, Some(2)));
+    assert_eq!(first.exploration.counts, Counts::default(), "nothing was searched");
+    assert_eq!(first.exploration.findings.len(), 1);
+    // Which a process does that is told to.
+    let script = script.replace("$BUG", "$(echo $BUG | sed s/bug/executions/)");
+    let (explored, log) = walked(&script, true);
+    let both = answer(explored);
+    assert_eq!((log.as_str(), both.exploration.stop), ("walk\n\n", Stop::Complete));
+    assert_eq!((both.exploration.findings.len(), both.exploration.counts.executions), (1, 2));
+}
+
+#[test]
+fn a_death_in_a_walk_is_a_bug_and_the_next_process_leaves_it_out() {
+    let script = format!(
+        "{NOTED} [ -z \"$WALKING$REPLAYING\" ] && answer \"$ANSWER\"\n\
+         [ -n \"$WALKING\" ] && ! grep -q '\"deaths\":\\[\\]' $LOCKRED_SESSION/order.json && answer \"$ANSWER\"\n\
+         trail; kill -SEGV $$"
+    );
+    let (explored, log) = walked(&script, true);
+    let both = answer(explored);
+    assert_eq!(log, "walk\nreplay\nwalk\n\n");
+    assert_eq!((both.deaths.len(), both.exploration.stop), (1, Stop::Complete));
+    let (explored, log) = walked(&script, false);
+    let first = answer(explored);
+    assert_eq!((log.as_str(), first.deaths.len()), ("walk\nreplay\n", 1));
+    assert_eq!(first.exploration.stop, Stop::Bug);
+}
+
+#[test]
+fn an_error_of_ours_in_a_walk_is_told() {
+    let (explored, _) = walked("[ -n \"$WALKING\" ] && exit 70; answer \"$ANSWER\"", true);
+    assert!(matches!(explored, Explored::Failed(_)), "{explored:?}");
 }

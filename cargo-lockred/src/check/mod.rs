@@ -12,6 +12,7 @@ mod own_options;
 mod side_by_side;
 pub mod tally;
 mod unfinished;
+mod walks;
 
 use crate::audit::{self, Sources};
 use crate::baseline::{Baseline, Found};
@@ -37,11 +38,12 @@ use explore::Explored;
 use lockred_trace::codes::WarningKind;
 use lockred_trace::message::Counts;
 use lockred_trace::notes::Note;
-use lockred_trace::session::Order;
+use lockred_trace::session::{self, Order};
 use lockred_trace::sites::Sidecar;
 use outcome::Outcome;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tally::Tally;
 use unfinished::Unfinished;
 
@@ -169,6 +171,8 @@ struct Job<'a> {
     test: &'a Test,
     launch: Launch,
     order: Order,
+    /// Circles in the order of locks to walk towards.
+    circles: Arc<[session::Target]>,
     unfinished: Unfinished,
 }
 
@@ -190,7 +194,7 @@ impl Check<'_> {
         human.start(number, targets.len(), options, &subject.toolchain.release);
         let examiners: Vec<Examiner<'_>> =
             targets.iter().map(|target| self.examiner(target)).collect::<Result<_>>()?;
-        let jobs = jobs(targets, &examiners, subject, options.resume);
+        let jobs = jobs(targets, &examiners, subject, options)?;
         let (mut tally, mut found) = (Tally::default(), Found::default());
         let mut circles = Circles::new(options.findings.denies(WarningKind::LockOrder));
         side_by_side::run(
@@ -201,7 +205,7 @@ impl Check<'_> {
                 if interrupt::requested() {
                     return Ok(Explored::Interrupted { counts: Counts::default() });
                 }
-                explore::explore(&job.launch, &job.order, &job.unfinished, seen)
+                explore::explore(&job.launch, &job.order, &job.circles, &job.unfinished, seen)
             },
             &mut |number, seen| {
                 let job = &jobs[number];
@@ -298,20 +302,25 @@ fn jobs<'a>(
     targets: &'a [Target],
     examiners: &[Examiner<'_>],
     subject: &Subject,
-    resume: bool,
-) -> Vec<Job<'a>> {
+    options: &CheckOptions,
+) -> Result<Vec<Job<'a>>> {
     let directory = subject.project.unfinished();
-    if !resume {
+    if !options.resume {
         unfinished::forget(&directory);
     }
+    let circles = |target: &Target| match options.selection.analysis.lock_order {
+        true => walks::targets(&target.built.executable).map(Arc::from),
+        false => Ok(Arc::default()),
+    };
+    let circles: Vec<Arc<[_]>> = targets.iter().map(circles).collect::<Result<_>>()?;
     let job = |number: usize, test: &'a Test| {
-        let examiner = &examiners[number];
+        let (examiner, circles) = (&examiners[number], circles[number].clone());
         let (launch, order) = (examiner.launch(test), examiner.exploration(test));
         let unfinished = Unfinished::new(&directory, &examiner.hash, &launch, &order);
-        Job { examiner: number, test, launch, order, unfinished }
+        Job { examiner: number, test, launch, order, circles, unfinished }
     };
     let of_target =
         |(number, target): (usize, &'a Target)| target.tests.iter().map(move |test| (number, test));
     let tests = targets.iter().enumerate().flat_map(of_target);
-    tests.map(|(number, test)| job(number, test)).collect()
+    Ok(tests.map(|(number, test)| job(number, test)).collect())
 }

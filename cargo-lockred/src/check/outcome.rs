@@ -29,6 +29,8 @@ pub struct Outcome {
     pub ended: Ended,
     /// What it did.
     pub counts: Counts,
+    /// Walks towards circles in the order of locks that were made before, if there are circles.
+    pub walks: Option<u64>,
     /// Seconds from the root to the end of the search.
     pub seconds: f64,
     /// Seconds of these that going back to the root took, if that was asked for.

@@ -137,7 +137,7 @@ mod tests {
             warnings: Vec::new(),
             assumptions: Vec::new(),
         };
-        Answer { exploration, deaths: Vec::new() }
+        Answer { exploration, deaths: Vec::new(), walks: None }
     }
 
     #[test]

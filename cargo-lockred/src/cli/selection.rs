@@ -136,7 +136,7 @@ pub struct Analysis {
     /// Watch also the accesses that this rule lets go (`cargo lockred plan` lists the rules)
     #[arg(long, value_name = "RULE")]
     pub without_rule: Vec<String>,
-    /// Find in which order locks may be acquired: `plan` tells it, and `check` what came of the circles in it
+    /// Find in which order locks may be acquired: `plan` tells it, and `check` walks towards the circles in it, and tells what came of them
     #[arg(long)]
     #[serde(default)]
     pub lock_order: bool,

@@ -11,7 +11,7 @@ use crate::cli::check::{CheckOptions, StrategyName};
 use crate::executable::list::Test;
 use crate::session::Progress as Seen;
 use lockred_trace::codes::{AssumptionKind, Verdict};
-use lockred_trace::message::Proved;
+use lockred_trace::message::{Counts, Proved};
 use lockred_trace::session::Strategy;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -190,6 +190,12 @@ fn facts(outcome: &Outcome) -> String {
         true => count(outcome.counts.transactions, "transaction"),
         false => count(outcome.counts.executions, "execution"),
     }];
+    if let Some(walks) = outcome.walks {
+        // Where they have ended the test, there was no search.
+        let searched = outcome.counts != Counts::default();
+        facts.truncate(usize::from(searched));
+        facts.push(count(walks, "walk"));
+    }
     facts.push(format!("{:.2} s", outcome.seconds));
     match outcome.ended {
         Ended::Complete | Ended::Bug | Ended::Unsupported | Ended::Error => {}

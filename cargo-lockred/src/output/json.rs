@@ -33,6 +33,9 @@ struct TestFinished<'a> {
     refinements: u64,
     transactions: u64,
     operations: u64,
+    /// Walks towards circles in the order of locks, which are no executions of the search.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    walks: Option<u64>,
     /// From the root to the end of the search.
     seconds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -196,6 +199,7 @@ fn line<'a>(outcome: &'a Outcome, root: &Path) -> TestFinished<'a> {
         refinements: counts.refinements,
         transactions: counts.transactions,
         operations: counts.operations,
+        walks: outcome.walks,
         seconds: outcome.seconds,
         restoring: outcome.restoring,
         preemptions: outcome.preemptions,
@@ -303,6 +307,7 @@ mod tests {
             verdict: Verdict::Unsupported,
             ended: Ended::Error,
             counts: Counts { executions: 7, ..Counts::default() },
+            walks: None,
             seconds: 0.5,
             restoring: None,
             preemptions: None,

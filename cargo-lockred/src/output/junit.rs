@@ -129,7 +129,8 @@ fn told(outcome: &Outcome) -> String {
         Verdict::Unsupported => "unsupported",
     };
     let (executions, ended) = (outcome.counts.executions, outcome.ended.text());
-    let mut text = format!("{verdict}: {executions} executions, ended: {ended}");
+    let walks = outcome.walks.map_or_else(String::new, |walks| format!(", {walks} walks"));
+    let mut text = format!("{verdict}: {executions} executions{walks}, ended: {ended}");
     for assumption in &outcome.assumptions {
         let _ = write!(text, "\nassuming {}: {}", assumption.kind.code(), assumption.message);
     }

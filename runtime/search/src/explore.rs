@@ -2,6 +2,7 @@
 
 use crate::machine::{Machine, ThreadId};
 use crate::priorities::{self, Policy};
+use crate::targeted::{self, Aim};
 use crate::transactions::Frontier;
 use crate::{bounded, dpor, naive, random};
 use serde::{Deserialize, Serialize};
@@ -157,6 +158,8 @@ pub enum Strategy {
         /// Equal seeds give equal searches.
         seed: u64,
     },
+    /// Random interleavings towards what the machine has for targets: see [`targeted`].
+    Targeted(Aim),
 }
 
 /// What a bounded search counts.
@@ -200,5 +203,6 @@ pub fn explore<M: Machine>(
             priorities::explore(machine, policy, seed, limits, observer)
         }
         Strategy::Random { seed } => random::explore(machine, seed, limits, observer),
+        Strategy::Targeted(aim) => targeted::explore(machine, aim, limits, observer),
     }
 }

@@ -45,6 +45,7 @@ pub mod replay;
 mod sleep;
 pub mod stateful;
 pub mod stoller;
+pub mod targeted;
 mod thin;
 mod thread_set;
 mod trace;

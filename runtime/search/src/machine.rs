@@ -98,6 +98,17 @@ pub trait Chooser {
     fn choose(&mut self, of: u32) -> u32;
 }
 
+/// How near a thread is to a target of a directed search: a circle of locks that are acquired under each other.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Approach {
+    /// Its next operation is at no place of it.
+    Away,
+    /// It is about to acquire a lock under which the circle has another one acquired.
+    Outer,
+    /// It holds such a lock, and is about to acquire, or waits for, the one that the circle has under it.
+    Inner,
+}
+
 /// A concurrent program that can be stepped and put back to its root.
 pub trait Machine {
     /// A failure: what the search reports together with the schedule that reaches it.
@@ -118,6 +129,13 @@ pub trait Machine {
     /// What the thread's next run would surely begin with, in the present state, whether it is blocked or not: the accesses of
     /// its pending operation. Cleared and filled. Needed for race reversal of blocked threads.
     fn pending(&mut self, thread: ThreadId, footprint: &mut Footprint);
+
+    /// How near the thread's next operation, in the present state, is to the target of this number, whether it is blocked or not.
+    /// Decides which walks a directed search makes, never what is found in them.
+    fn approach(&self, thread: ThreadId, target: u32) -> Approach {
+        let _ = (thread, target);
+        Approach::Away
+    }
 
     /// Runs `thread`, whose status `can_run`, to its next boundary; `step` is cleared and filled.
     fn step(&mut self, thread: ThreadId, chooser: &mut dyn Chooser, step: &mut Step<Self::Failure>);

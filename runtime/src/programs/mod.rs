@@ -18,10 +18,11 @@ use crate::state::{self, Mode, State, state};
 use crate::{answer, memory as heap, minimal, process, pthread, root, start};
 use hooks::Words;
 use lockred_search::machine::{Chooser, Flow, Machine, Status, Step, ThreadId};
+use lockred_search::targeted::Aim;
 use lockred_trace::codes::{AssumptionKind, BugKind, WarningKind};
 use lockred_trace::message::{Exploration, Finding, Message, Minimised, Replay, Stop};
 use lockred_trace::schedule::{Choice, Schedule};
-use lockred_trace::session::{Environment, Limits, Order, Strategy, Task};
+use lockred_trace::session::{Environment, Limits, Order, Strategy, Target, Task};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A program's main function; returns the exit status.
@@ -56,7 +57,9 @@ fn prepare(
     // SAFETY: this thread holds the lock.
     unsafe { PROGRAM = Some(program) };
     let mode = match task {
-        Task::Explore { .. } | Task::Minimise { .. } | Task::Observe { .. } => Mode::Explore,
+        Task::Explore { .. } | Task::Minimise { .. } | Task::Observe { .. } | Task::Walk { .. } => {
+            Mode::Explore
+        }
         Task::Replay { .. } => Mode::Replay,
     };
     let order = Order { environment, ..Order::of(task) };
@@ -96,6 +99,19 @@ fn search_in(
     match answer::explore(strategy, limits, keep_going, rooted) {
         Message::Explored(exploration) => exploration,
         other => panic!("an exploration was answered by {other:?}"),
+    }
+}
+
+/// So many walks towards each target.
+fn walked(program: Program, targets: Vec<Target>, walks: u64) -> Exploration {
+    let limits = Limits { executions: None, seconds: None, operations: 30_000 };
+    let aim = Aim { targets: targets.len() as u32, walks, operations: u64::MAX, seed: 1 };
+    let Aim { operations, seed, .. } = aim;
+    let task = Task::Walk { targets, walks, operations, seed, limits, keep_going: false };
+    let (_guard, rooted) = prepare(program, task, Environment::default());
+    match answer::walk(aim, limits, false, rooted) {
+        Message::Explored(exploration) => exploration,
+        other => panic!("walks were answered by {other:?}"),
     }
 }
 

@@ -12,6 +12,7 @@
 use crate::codes::BugKind;
 use crate::message::Memory;
 use crate::schedule::{Choice, Schedule};
+use crate::sites::SiteId;
 use serde::{Deserialize, Serialize};
 
 /// Environment variable that names the session directory.
@@ -166,11 +167,34 @@ pub enum Task {
         #[serde(default)]
         watches: Vec<Watch>,
     },
+    /// Walk at random towards circles in the order of locks, and answer with one [`crate::message::Exploration`], whose executions are the
+    /// walks.
+    Walk {
+        /// The circles, in the order in which they are walked towards.
+        targets: Vec<Target>,
+        /// Walks towards each, at most.
+        walks: u64,
+        /// Scheduling points in the walks towards one target behind which no further walk towards it begins.
+        operations: u64,
+        /// Seed of the walks.
+        seed: u64,
+        /// Until when.
+        limits: Limits,
+        /// Go on behind the first bug.
+        keep_going: bool,
+    },
     /// Run one schedule, recording everything, and answer with one [`crate::message::Replay`].
     Replay {
         /// What to follow.
         schedule: Schedule,
     },
+}
+
+/// A circle in the order of locks.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Target {
+    /// Its nestings: where the lock is acquired that is held, and where the one that is acquired under it.
+    pub nestings: Vec<[SiteId; 2]>,
 }
 
 /// Memory in a value, of which a predicate says who may access it.

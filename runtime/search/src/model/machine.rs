@@ -14,11 +14,12 @@ use super::program::{Barrier, Body, Channel, Condvar, Mutex, Once, Program, Stat
 use super::spins::Spins;
 use super::state::{Phase, State, Thread};
 use super::stoller::Layout;
+use super::targets::Nesting;
 use crate::discipline::Ordering;
 use crate::fingerprint;
 use crate::flanagan_qadeer::Violation;
 use crate::footprint::{Access, Footprint, ObjectId};
-use crate::machine::{Chooser, Machine, Status, Step, ThreadId};
+use crate::machine::{Approach, Chooser, Machine, Status, Step, ThreadId};
 use crate::naive::Fingerprint;
 
 /// What the machine reports.
@@ -116,6 +117,8 @@ pub struct ModelMachine {
     pub(super) spins: Option<Spins>,
     /// Variables of which a search could not exclude data races.
     pub(super) may_race: BTreeSet<Variable>,
+    /// What directed searches walk towards.
+    pub(super) targets: Vec<Vec<Nesting>>,
     /// What Stoller's framework is told of the code, once somebody has asked.
     pub(super) layout: OnceCell<Layout>,
 }
@@ -187,6 +190,7 @@ impl ModelMachine {
             rests: None,
             spins: None,
             may_race: BTreeSet::new(),
+            targets: Vec::new(),
             layout: OnceCell::new(),
         };
         machine.restore_root();
@@ -486,6 +490,10 @@ impl Machine for ModelMachine {
                 _ => {}
             },
         }
+    }
+
+    fn approach(&self, thread: ThreadId, target: u32) -> Approach {
+        self.approach_of(thread.index(), target)
     }
 
     fn step(&mut self, thread: ThreadId, chooser: &mut dyn Chooser, step: &mut Step<Failure>) {

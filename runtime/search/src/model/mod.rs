@@ -20,6 +20,7 @@
 //! | `transactional` | the machine by transactions |
 //! | `foresee` | what threads may still do |
 //! | `stoller` | the machine as a system of Stoller's framework |
+//! | [`targets`] | circles of locks that directed searches walk towards |
 //! | [`watched`] | the machine watched by a race detector |
 
 mod barrier;
@@ -39,6 +40,7 @@ mod repetition;
 mod spins;
 pub mod state;
 mod stoller;
+pub mod targets;
 pub mod text;
 mod transactional;
 mod waiting;

@@ -12,7 +12,7 @@ use crate::clock::Clock;
 use crate::discipline::{Kind, Mode, Operation, Passing, Value};
 use crate::fingerprint::Lanes;
 use crate::footprint::{Access, Footprint, ObjectId};
-use crate::machine::{Chooser, Machine, Status, Step, ThreadId};
+use crate::machine::{Approach, Chooser, Machine, Status, Step, ThreadId};
 use crate::naive::Fingerprint;
 use crate::transactional::{Racer, Snapshots, Transactional};
 
@@ -232,6 +232,10 @@ impl Machine for Watched {
 
     fn pending(&mut self, thread: ThreadId, footprint: &mut Footprint) {
         self.machine.pending(thread, footprint);
+    }
+
+    fn approach(&self, thread: ThreadId, target: u32) -> Approach {
+        self.machine.approach(thread, target)
     }
 
     fn step(&mut self, thread: ThreadId, chooser: &mut dyn Chooser, step: &mut Step<Failure>) {

@@ -1,0 +1,236 @@
+//! Walks towards the circles in the order of locks, before the search of a test: `check --lock-order`.
+//!
+//! They come first: they take a part of a second, and where one ends in the deadlock, no search has to come there by itself. They are a bounded
+//! number for each circle, whatever other tests have shown, so that what a test comes to depends on nothing beside it. What they find is what any search
+//! finds. Nothing follows from what they do not find: what was covered, and what that rests on, is the search's to say.
+
+use super::explore::Answer;
+use crate::error::Result;
+use crate::executable::sidecar;
+use lockred_trace::codes::{BugKind, WarningKind};
+use lockred_trace::lock_order::{Circle, Kind, LockOrder};
+use lockred_trace::message::{Exploration, Stop, Warning};
+use lockred_trace::session::{Limits, Order, Target, Task};
+use lockred_trace::sites::SiteId;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Walks towards one circle.
+const WALKS: u64 = 100;
+
+/// Scheduling points in the walks towards one circle behind which no further walk begins: about a second.
+const OPERATIONS: u64 = 1_000_000;
+
+/// The part of the time for a test that walks may take.
+const SHARE: f64 = 0.25;
+
+/// The circles of an executable that threads may wait in, by the operations that acquire their locks. Several circles have the same where
+/// a function that locks is not inlined: they are one target.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn targets(executable: &Path) -> Result<Vec<Target>> {
+    let order: LockOrder = sidecar::carried(executable)?;
+    let circles = order.circles.iter().filter(|circle| circle.kind == Kind::Circle);
+    let places: BTreeSet<_> = circles.map(|circle| places_of(&order, circle)).collect();
+    Ok(places.into_iter().map(|places| Target { nestings: places.into_iter().collect() }).collect())
+}
+
+/// Where the locks of a circle are acquired, nesting by nesting.
+fn places_of(order: &LockOrder, circle: &Circle) -> BTreeSet<[SiteId; 2]> {
+    let nestings = circle.nestings.iter().filter_map(|&n| order.nestings.get(n as usize));
+    nestings.map(|nesting| [nesting.held.site, nesting.wanted.site]).collect()
+}
+
+/// The order to walk towards targets in a test that is to be searched so.
+pub fn order(search: &Order, targets: &[Target]) -> Order {
+    let Task::Explore { limits, keep_going, .. } = search.task else {
+        unreachable!("only what is searched is walked in");
+    };
+    let limits = Limits {
+        executions: None,
+        seconds: limits.seconds.map(|seconds| seconds * SHARE),
+        operations: limits.operations,
+    };
+    let task = Task::Walk {
+        targets: targets.to_vec(),
+        walks: WALKS,
+        operations: OPERATIONS,
+        seed: search.random_seed,
+        limits,
+        keep_going,
+    };
+    Order { task, ..search.clone() }
+}
+
+/// The order to search in the time that walks have left.
+pub fn behind(walked: &Answer, search: &Order) -> Order {
+    let mut order = search.clone();
+    if let Task::Explore { limits: Limits { seconds: Some(seconds), .. }, .. } = &mut order.task {
+        *seconds = (*seconds - walked.exploration.seconds).max(0.0);
+    }
+    order
+}
+
+/// Whether walks are the end of a test.
+pub const fn end(walked: &Answer) -> bool {
+    matches!(walked.exploration.stop, Stop::Bug | Stop::Interrupted)
+}
+
+/// What walks came to, alone: no execution is one of a search.
+pub fn alone(mut walked: Answer) -> Answer {
+    let counts = std::mem::take(&mut walked.exploration.counts);
+    walked.walks = Some(counts.executions);
+    walked
+}
+
+/// What walks and the search behind them came to.
+pub fn join(walked: Answer, searched: Answer) -> Answer {
+    let Answer { exploration: walked, deaths: before, .. } = walked;
+    let Answer { mut exploration, deaths: behind, .. } = searched;
+    exploration.seconds += walked.seconds;
+    exploration.restoring += walked.restoring;
+    exploration.threads = exploration.threads.max(walked.threads);
+    let mut findings = walked.findings;
+    for found in exploration.findings {
+        if findings.iter().all(|known| known.key != found.key) {
+            findings.push(found);
+        }
+    }
+    exploration.findings = findings;
+    match (&exploration.stop, walked.stop) {
+        (Stop::Unsupported(_), _) => {}
+        (_, stop @ Stop::Unsupported(_)) => exploration.stop = stop,
+        // It has seen all that there is to warn of.
+        (Stop::Complete, _) => {}
+        _ => {
+            let known = exploration.warnings.clone();
+            let new = |told: &Warning| known.iter().all(|known| places(known) != places(told));
+            exploration.warnings.extend(walked.warnings.into_iter().filter(new));
+        }
+    }
+    hide_what_follows(&mut exploration);
+    let walks = Some(walked.counts.executions);
+    Answer { exploration, deaths: [before, behind].concat(), walks }
+}
+
+/// What a warning is about.
+fn places(warning: &Warning) -> (WarningKind, SiteId, Vec<SiteId>) {
+    let mut places: Vec<SiteId> = warning.places.iter().map(|place| place.site).collect();
+    places.sort_unstable();
+    (warning.kind, warning.site, places)
+}
+
+/// Findings of one side make warnings of the other one superfluous, as they do within a side.
+fn hide_what_follows(exploration: &mut Exploration) {
+    let Exploration { findings, warnings, .. } = exploration;
+    let deadlocks = findings.iter().any(|found| found.kind == BugKind::Deadlock);
+    warnings.retain(|warning| match warning.kind {
+        WarningKind::Leak => findings.is_empty(),
+        WarningKind::LockOrder => !deadlocks,
+        _ => true,
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lockred_trace::message::{Counts, Finding, Unsupported};
+    use lockred_trace::schedule::Schedule;
+    use lockred_trace::session::Strategy;
+
+    fn answer(stop: Stop, executions: u64, keys: &[&str], warned: &[u32]) -> Answer {
+        let finding = |key: &&str| Finding {
+            kind: BugKind::Deadlock,
+            message: String::new(),
+            key: (*key).to_owned(),
+            schedule: Schedule(Vec::new()),
+        };
+        let warning = |site: &u32| Warning {
+            kind: WarningKind::LockOrder,
+            message: String::new(),
+            site: SiteId(*site),
+            stack: Vec::new(),
+            places: Vec::new(),
+            home: None,
+            schedule: None,
+        };
+        let exploration = Exploration {
+            stop,
+            counts: Counts { executions, ..Counts::default() },
+            seconds: 1.0,
+            restoring: 0.0,
+            preemptions: None,
+            proved: None,
+            threads: 2,
+            findings: keys.iter().map(finding).collect(),
+            warnings: warned.iter().map(warning).collect(),
+            assumptions: Vec::new(),
+        };
+        Answer { exploration, deaths: Vec::new(), walks: None }
+    }
+
+    fn keys(answer: &Answer) -> Vec<&str> {
+        answer.exploration.findings.iter().map(|finding| &*finding.key).collect()
+    }
+
+    fn warned(answer: &Answer) -> Vec<u32> {
+        answer.exploration.warnings.iter().map(|warning| warning.site.0).collect()
+    }
+
+    #[test]
+    fn counts_are_those_of_the_search_and_findings_are_told_once() {
+        let walked = answer(Stop::Executions, 100, &["a", "b"], &[]);
+        let both = join(walked, answer(Stop::Complete, 7, &["b", "c"], &[]));
+        assert_eq!((both.exploration.counts.executions, both.walks), (7, Some(100)));
+        assert_eq!(
+            (both.exploration.stop.clone(), both.exploration.seconds),
+            (Stop::Complete, 2.0)
+        );
+        assert_eq!(keys(&both), ["a", "b", "c"]);
+        let only = alone(answer(Stop::Bug, 3, &["a"], &[]));
+        assert_eq!((only.exploration.counts, only.walks), (Counts::default(), Some(3)));
+    }
+
+    #[test]
+    fn warnings_of_walks_are_told_where_the_search_has_not_seen_all() {
+        let walked = || answer(Stop::Executions, 1, &[], &[1, 2]);
+        assert_eq!(warned(&join(walked(), answer(Stop::Complete, 1, &[], &[2]))), [2]);
+        assert_eq!(warned(&join(walked(), answer(Stop::Seconds, 1, &[], &[2]))), [2, 1]);
+        let deadlock = answer(Stop::Seconds, 1, &["a"], &[]);
+        assert!(warned(&join(walked(), deadlock)).is_empty(), "the deadlock says more");
+    }
+
+    #[test]
+    fn what_walks_meet_that_cannot_be_modelled_is_not_passed_over() {
+        let unsupported = Stop::Unsupported(Unsupported {
+            message: "x".into(),
+            site: SiteId(0),
+            stack: Vec::new(),
+        });
+        let walked = answer(unsupported.clone(), 1, &[], &[]);
+        assert!(!end(&walked));
+        let both = join(walked, answer(Stop::Seconds, 1, &[], &[]));
+        assert_eq!(both.exploration.stop, unsupported);
+    }
+
+    #[test]
+    fn walks_take_a_part_of_the_time_and_the_search_what_is_left() {
+        let limits = Limits { executions: Some(1), seconds: Some(8.0), operations: 5 };
+        let strategy = Strategy::Transactions;
+        let search = Order::of(Task::Explore { strategy, limits, keep_going: true });
+        let target = Target { nestings: vec![[SiteId(1), SiteId(2)]] };
+        let Task::Walk { targets, limits, keep_going, .. } =
+            order(&search, std::slice::from_ref(&target)).task
+        else {
+            panic!("no walks");
+        };
+        assert_eq!((targets, keep_going), (vec![target], true));
+        assert_eq!((limits.executions, limits.seconds, limits.operations), (None, Some(2.0), 5));
+        let walked = answer(Stop::Executions, 1, &[], &[]);
+        let Task::Explore { limits, .. } = behind(&walked, &search).task else {
+            panic!("no search");
+        };
+        assert_eq!((limits.executions, limits.seconds), (Some(1), Some(7.0)));
+    }
+}
