@@ -31,7 +31,9 @@ const SHARE: f64 = 0.25;
 /// When it cannot be read.
 pub fn targets(executable: &Path) -> Result<Vec<Target>> {
     let order: LockOrder = sidecar::carried(executable)?;
-    let circles = order.circles.iter().filter(|circle| circle.kind == Kind::Circle);
+    // Behind a gate, or in one thread, nobody waits.
+    let may_wait = |circle: &&Circle| matches!(circle.kind, Kind::Circle | Kind::SameKind);
+    let circles = order.circles.iter().filter(may_wait);
     let places: BTreeSet<_> = circles.map(|circle| places_of(&order, circle)).collect();
     Ok(places.into_iter().map(|places| Target { nestings: places.into_iter().collect() }).collect())
 }
