@@ -199,6 +199,10 @@ impl Protection {
             });
         }
         let Some(named) = named else { return (owned && !constant).then_some(Protected::Owned) };
+        if owned {
+            // Others may access that, under other locks, or write it.
+            return None;
+        }
         match named.first() {
             Some(&lock) if !constant => Some(Protected::By(lock)),
             _ if locked && !constant => Some(Protected::BySome),
