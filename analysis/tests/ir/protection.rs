@@ -182,28 +182,6 @@ fn errors_that_tests_ask_for_are_made() {
     assert_eq!(claimed(Some(Flaw::BareAccessesDoNotCount), &text).0, Reason::Locked);
 }
 
-#[test]
-fn what_one_has_alone_and_others_write_is_not_unwritten() {
-    // What `@set` is passed before there are threads is written then without a lock; what is passed later is not.
-    let set = "define internal void @set(ptr %at) noinline {
-        %n = load i64, ptr %at
-        ret void }";
-    let text = |thread: &str| {
-        let main = format!("{LOCK}\n call void @set(ptr %data)\n {UNLOCK}");
-        let text = program(thread, &main) + set;
-        text.replace("store i64 5, ptr %data", "call void @set(ptr @mutex)")
-    };
-    let claims = |text: &str| {
-        let rules = Rules { checked: true, ..Rules::default() };
-        let whole = whole_of(text, Program { rules, ..Program::default() });
-        let set = &whole[whole.find("define internal void @set").unwrap()..];
-        let count = |reason: Reason| set.contains(&format!("i64 8, i32 {}, ", reason as u32));
-        count(Reason::Unwritten) || count(Reason::Locked) || count(Reason::OneLock)
-    };
-    let locked = format!("{LOCK}\n %n = load i64, ptr %data\n {UNLOCK}");
-    assert!(!claims(&text(&format!("{locked}\n store i64 6, ptr @mutex"))));
-}
-
 /// The claim of the same program with a function that is passed addresses.
 fn through(function: &str, thread: &str, main: &str) -> Reason {
     flawed(None, function, thread, main)
