@@ -4,6 +4,10 @@
 //! claimed there. A byte that two threads have touched, and one of them has written, refutes every claim that it is unshared; a write refutes an earlier claim that
 //! nobody writes any more. What is refuted is an error of ours, and ends the exploration: the analysis is wrong.
 //!
+//! A block that `Arc::drop_slow` is called for *has ended*: nothing is claimed of locks there any more, until other memory begins to live in its place. In a
+//! right program only who dropped the last reference accesses it. A program with a wrong count is not known to leave it alone,
+//! so what it does there refutes nothing, whoever comes in which order.
+//!
 //! It is a part of the execution, so that it is put back with that; before the root, it grows with what the program has done until then.
 //! So copies of it have words in common, until one of them learns something of one.
 
@@ -65,6 +69,8 @@ pub struct Claims {
     words: HashMap<usize, Rc<[Option<Byte>; WORD]>>,
     /// Who accesses what.
     uses: Uses,
+    /// Blocks to which the last reference was dropped: by their beginnings, their ends.
+    ended: BTreeMap<usize, usize>,
     /// Locks of which it is not told who holds them ([`crate::locked`]).
     pub unclear: HashSet<usize>,
     /// What each lock is, by its word ([`crate::nested`]).
@@ -93,20 +99,26 @@ impl Claims {
         }
         let locks = self.sets.held(held, touch.thread, touch.writes);
         self.last = Some(touch);
+        let ended = self.has_ended(address);
         let mut judge = Judge { sets: &mut self.sets, unclear: &self.unclear };
         words(address, end).try_for_each(|(word, inside)| {
             let bytes = Rc::make_mut(self.words.entry(word).or_default());
             bytes_of(inside).try_for_each(|index| match &mut bytes[index] {
-                Some(byte) => byte.touch(touch, locks, &mut judge),
+                Some(byte) => byte.touch(touch, locks, ended, &mut judge),
                 // What it claims itself is said of others.
-                none => none.insert(Byte::new(touch)).share(touch, locks, &mut judge),
+                none => none.insert(Byte::new(touch)).share(touch, locks, ended, &mut judge),
             })
         })
     }
 
+    /// Whether the last reference to the block was dropped that an address is in.
+    fn has_ended(&self, address: usize) -> bool {
+        self.ended.range(..=address).next_back().is_some_and(|(_, &end)| address < end)
+    }
+
     /// The access that was made last is one to memory that a lock is claimed to protect. O(size).
     fn guard(&mut self, address: usize, size: usize, lock: usize) -> Result<(), Refuted> {
-        let Some(claim) = self.last else { return Ok(()) };
+        let Some(claim) = self.last.filter(|_| !self.has_ended(address)) else { return Ok(()) };
         let judge = Judge { sets: &mut self.sets, unclear: &self.unclear };
         words(address, address.saturating_add(size)).try_for_each(|(word, inside)| {
             let Some(bytes) = self.words.get_mut(&word).map(Rc::make_mut) else { return Ok(()) };
@@ -123,6 +135,11 @@ impl Claims {
         let end = address.saturating_add(size);
         let locks: Vec<usize> = self.locks.range(address..end).map(|(&word, _)| word).collect();
         locks.iter().for_each(|word| drop(self.locks.remove(word)));
+        let ended = self.ended.range(..end).rev().take_while(|(_, end)| **end > address);
+        let ended: Vec<usize> = ended.map(|(start, _)| *start).collect();
+        for start in ended {
+            self.ended.remove(&start);
+        }
         let known: Vec<(usize, u8)> = if size / WORD > self.words.len() {
             let there = |&word: &usize| word >= address / WORD && word < end.div_ceil(WORD);
             let part = |word: usize| words(address.max(word * WORD), end.min((word + 1) * WORD));
@@ -187,16 +204,29 @@ impl Byte {
         Self { first: touch, unshared, unwritten, written: touch.writes, other: None, shared: None }
     }
 
-    /// What the access says of memory that is shared, or claims to be.
-    fn share(&mut self, touch: Touch, locks: SetId, judge: &mut Judge<'_>) -> Result<(), Refuted> {
+    /// What the access says of memory that is shared, or claims to be: but to a block that has `ended`.
+    fn share(
+        &mut self,
+        touch: Touch,
+        locks: SetId,
+        ended: bool,
+        judge: &mut Judge<'_>,
+    ) -> Result<(), Refuted> {
         let late = self.other.is_some();
-        if late || touch.reason.claim() == Some(Claim::Settled) {
+        let claims = matches!(touch.reason.claim(), Some(Claim::Settled | Claim::OneLock));
+        if !ended && (late || claims) {
             self.shared.get_or_insert_default().touch(touch, locks, late, judge)?;
         }
         Ok(())
     }
 
-    fn touch(&mut self, touch: Touch, locks: SetId, judge: &mut Judge<'_>) -> Result<(), Refuted> {
+    fn touch(
+        &mut self,
+        touch: Touch,
+        locks: SetId,
+        ended: bool,
+        judge: &mut Judge<'_>,
+    ) -> Result<(), Refuted> {
         if let Some(claim) = self.unwritten.filter(|_| touch.writes) {
             return Err(Refuted { claim, by: touch });
         }
@@ -207,13 +237,16 @@ impl Byte {
         if touch.thread != self.first.thread {
             self.other = self.other.or(Some(touch));
         }
-        if touch.reason.claim() == Some(Claim::First)
-            && let Some(other) = self.other
-        {
+        let first = match touch.reason.claim() {
+            Some(Claim::First) => true,
+            Some(Claim::Owned) => !ended,
+            _ => false,
+        };
+        if first && let Some(other) = self.other {
             let by = if touch.thread == other.thread { self.first } else { other };
             return Err(Refuted { claim: touch, by });
         }
-        self.share(touch, locks, judge)?;
+        self.share(touch, locks, ended, judge)?;
         match (self.unshared, self.other) {
             (Some(claim), Some(other)) if self.written => {
                 let by = if claim.thread == other.thread { self.first } else { other };
@@ -253,6 +286,18 @@ pub extern "C" fn __lr_fresh(address: usize, size: usize) {
     begins(address, size);
 }
 
+/// See [`lockred_trace::hooks`].
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_ended(block: usize) {
+    let Some(state) = installed().filter(|state| state.mode != Mode::Free) else { return };
+    if let Some(claims) = &mut state.execution.claims
+        && crate::memory::mapped(block)
+        && let Ok(size) = crate::heap::size(block)
+    {
+        claims.ended.insert(block, block + size);
+    }
+}
+
 /// An atomic operation is made, or the runtime accesses memory on the program's behalf.
 pub fn operation(address: usize, size: usize, site: SiteId, writes: bool) {
     touched(address, size, site, Reason::Operation, writes);
@@ -282,8 +327,11 @@ fn told(Refuted { claim, by }: Refuted) -> String {
     let promise = match claim.reason.claim() {
         Some(Claim::Unwritten) => "that nobody writes it",
         Some(Claim::Settled) => "that nobody writes it once it is shared",
-        Some(Claim::Locked) => "that all do so under one lock",
+        Some(Claim::Locked | Claim::OneLock) => "that all do so under one lock",
         Some(Claim::First) => "that nobody else has touched it",
+        Some(Claim::Owned) => {
+            "that nobody else has touched it, or the last reference to it was dropped"
+        }
         _ => "that no other thread touches it",
     };
     format!(
@@ -360,6 +408,42 @@ mod tests {
         assert_eq!(refuted(&[other, claim]), Some(1));
         let reads = touch(1, Reason::Shared, false);
         assert_eq!(refuted(&[reads, claim]), Some(1));
+    }
+
+    #[test]
+    fn nothing_is_claimed_of_a_block_that_has_ended() {
+        let [mine, other] = [0, 1].map(|thread| touch(thread, Reason::Shared, true));
+        let [one, owned] = [Reason::OneLock, Reason::Owned].map(|reason| touch(0, reason, true));
+        assert_eq!(refuted(&[mine, other, one]), Some(2));
+        assert_eq!(refuted(&[mine, one, other]), Some(2));
+        assert_eq!(refuted(&[mine, owned, other]), None);
+        assert_eq!(refuted(&[mine, other, owned]), Some(2));
+        let ended = |start: usize, end: usize, touches: &[Touch]| {
+            let mut claims = Claims::default();
+            claims.touch(100, 12, other, &[]).unwrap();
+            claims.ended.insert(start, end);
+            let all = |claims: &mut Claims| {
+                touches.iter().all(|&touch| claims.touch(100, 12, touch, &[]).is_ok())
+            };
+            let before = all(&mut claims);
+            // Other memory begins to live there.
+            claims.forget(96, 32);
+            assert!(claims.ended.is_empty());
+            (before, all(&mut claims))
+        };
+        assert_eq!(ended(100, 112, &[owned, one, other, mine]), (true, false));
+        assert_eq!(ended(96, 128, &[one, other]), (true, false));
+        assert_eq!(ended(112, 128, &[owned]), (false, true));
+        assert_eq!(ended(90, 100, &[owned]), (false, true));
+        // A lock that is claimed by name is none there, either.
+        let mut claims = Claims::default();
+        claims.touch(100, 12, mine, &[]).unwrap();
+        claims.touch(100, 12, other, &[]).unwrap();
+        claims.ended.insert(100, 112);
+        claims.touch(100, 12, touch(0, Reason::Locked, true), &[]).unwrap();
+        claims.guard(100, 12, 64).unwrap();
+        // What one thread alone touches is so to its end.
+        claims.touch(100, 12, touch(0, Reason::Heap, true), &[]).unwrap_err();
     }
 
     #[test]

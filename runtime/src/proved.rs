@@ -21,8 +21,8 @@ pub struct Known {
 impl Known {
     /// By the reason of what is done at it.
     pub fn of(reason: Reason) -> Self {
-        let protected =
-            matches!(reason.claim(), Some(Claim::First | Claim::Locked | Claim::Settled));
+        use Claim::{First, Locked, OneLock, Owned, Settled};
+        let protected = matches!(reason.claim(), Some(First | Locked | Settled | OneLock | Owned));
         Self { claimed: reason.decision() < Decision::Track, protected }
     }
 }

@@ -77,6 +77,8 @@ pub struct Shared {
     written: Option<Touch>,
     /// Locks that are claimed to protect it, each by its first claim.
     guarded: Vec<(usize, Touch)>,
+    /// Some lock is claimed to protect it.
+    one: Option<Touch>,
     /// Nobody is claimed to write it.
     settled: Option<Touch>,
 }
@@ -111,8 +113,11 @@ impl Shared {
             if touch.writes {
                 self.written = self.written.or(Some(touch));
             }
-            self.lacks(judge)?;
         }
+        if claims(Claim::OneLock) {
+            self.one = self.one.or(Some(touch));
+        }
+        self.lacks(judge)?;
         if claims(Claim::Settled) {
             self.settled = self.settled.or(Some(touch));
         }
@@ -134,8 +139,11 @@ impl Shared {
     fn lacks(&self, judge: &Judge<'_>) -> Result<(), Refuted> {
         let Some((locks, by)) = self.locks else { return Ok(()) };
         let lacks = |lock| !judge.sets.has(locks, lock) && !judge.unclear.contains(&lock);
-        match self.guarded.iter().find(|(lock, _)| lacks(*lock)) {
-            Some(&(_, claim)) => Err(Refuted { claim, by }),
+        let named = self.guarded.iter().find(|(lock, _)| lacks(*lock)).map(|(_, claim)| *claim);
+        // Any of those of which nothing is told may be the one.
+        let none = judge.sets.is_empty(locks) && judge.unclear.is_empty();
+        match named.or(self.one.filter(|_| none)) {
+            Some(claim) => Err(Refuted { claim, by }),
             None => Ok(()),
         }
     }
@@ -224,6 +232,18 @@ mod tests {
         let other = step(1, true, &[(OTHER, false)]);
         assert_eq!(run(&[mine, other], &[]).0, Some(1));
         assert_eq!(run(&[mine, other], &[LOCK]).0, None);
+    }
+
+    #[test]
+    fn some_lock_is_held_at_all_accesses() {
+        let mine = claims(step(0, true, ALONE), Reason::OneLock);
+        let theirs = step(1, true, BOTH);
+        assert_eq!(run(&[step(0, true, &[]), mine, theirs, mine], &[]), (None, true));
+        assert_eq!(run(&[mine, theirs, step(0, false, &[])], &[]).0, Some(2));
+        assert_eq!(run(&[mine, step(1, true, &[(OTHER, false)]), mine], &[]).0, Some(2));
+        assert_eq!(run(&[step(1, true, &[]), step(0, true, &[]), mine], &[]).0, Some(2));
+        // It may be one of which nothing is told.
+        assert_eq!(run(&[mine, theirs, step(0, false, &[])], &[LOCK]).0, None);
     }
 
     #[test]

@@ -84,6 +84,34 @@ fn that_an_access_has_no_lock_is_missed() {
 }
 
 #[test]
+fn that_a_caller_has_no_lock_is_missed() {
+    let told = ["that all do so under one lock", "src/lib.rs:"];
+    is_found("its_lock_is_held_by_one_caller", "bare-callers-do-not-count", &told);
+}
+
+#[test]
+fn that_others_go_on_to_use_what_is_dropped_is_missed() {
+    let told = ["or the last reference to it was dropped", "(rule `owned`)"];
+    is_found("something_is_dropped_that_others_go_on_to_use", "drops-are-last", &told);
+}
+
+#[test]
+fn a_wrong_count_of_references_refutes_no_claim() {
+    let _ =
+        check("the_last_reference_is_not_the_last_one", None).expect(1).says(&["use after free"]);
+}
+
+#[test]
+fn what_library_code_accesses_under_a_lock_is_known_to_be_protected() {
+    let check = ["check", "--check-static", "a_lock_protects_a_vector", "--message-format", "json"];
+    let output = run(&shared("claims"), &check).expect(0);
+    let test = output.stdout.lines().next().unwrap();
+    let proved = &serde_json::from_str::<serde_json::Value>(test).unwrap()["proved"];
+    let [protected, known] = ["protected", "known"].map(|count| proved[count].as_u64().unwrap());
+    assert!(known * 3 > protected, "{known} of {protected}");
+}
+
+#[test]
 fn the_plan_tells_what_protects_memory_and_who_operates_on_it() {
     let fixture = shared("claims");
     let output = run(&fixture, &["plan", "--protection", "--message-format", "json"]).expect(0);

@@ -11,6 +11,7 @@ use crate::points_to::PointsTo;
 use crate::recognise::{demangle, is_of_std, path_of};
 use lockred_trace::lock_order::{Circle, LockOrder, Nesting, Taken};
 use lockred_trace::sites::SiteId;
+use std::cell::OnceCell;
 use std::collections::{BTreeSet, VecDeque};
 
 /// What is known of a program.
@@ -21,9 +22,16 @@ pub struct Input<'a> {
     pub locksets: &'a Locksets,
     /// By function: whose it is.
     pub owners: &'a [Owner],
+    /// Who runs what, once somebody asks.
+    pub threads: OnceCell<Threads>,
 }
 
 impl Input<'_> {
+    pub(super) fn threads(&self) -> &Threads {
+        let Self { facts, flows, points_to, locksets, .. } = *self;
+        self.threads.get_or_init(|| Threads::of(facts, flows, points_to, locksets.calls()))
+    }
+
     pub(super) fn is_users(&self, function: FunctionId) -> bool {
         self.owners[function as usize] == Owner::User
     }
@@ -34,13 +42,13 @@ pub fn order(context: Context, input: &Input<'_>, points: &Points, sites: &mut S
     let Input { facts, flows, points_to, locksets, .. } = *input;
     let Some(nested) = locksets.nested() else { return LockOrder::default() };
     let graph = Graph::of(nested, facts, points_to);
-    let threads = Threads::of(facts, flows, points_to, locksets.calls());
+    let threads = input.threads();
     let names = Names { context, input, points };
     let origins = Origins::of(&graph.locks, flows, points_to, &|id| input.is_users(id));
     let origin = |id: LockId| origins.origin(graph.locks[id as usize]);
     let locks = 0..graph.locks.len() as LockId;
     let channels = locks.filter(|&id| names.is_of_channel(origin(id))).collect();
-    let Some(found) = circles(&graph.nestings, &channels, &threads) else {
+    let Some(found) = circles(&graph.nestings, &channels, threads) else {
         return LockOrder::default();
     };
     let mut place = |point: Point| {

@@ -51,6 +51,7 @@ use lockred_trace::protection::Protection;
 use locks::LocksHeld;
 pub use scaled::scale_loops;
 use sites::Sites;
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 pub use user_code::prepare_user_code;
@@ -180,6 +181,7 @@ impl Claimed {
             points_to,
             locksets: &locksets,
             owners: &owners,
+            threads: OnceCell::new(),
         };
         let (protections, protection) = match rules.checked || rules.protection {
             true => protection::find(
@@ -316,6 +318,9 @@ impl Instrumenter<'_> {
         self.decisions = Decisions::of(self.module, function, &self.rules, known);
         let blocks = function.blocks();
         let all: Vec<Instruction> = blocks.iter().flat_map(|b| b.instructions()).collect();
+        if self.rules.checked && crate::protection::drops_last(&function.name()) {
+            self.announce_end(function, all[0]);
+        }
         for instruction in all {
             match instruction.opcode() {
                 Opcode::Load | Opcode::Store if !instruction.is_atomic() => {

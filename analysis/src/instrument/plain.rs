@@ -112,6 +112,14 @@ impl Instrumenter<'_> {
         builder.call(*fresh, &[start, self.context.integer(64).constant(size)]);
     }
 
+    /// Tells the runtime, at the beginning of a function that is called when the last reference to a block was dropped, which block that is.
+    pub(super) fn announce_end(&self, function: Function, first: Instruction) {
+        let Hooks { builder, ended, .. } = &self.hooks;
+        builder.before(first, self.location(function, first));
+        let block = builder.load(self.context.integer(64), function.parameters()[0]);
+        builder.call(*ended, &[block]);
+    }
+
     /// The debug location for calls inserted before an instruction. A call in a function with debug information must have one.
     pub(super) fn location(&self, function: Function, at: Instruction) -> Option<Location> {
         at.location().or_else(|| function.unknown_location(self.context))

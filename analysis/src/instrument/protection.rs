@@ -7,7 +7,7 @@ use super::sites::{Sites, atomics};
 use crate::facts::flow::{BlockId, Point, Points};
 use crate::facts::{FunctionId, Index};
 use crate::llvm::{Context, Instruction, Module, Opcode, Value};
-use crate::lock_order::{self, Lock, Origin, Origins, Threads};
+use crate::lock_order::{Lock, Origin, Origins};
 use crate::plan::{Access, Direction, Length, accesses};
 use crate::points_to::ObjectId;
 use crate::protection::{self, Act, Guard, Protected, Protection, Stored};
@@ -37,9 +37,8 @@ pub(super) fn find(known: &Known<'_>, sites: &mut Sites) -> (Protections, Told) 
     let points: HashMap<Instruction, Point> =
         known.points.iter().map(|(point, at)| (at, point)).collect();
     let (accesses, stored) = gather(known, &points);
-    let Input { facts, flows, points_to, locksets, .. } = *known.order;
-    let calls = locksets.calls();
-    let mut begins = lock_order::Program { facts, flows, points_to, calls }.tests();
+    let Input { facts, flows, locksets, .. } = *known.order;
+    let mut begins = known.order.threads().tests().clone();
     let main = facts.functions.iter().position(|f| f.name == "__lr_program_main");
     begins.extend(main.map(|id| id as FunctionId));
     let protection = Protection::of(&protection::Input {
@@ -64,6 +63,8 @@ pub(super) fn find(known: &Known<'_>, sites: &mut Sites) -> (Protections, Told) 
         let what = match protected {
             Protected::Unpublished => (Reason::Unpublished, None),
             Protected::Unwritten => (Reason::Unwritten, None),
+            Protected::BySome => (Reason::OneLock, None),
+            Protected::Owned => (Reason::Owned, None),
             Protected::By(lock) => (Reason::Locked, Some(Place::of(lock, &globals))),
         };
         (at, what)
@@ -74,7 +75,7 @@ pub(super) fn find(known: &Known<'_>, sites: &mut Sites) -> (Protections, Told) 
 /// What protects what, with names and sites.
 fn told(known: &Known<'_>, protection: &Protection, sites: &mut Sites) -> Told {
     let Known { context, points, order, .. } = *known;
-    let Input { facts, flows, points_to, locksets, .. } = *order;
+    let Input { facts, flows, points_to, .. } = *order;
     let names = Names { context, input: order, points };
     let ids: BTreeSet<ObjectId> = protection.objects().map(|part| part.0).collect();
     let locks: Vec<Lock> = ids.iter().map(|&object| Lock { object, offset: None }).collect();
@@ -133,7 +134,7 @@ fn told(known: &Known<'_>, protection: &Protection, sites: &mut Sites) -> Told {
             _ => fields.push(next),
         }
     }
-    let threads = Threads::of(facts, flows, points_to, locksets.calls());
+    let threads = order.threads();
     let thread = |(entry, &function): (usize, &FunctionId)| {
         let by = |&&(_, user): &&(ObjectId, FunctionId)| {
             threads.of_function(user).contains(&(entry as u32))

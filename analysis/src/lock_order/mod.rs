@@ -11,7 +11,6 @@ mod threads;
 pub use circles::{Circle, circles};
 pub use lockred_trace::lock_order::Kind;
 pub use origins::{Origin, Origins};
-pub use program::Program;
 pub use threads::Threads;
 
 use crate::facts::flow::Point;

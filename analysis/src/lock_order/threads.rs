@@ -16,6 +16,8 @@ use std::slice::from_ref;
 /// See the module.
 #[derive(Debug)]
 pub struct Threads {
+    /// What a harness runs.
+    tests: BTreeSet<FunctionId>,
     /// Where threads begin: first those that each run begins with, then those that are started.
     entries: Vec<FunctionId>,
     /// How many entries begin a run.
@@ -86,7 +88,13 @@ impl Threads {
             (run as u32, reach(calls, &from))
         });
         let unseen = unseen.collect();
-        Self { entries, first, groups, by, runs, unseen }
+        Self { tests, entries, first, groups, by, runs, unseen }
+    }
+
+    /// What a harness runs.
+    #[must_use]
+    pub const fn tests(&self) -> &BTreeSet<FunctionId> {
+        &self.tests
     }
 
     /// Where threads begin.

@@ -40,7 +40,7 @@ use callers::Callers;
 use lockred_trace::plan::Flaw;
 pub use may::{Nested, Taken};
 pub use own::Owner;
-pub use private::Private;
+pub use private::{Computed, Private};
 use state::{Base, Hold, State};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use summary::Summary;
@@ -70,6 +70,12 @@ pub struct Locksets {
     accesses: HashMap<(Point, usize), Held>,
     /// Locks that may be acquired under others; `None` where they are too many.
     nested: Option<Vec<Nested>>,
+    /// By call under locks, or in a function that is called under some: the locks that are held, as seen from each argument.
+    passed: HashMap<Point, Vec<Held>>,
+    /// By point of such a function: whether all that its callers held is still held.
+    keeps: HashMap<Point, bool>,
+    /// Functions that are called by those of whom it is not known what they hold.
+    called_by_others: Vec<bool>,
     /// What each function may call.
     calls: Vec<Vec<FunctionId>>,
     private: Private,
@@ -149,6 +155,23 @@ impl Locksets {
     }
 }
 
+impl Locksets {
+    /// The locks that are held at a call, as seen from each argument; `None`: none is.
+    pub fn passed(&self, call: Point) -> Option<&[Held]> {
+        self.passed.get(&call).map(Vec::as_slice)
+    }
+
+    /// Whether all that the callers of a function held is still held at a point of it.
+    pub fn keeps(&self, point: Point) -> bool {
+        self.keeps.get(&point).copied().unwrap_or(false)
+    }
+
+    /// By function: whether it is called by those of whom it is not known what they hold.
+    pub fn called_by_others(&self) -> &[bool] {
+        &self.called_by_others
+    }
+}
+
 struct Analysis<'a> {
     facts: &'a Facts,
     flows: &'a [Flow],
@@ -210,10 +233,12 @@ impl Analysis<'_> {
 
     /// From callers to callees.
     fn locksets(self, components: &[Vec<FunctionId>]) -> Locksets {
-        let mut found = Locksets::default();
+        let called_by_others = self.called_by_others();
+        let mut found = Locksets { called_by_others, ..Locksets::default() };
+        let mut under = vec![false; self.flows.len()];
         let mut entries: Vec<Option<BTreeMap<Symbol, Hold>>> = vec![None; self.flows.len()];
-        for (function, called) in self.called_by_others().into_iter().enumerate() {
-            if called {
+        for (function, called) in found.called_by_others.iter().enumerate() {
+            if *called {
                 entries[function] = Some(BTreeMap::new());
             }
         }
@@ -226,7 +251,7 @@ impl Analysis<'_> {
                     // Nobody calls it.
                     None => continue,
                 };
-                self.visit(function, entry, &mut found, &mut entries);
+                self.visit(function, entry, &mut found, &mut entries, &mut under);
             }
         }
         for function in (0..self.flows.len() as FunctionId).filter(|&f| self.is_looked_at(f)) {
@@ -259,12 +284,14 @@ impl Analysis<'_> {
         called
     }
 
+    /// Goes through a function that is called with these locks. `under`: functions that may be called under some.
     fn visit(
         &self,
         function: FunctionId,
         entry: BTreeMap<Symbol, Hold>,
         found: &mut Locksets,
         entries: &mut [Option<BTreeMap<Symbol, Hold>>],
+        under: &mut [bool],
     ) {
         let mut pass = |callee: FunctionId, held: BTreeMap<Symbol, Hold>| {
             let known = &mut entries[callee as usize];
@@ -282,8 +309,9 @@ impl Analysis<'_> {
             Value::Function(callee) if self.is_looked_at(callee) => Some(callee),
             _ => None,
         };
-        let state = State { held: entry, ..State::default() };
-        let nothing = state.held.is_empty() && !self.acquires(function);
+        let state = State { held: entry.clone(), ..State::default() };
+        let is_under = under[function as usize];
+        let nothing = state.held.is_empty() && !is_under && !self.acquires(function);
         let body =
             Body::of(self.flow(function), self.facts.functions[function as usize].parameters);
         let aliases = self.aliases(function);
@@ -292,20 +320,29 @@ impl Analysis<'_> {
                 && let Some(callee) = callees(call)
             {
                 pass(callee, inward(state, call, &body, &aliases));
+                if is_under || !state.held.is_empty() {
+                    under[callee as usize] = true;
+                    let seen = call.arguments.iter().map(|&a| self.seen(state, &body, a));
+                    let seen: Vec<Held> = seen.collect();
+                    let known = found.passed.entry(call.point);
+                    known
+                        .and_modify(|known| {
+                            known.iter_mut().zip(&seen).for_each(|(k, s)| meet(k, s))
+                        })
+                        .or_insert(seen);
+                }
+            }
+            if let Some(point) = point_of(step).filter(|_| is_under) {
+                let keeps = |(lock, hold): (&Symbol, &Hold)| {
+                    state.held.get(lock).is_some_and(|now| hold.shared || !now.shared)
+                };
+                *found.keeps.entry(point).or_insert(true) &=
+                    state.released.is_none() && entry.iter().all(keeps);
             }
             for (point, number, address) in accesses(step) {
                 let held = self.seen(state, &body, address);
                 let known = found.accesses.entry((point, number));
-                known
-                    .and_modify(|known| {
-                        known.retain(|lock, shared| {
-                            held.get(lock).is_some_and(|theirs| {
-                                *shared |= theirs;
-                                true
-                            })
-                        });
-                    })
-                    .or_insert(held);
+                known.and_modify(|known| meet(known, &held)).or_insert(held);
             }
         };
         let looked_at = !nothing && self.summary(function, state, &mut tell).is_some();
@@ -355,6 +392,16 @@ impl Analysis<'_> {
     }
 }
 
+/// What is held in both ways that lead here.
+fn meet(known: &mut Held, other: &Held) {
+    known.retain(|lock, shared| {
+        other.get(lock).is_some_and(|theirs| {
+            *shared |= theirs;
+            true
+        })
+    });
+}
+
 /// What is held at a call, in the callee's terms. Each lock has one name there, as it was acquired once.
 fn inward(
     state: &State,
@@ -399,6 +446,16 @@ fn inward(
         }
     }
     held
+}
+
+/// Where a step is, if it accesses memory, synchronises or calls.
+pub fn point_of(step: &Step) -> Option<Point> {
+    match step {
+        Step::Load { point, .. } | Step::Store { point, .. } => *point,
+        Step::Copy { point, .. } | Step::Synchronise { point, .. } => Some(*point),
+        Step::Call(call) => Some(call.point),
+        _ => None,
+    }
 }
 
 /// The accesses of a step: point, number among those of the instruction, and address.

@@ -27,7 +27,7 @@ impl Private {
             let id = id as FunctionId;
             let uses = Uses::of(facts, function);
             for root in uses.roots(function) {
-                let slots = uses.computed_of(root);
+                let slots = uses.computed.from(root);
                 if slots.iter().any(|slot| uses.kept.contains(slot)) {
                     kept.push((id, root));
                 } else {
@@ -76,6 +76,39 @@ impl Private {
     }
 }
 
+/// What a function computes of what is in its slots.
+#[derive(Default)]
+pub struct Computed(BTreeMap<Slot, Vec<Slot>>);
+
+impl Computed {
+    /// By these acts. O(acts).
+    pub fn of<'a>(acts: impl Iterator<Item = &'a Act>) -> Self {
+        let mut computed = Self::default();
+        acts.for_each(|act| computed.add(act));
+        computed
+    }
+
+    fn add(&mut self, act: &Act) {
+        if let Act::Copy { result, from: Operand::Slot(from) }
+        | Act::Offset { result, from: Operand::Slot(from), .. }
+        | Act::OfSide { result, from, .. } = act
+        {
+            self.0.entry(*from).or_default().push(*result);
+        }
+    }
+
+    /// The slots that may hold an address that is computed of what is in one. O(these).
+    pub fn from(&self, root: Slot) -> BTreeSet<Slot> {
+        let mut all = BTreeSet::from([root]);
+        let mut open = vec![root];
+        while let Some(slot) = open.pop() {
+            let next = self.0.get(&slot).into_iter().flatten();
+            open.extend(next.copied().filter(|&next| all.insert(next)));
+        }
+        all
+    }
+}
+
 /// What a function does with what is in its slots.
 #[derive(Default)]
 struct Uses {
@@ -83,8 +116,7 @@ struct Uses {
     kept: BTreeSet<Slot>,
     /// The parameters that a slot is passed to.
     passed: BTreeMap<Slot, Vec<(FunctionId, Slot)>>,
-    /// Slots that are computed of a slot.
-    computed: BTreeMap<Slot, Vec<Slot>>,
+    computed: Computed,
     variables: Vec<Slot>,
 }
 
@@ -100,13 +132,7 @@ impl Uses {
     fn add(&mut self, facts: &Facts, act: &Act) {
         match act {
             Act::Variable { result, .. } => self.variables.push(*result),
-            Act::Copy { result, from: Operand::Slot(from) }
-            | Act::Offset { result, from: Operand::Slot(from), .. } => {
-                self.computed.entry(*from).or_default().push(*result);
-            }
-            Act::OfSide { result, from, .. } => {
-                self.computed.entry(*from).or_default().push(*result);
-            }
+            Act::Copy { .. } | Act::Offset { .. } | Act::OfSide { .. } => self.computed.add(act),
             Act::Store { parts, .. } => parts.iter().for_each(|part| self.keep(part.operand)),
             Act::Return(values) => values.iter().for_each(|value| self.keep(*value)),
             Act::Throw(value) | Act::Escape(value) => self.keep(*value),
@@ -141,17 +167,6 @@ impl Uses {
     fn roots(&self, function: &Function) -> Vec<Slot> {
         let parameters = if function.body.is_some() { function.parameters } else { 0 };
         (0..parameters).chain(self.variables.iter().copied()).collect()
-    }
-
-    /// The slots that may hold an address that is computed of what is in one.
-    fn computed_of(&self, root: Slot) -> BTreeSet<Slot> {
-        let mut all = BTreeSet::from([root]);
-        let mut open = vec![root];
-        while let Some(slot) = open.pop() {
-            let next = self.computed.get(&slot).into_iter().flatten();
-            open.extend(next.copied().filter(|&next| all.insert(next)));
-        }
-        all
     }
 }
 

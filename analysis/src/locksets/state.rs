@@ -134,6 +134,14 @@ impl State {
         }
     }
 
+    /// An address was read from a variable, and nothing is known of it but that it is in this slot, too.
+    pub fn learn(&mut self, base: Base, offset: i64, slot: Slot) {
+        if self.overlapping(base, offset, 8).next().is_none() {
+            let known = Some(Known::At(Symbol::of(Root::Result(slot))));
+            self.cells.insert((base, offset), Cell { size: 8, known });
+        }
+    }
+
     /// Bytes of followed memory are written with what is not known.
     pub fn forget(&mut self, base: Base, offset: i64, size: u64) {
         let hit: Vec<(Base, i64)> = self.overlapping(base, offset, size).collect();

@@ -127,6 +127,12 @@ impl Transfer<'_> {
                     if let Some(symbol) = assumed {
                         state.assumed.insert(slot, symbol);
                     }
+                    // What is read again is the same.
+                    if let Some((base @ Base::Variable(_), at)) = from.filter(|_| size == 8)
+                        && known.is_none()
+                    {
+                        state.learn(base, at + i64::from(offset), slot);
+                    }
                 }
             }
             Step::Store { address, parts, size, .. } => {

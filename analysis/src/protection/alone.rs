@@ -4,8 +4,8 @@
 //! that is not known. Functions whose addresses are taken may be called by anybody, and have no such place; but for tests, which the harness
 //! calls one by one.
 
-use crate::facts::flow::{BlockId, Call, Flow, Point, Step};
-use crate::facts::{Effect, Facts, FunctionId, Operand};
+use crate::facts::flow::{BlockId, Flow, Point, Step};
+use crate::facts::{Effect, Facts, FunctionId};
 use crate::points_to::PointsTo;
 use std::collections::BTreeSet;
 
@@ -19,29 +19,30 @@ pub struct Alone {
 }
 
 impl Alone {
-    /// Looks at a program. `begins`: its tests, or where it begins. O(calls and blocks).
+    /// Looks at a program. `begins`: its tests, or where it begins. `called_by_others`: by function, whether its address is taken. O(calls and blocks).
     pub fn of(
         facts: &Facts,
         flows: &[Flow],
         points_to: &PointsTo<'_>,
         begins: &BTreeSet<FunctionId>,
+        called_by_others: &[bool],
     ) -> Self {
-        let search = Search { facts, flows, points_to };
+        let search = Search { facts, calls: resolved(flows, points_to) };
         let creating = search.creating();
-        let first = |function: FunctionId, flow: &Flow| -> Vec<Option<Point>> {
-            let blocks = flow.blocks.iter().map(|block| {
-                let mut calls = calls(&block.steps);
-                calls.find(|call| search.creates(function, call, &creating)).map(|c| c.point)
-            });
-            blocks.collect()
+        let first = |(flow, calls): (&Flow, &Vec<Resolved>)| {
+            let mut first = vec![None; flow.blocks.len()];
+            for call in calls.iter().filter(|call| call.creates(&creating)) {
+                first[call.block as usize].get_or_insert(call.point);
+            }
+            first
         };
-        let creates: Vec<_> =
-            flows.iter().enumerate().map(|(id, flow)| first(id as FunctionId, flow)).collect();
+        let creates: Vec<_> = flows.iter().zip(&search.calls).map(first).collect();
         let entries = flows.iter().map(|flow| vec![true; flow.blocks.len()]).collect();
         let mut alone = Self { entries, creates };
         let all = 0..flows.len() as FunctionId;
         all.clone().for_each(|function| alone.spread(&flows[function as usize], function, false));
-        let mut open = search.with_others(begins);
+        let others = all.clone().filter(|&f| called_by_others[f as usize] && !begins.contains(&f));
+        let mut open: Vec<FunctionId> = others.collect();
         open.extend(all.flat_map(|function| search.called_with_others(&alone, function)));
         let mut done = vec![false; flows.len()];
         while let Some(function) = open.pop() {
@@ -79,36 +80,55 @@ impl Alone {
     }
 }
 
-fn calls(steps: &[Step]) -> impl Iterator<Item = &Call> {
-    steps.iter().filter_map(|step| match step {
-        Step::Call(call) => Some(&**call),
-        _ => None,
-    })
+/// A call, and what it may be of.
+struct Resolved {
+    block: BlockId,
+    point: Point,
+    callees: Vec<FunctionId>,
+    /// It may be of those who are not known.
+    others: bool,
+}
+
+impl Resolved {
+    fn creates(&self, creating: &[bool]) -> bool {
+        self.others || self.callees.iter().any(|&callee| creating[callee as usize])
+    }
+}
+
+/// The calls of each function that may be executed, in the order of blocks and points.
+fn resolved(flows: &[Flow], points_to: &PointsTo<'_>) -> Vec<Vec<Resolved>> {
+    let of = |(function, flow): (usize, &Flow)| {
+        let function = function as FunctionId;
+        let blocks = flow.blocks.iter().enumerate().filter(|_| points_to.is_reached(function));
+        let steps = blocks.flat_map(|(block, it)| it.steps.iter().map(move |step| (block, step)));
+        let calls = steps.filter_map(|(block, step)| {
+            let Step::Call(call) = step else { return None };
+            let (callees, others) = points_to.callees(function, call.callee);
+            Some(Resolved { block: block as BlockId, point: call.point, callees, others })
+        });
+        calls.collect()
+    };
+    flows.iter().enumerate().map(of).collect()
 }
 
 struct Search<'a> {
     facts: &'a Facts,
-    flows: &'a [Flow],
-    points_to: &'a PointsTo<'a>,
+    calls: Vec<Vec<Resolved>>,
 }
 
 impl Search<'_> {
-    fn reached(&self) -> impl Iterator<Item = FunctionId> {
-        (0..self.flows.len() as FunctionId).filter(|&f| self.points_to.is_reached(f))
-    }
-
     /// Functions that may create threads, by themselves or by what they call.
     fn creating(&self) -> Vec<bool> {
-        let mut callers: Vec<Vec<FunctionId>> = vec![Vec::new(); self.flows.len()];
-        let mut creating = vec![false; self.flows.len()];
+        let mut callers: Vec<Vec<FunctionId>> = vec![Vec::new(); self.calls.len()];
+        let mut creating = vec![false; self.calls.len()];
         let mut open = Vec::new();
-        for function in self.reached() {
-            for call in self.flows[function as usize].blocks.iter().flat_map(|b| calls(&b.steps)) {
-                let (callees, others) = self.points_to.callees(function, call.callee);
-                if others && !std::mem::replace(&mut creating[function as usize], true) {
-                    open.push(function);
+        for (function, calls) in self.calls.iter().enumerate() {
+            for call in calls {
+                if call.others && !std::mem::replace(&mut creating[function], true) {
+                    open.push(function as FunctionId);
                 }
-                callees.iter().for_each(|&callee| callers[callee as usize].push(function));
+                let function = function as FunctionId;
+                call.callees.iter().for_each(|&callee| callers[callee as usize].push(function));
             }
         }
         for (id, function) in self.facts.functions.iter().enumerate() {
@@ -130,43 +150,14 @@ impl Search<'_> {
         creating
     }
 
-    fn creates(&self, function: FunctionId, call: &Call, creating: &[bool]) -> bool {
-        let (callees, others) = self.points_to.callees(function, call.callee);
-        others || callees.into_iter().any(|callee| creating[callee as usize])
-    }
-
-    /// Functions that may be called when there are others, whoever calls them.
-    fn with_others(&self, begins: &BTreeSet<FunctionId>) -> Vec<FunctionId> {
-        let mut taken = BTreeSet::new();
-        let mut add = |operand: Operand| {
-            if let Operand::Function(function) = operand {
-                taken.insert(function);
-            }
-        };
-        let globals = self.facts.globals.iter().flat_map(|global| &global.initial);
-        globals.for_each(|(_, operand)| add(*operand));
-        let acts = self.facts.functions.iter().flat_map(|f| &f.body).flat_map(|body| &body.acts);
-        acts.for_each(|act| act.operands(&mut add));
-        for (id, function) in self.facts.functions.iter().enumerate() {
-            if function.is_entry {
-                taken.insert(id as FunctionId);
-            }
-        }
-        taken.difference(begins).copied().collect()
-    }
-
     /// What a function calls where there may be others.
     fn called_with_others<'a>(
         &'a self,
         alone: &'a Alone,
         function: FunctionId,
     ) -> impl Iterator<Item = FunctionId> + 'a {
-        let reached = self.points_to.is_reached(function);
-        let blocks = self.flows[function as usize].blocks.iter().enumerate();
-        blocks.filter(move |_| reached).flat_map(move |(block, it)| {
-            let others = calls(&it.steps)
-                .filter(move |call| !alone.at(function, block as BlockId, call.point));
-            others.flat_map(move |call| self.points_to.callees(function, call.callee).0)
-        })
+        let calls = self.calls[function as usize].iter();
+        let others = calls.filter(move |call| !alone.at(function, call.block, call.point));
+        others.flat_map(|call| call.callees.iter().copied())
     }
 }

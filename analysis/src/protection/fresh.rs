@@ -5,9 +5,10 @@
 //! memory is private if no way from where it was made last leads through a point that publishes it.
 
 use super::Input;
+use super::places::{Offsets, offsets};
 use crate::facts::flow::{BlockId, Flow, Point, Step, Value};
-use crate::facts::{Act, Effect, Facts, FunctionId, Operand, Slot};
-use crate::locksets::Private;
+use crate::facts::{Act, Call, Effect, Facts, FunctionId, Operand, Slot};
+use crate::locksets::{Computed, Private, point_of};
 use crate::points_to::PointsTo;
 use lockred_trace::plan::Flaw;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -28,22 +29,26 @@ pub struct Stored {
 pub struct Fresh {
     /// Accesses to such memory: the point of each, and its number among those of the instruction.
     accesses: HashSet<(Point, usize)>,
+    /// Calls that are passed addresses in such memory, and do not publish it: the point of each, and the number of the argument.
+    calls: HashSet<(Point, usize)>,
 }
 
 impl Fresh {
-    /// Looks at a program. O(steps · memory made, by function).
+    /// Looks at a program. O(steps and uses of addresses, and blocks · memory made, by function).
     pub fn of(input: &Input<'_>) -> Self {
         let Input { facts, flows, sharing, locksets, stored, flaw, .. } = *input;
         let (points_to, private) = (&sharing.points_to, locksets.private());
-        let gives = vec![None; flows.len()];
-        let mut search = Search { facts, flows, points_to, private, stored, flaw, gives };
-        let mut fresh = Self::default();
+        let (gives, found) = (vec![None; flows.len()], Self::default());
+        let mut search = Search { facts, flows, points_to, private, stored, flaw, gives, found };
         for function in (0..flows.len() as FunctionId).filter(|&f| points_to.is_reached(f)) {
-            if let Some(body) = search.body(function) {
-                body.accesses(&mut fresh.accesses);
-            }
+            search.look(function);
         }
-        fresh
+        search.found
+    }
+
+    /// Whether a call gets an address in such memory, and nobody is told of that until it returns.
+    pub fn passes(&self, point: Point, number: usize) -> bool {
+        self.calls.contains(&(point, number))
     }
 
     /// Whether an access is to such memory.
@@ -59,28 +64,40 @@ struct Search<'a> {
     private: &'a Private,
     stored: &'a HashMap<FunctionId, Vec<Stored>>,
     flaw: Option<Flaw>,
-    /// By function, once somebody asks: whether each scalar of its result is the address of new memory.
+    /// By function, once it was looked at: whether each scalar of its result is the address of new memory.
     gives: Vec<Option<Vec<bool>>>,
+    /// What was found in functions that were looked at.
+    found: Fresh,
 }
 
 impl<'a> Search<'a> {
     /// Whether a scalar of a function's result is the address of memory that it has made and told nobody of, if it is one at all.
     fn gives(&mut self, function: FunctionId, number: usize) -> bool {
-        if self.gives[function as usize].is_none() {
-            // Who calls itself is not followed.
-            self.gives[function as usize] = Some(Vec::new());
-            self.gives[function as usize] = Some(self.given(function));
-        }
+        self.look(function);
         let known = self.gives[function as usize].as_ref();
         known.and_then(|given| given.get(number).copied()).unwrap_or(false)
     }
 
-    fn given(&mut self, function: FunctionId) -> Vec<bool> {
-        let it = &self.facts.functions[function as usize];
-        if it.body.is_none() {
-            return vec![Effect::of(&it.name) == Effect::Fresh];
+    /// Looks at a function, and before at those that it gets memory from.
+    fn look(&mut self, function: FunctionId) {
+        if self.gives[function as usize].is_some() {
+            return;
         }
-        self.body(function).map(|body| body.given()).unwrap_or_default()
+        // Who calls itself is not followed.
+        self.gives[function as usize] = Some(Vec::new());
+        let it = &self.facts.functions[function as usize];
+        let given = match it.body {
+            None => vec![Effect::of(&it.name) == Effect::Fresh],
+            Some(_) => {
+                let body = self.body(function);
+                body.map(|body| {
+                    body.find(&mut self.found);
+                    body.given()
+                })
+                .unwrap_or_default()
+            }
+        };
+        self.gives[function as usize] = Some(given);
     }
 
     /// What a function makes; `None` if that is nothing.
@@ -113,8 +130,18 @@ impl<'a> Search<'a> {
     fn filled(&self, function: FunctionId, flow: &Flow, made: &mut BTreeMap<Slot, Option<Point>>) {
         let acts = self.facts.functions[function as usize].body.iter().flat_map(|b| &b.acts);
         let acts: Vec<&Act> = acts.collect();
-        let variables: Vec<Slot> =
-            made.iter().filter(|(_, point)| point.is_none()).map(|(slot, _)| *slot).collect();
+        let filled = acts.iter().filter_map(|act| match act {
+            Act::Call(call) if self.fills(call) => call.arguments.first(),
+            _ => None,
+        });
+        let variables: BTreeSet<Slot> = filled
+            .filter_map(|operand| match operand {
+                Operand::Slot(slot) => {
+                    made.get(slot).filter(|point| point.is_none()).map(|_| *slot)
+                }
+                _ => None,
+            })
+            .collect();
         for variable in variables {
             let is_it = |operand: &Operand| *operand == Operand::Slot(variable);
             let mut filled = 0;
@@ -126,9 +153,7 @@ impl<'a> Search<'a> {
                 }
                 Act::Call(call) if call.arguments.first().is_some_and(is_it) => {
                     filled += 1;
-                    let Operand::Function(callee) = call.callee else { return true };
-                    let effect = Effect::of(&self.facts.functions[callee as usize].name);
-                    effect != Effect::FreshAtFirst || call.arguments[1..].iter().any(is_it)
+                    !self.fills(call) || call.arguments[1..].iter().any(is_it)
                 }
                 // No address is moved.
                 Act::Access(_) => false,
@@ -156,6 +181,23 @@ impl<'a> Search<'a> {
             }
         }
     }
+
+    /// Whether a call writes the address of new memory to its first argument.
+    fn fills(&self, call: &Call) -> bool {
+        let Operand::Function(callee) = call.callee else { return false };
+        Effect::of(&self.facts.functions[callee as usize].name) == Effect::FreshAtFirst
+    }
+
+    /// The arguments that a call keeps.
+    fn kept<T: Copy>(
+        &self,
+        callee: Option<FunctionId>,
+        arguments: &[T],
+    ) -> impl Iterator<Item = T> {
+        let count = arguments.len();
+        let keeps = move |&(n, _): &(usize, &T)| self.private.keeps(self.facts, callee, count, n);
+        arguments.iter().enumerate().filter(keeps).map(|(_, argument)| *argument)
+    }
 }
 
 /// What happens to new memory at a point, in this order.
@@ -181,10 +223,14 @@ struct Body<'a> {
     points_to: &'a PointsTo<'a>,
     /// By slot that holds its address first: what it is called here.
     made: BTreeMap<Slot, usize>,
-    /// What computes a slot of others.
-    pure: HashMap<Slot, &'a Step>,
-    /// By block, in the order of the points.
-    events: Vec<Vec<(Point, Event, usize)>>,
+    /// What computes a slot of another one.
+    offsets: Offsets,
+    /// What is one of several values where ways meet.
+    merges: HashMap<Slot, &'a [(BlockId, Value)]>,
+    /// By block and memory, in the order of the points.
+    events: BTreeSet<(usize, usize, Point, Event)>,
+    /// By memory: whether it is published anywhere.
+    told: Vec<bool>,
     /// By block: which memory may be published at its beginning.
     published: Vec<Option<Vec<bool>>>,
 }
@@ -192,122 +238,121 @@ struct Body<'a> {
 impl<'a> Body<'a> {
     fn of(search: &Search<'a>, function: FunctionId, made: BTreeMap<Slot, Option<Point>>) -> Self {
         let flow = &search.flows[function as usize];
-        let mut pure = HashMap::new();
-        for step in flow.blocks.iter().flat_map(|block| &block.steps) {
-            if let Step::Same(slot, _) | Step::Narrow(slot, ..) | Step::Offset(slot, ..) = step {
-                pure.insert(*slot, step);
-            }
-        }
         let slots: Vec<(Slot, Option<Point>)> = made.into_iter().collect();
+        let merges = flow.blocks.iter().flat_map(|block| &block.merges);
         let mut body = Self {
             function,
             flow,
             points_to: search.points_to,
             made: slots.iter().enumerate().map(|(number, (slot, _))| (*slot, number)).collect(),
-            pure,
-            events: vec![Vec::new(); flow.blocks.len()],
+            offsets: offsets(flow),
+            merges: merges.map(|(slot, values)| (*slot, &values[..])).collect(),
+            events: BTreeSet::new(),
+            told: vec![false; slots.len()],
             published: vec![None; flow.blocks.len()],
         };
-        let acts = search.facts.functions[function as usize].body.iter().flat_map(|b| &b.acts);
-        let acts: Vec<&Act> = acts.collect();
-        let computing = computing(&acts);
-        for (number, &(slot, _)) in slots.iter().enumerate() {
-            if !body.publish(search, &acts, &computed(&computing, slot), number) {
-                body.made.remove(&slot);
+        for number in body.publish(search) {
+            body.made.remove(&slots[number].0);
+        }
+        let mut at: HashMap<Point, Vec<usize>> = HashMap::new();
+        for (number, &(_, point)) in slots.iter().enumerate() {
+            if let Some(point) = point {
+                at.entry(point).or_default().push(number);
             }
         }
-        let at: HashMap<Point, Vec<usize>> =
-            slots.iter().enumerate().fold(HashMap::new(), |mut at, (number, (_, point))| {
-                if let Some(point) = point {
-                    at.entry(*point).or_insert_with(Vec::new).push(number);
-                }
-                at
-            });
         for (block, it) in flow.blocks.iter().enumerate() {
             for point in it.steps.iter().filter_map(point_of) {
                 let made = at.get(&point).into_iter().flatten();
-                body.events[block].extend(made.map(|&number| (point, Event::Made, number)));
+                body.events.extend(made.map(|&number| (block, number, point, Event::Made)));
             }
         }
         if search.flaw == Some(Flaw::NothingIsPublished) {
-            body.events.iter_mut().for_each(|events| events.retain(|e| e.1 == Event::Made));
+            body.events.retain(|event| event.3 == Event::Made);
         }
-        body.events.iter_mut().for_each(|events| events.sort_unstable());
+        for event in body.events.iter().filter(|event| event.3 == Event::Published) {
+            body.told[event.1] = true;
+        }
         body.solve(slots.len());
         body
     }
 
-    /// Where some memory is published; whether all such points are known.
-    fn publish(
-        &mut self,
-        search: &Search<'_>,
-        acts: &[&Act],
-        addresses: &BTreeSet<Slot>,
-        number: usize,
-    ) -> bool {
-        let is_it =
-            |operand: &Operand| matches!(operand, Operand::Slot(s) if addresses.contains(s));
-        let mut expected = 0;
-        for act in acts {
-            expected += match act {
+    /// Finds where memory is published. Gives that of which some such points are not known.
+    fn publish(&mut self, search: &Search<'_>) -> BTreeSet<usize> {
+        let body = &search.facts.functions[self.function as usize].body;
+        let acts = || body.iter().flat_map(|body| &body.acts);
+        let computed = Computed::of(acts());
+        let mut holds: HashMap<Slot, Vec<usize>> = HashMap::new();
+        for (&slot, &number) in &self.made {
+            for slot in computed.from(slot) {
+                holds.entry(slot).or_default().push(number);
+            }
+        }
+        let in_slot = |slot: Slot| holds.get(&slot).into_iter().flatten().copied();
+        let in_operand = |operand: Operand| {
+            let slot = match operand {
+                Operand::Slot(slot) => Some(slot),
+                _ => None,
+            };
+            slot.into_iter().flat_map(in_slot)
+        };
+        let in_value = |value: Value| {
+            let slot = match value {
+                Value::Slot(slot) => Some(slot),
+                _ => None,
+            };
+            slot.into_iter().flat_map(in_slot)
+        };
+        // By memory: how often the acts publish it, less how often the steps do.
+        let mut missing = vec![0_isize; self.told.len()];
+        let mut unknown = BTreeSet::new();
+        for act in acts() {
+            match act {
                 Act::Store { parts, .. } => {
-                    parts.iter().filter(|part| is_it(&part.operand)).count()
+                    let stored = parts.iter().flat_map(|part| in_operand(part.operand));
+                    stored.for_each(|number| missing[number] += 1);
                 }
                 Act::Call(call) => {
-                    if is_it(&call.callee) {
-                        return false;
-                    }
+                    unknown.extend(in_operand(call.callee));
                     let callee = match call.callee {
                         Operand::Function(callee) => Some(callee),
                         _ => None,
                     };
-                    let count = call.arguments.len();
-                    let kept = |&n: &usize| {
-                        is_it(&call.arguments[n])
-                            && search.private.keeps(search.facts, callee, count, n)
-                    };
-                    (0..count).filter(kept).count()
+                    let kept = search.kept(callee, &call.arguments).flat_map(in_operand);
+                    kept.for_each(|number| missing[number] += 1);
                 }
-                Act::Escape(operand) if is_it(operand) => return false,
-                _ => 0,
-            };
+                Act::Escape(operand) => unknown.extend(in_operand(*operand)),
+                _ => {}
+            }
         }
-        let is_it = |value: &Value| matches!(value, Value::Slot(s) if addresses.contains(s));
-        let mut found = 0;
+        let mut published = |block: usize, point: Point, number: usize| {
+            missing[number] -= 1;
+            self.events.insert((block, number, point, Event::Published));
+        };
         for (block, it) in self.flow.blocks.iter().enumerate() {
             for step in &it.steps {
-                let (count, point) = match step {
+                match step {
                     Step::Store { parts, point: Some(point), .. } => {
-                        (parts.iter().filter(|part| is_it(&part.value)).count(), *point)
+                        let stored = parts.iter().flat_map(|part| in_value(part.value));
+                        stored.for_each(|number| published(block, *point, number));
                     }
                     Step::Call(call) => {
                         let callee = match call.callee {
                             Value::Function(callee) => Some(callee),
                             _ => None,
                         };
-                        let count = call.arguments.len();
-                        let kept = |&n: &usize| {
-                            is_it(&call.arguments[n])
-                                && search.private.keeps(search.facts, callee, count, n)
-                        };
-                        ((0..count).filter(kept).count(), call.point)
+                        let kept = search.kept(callee, &call.arguments).flat_map(in_value);
+                        kept.for_each(|number| published(block, call.point, number));
                     }
-                    _ => continue,
-                };
-                if count > 0 {
-                    found += count;
-                    self.events[block].push((point, Event::Published, number));
+                    _ => {}
                 }
             }
         }
         for stored in search.stored.get(&self.function).into_iter().flatten() {
-            let count = stored.values.iter().flatten().filter(|s| addresses.contains(s)).count();
-            if count > 0 {
-                found += count;
-                self.events[stored.block as usize].push((stored.point, Event::Published, number));
-            }
+            let slots = stored.values.iter().flatten().flat_map(|&slot| in_slot(slot));
+            slots.for_each(|number| published(stored.block as usize, stored.point, number));
         }
-        found == expected
+        unknown.extend((0..missing.len()).filter(|&number| missing[number] != 0));
+        unknown
     }
 
     /// Which memory may be published at the beginning of each block.
@@ -319,7 +364,9 @@ impl<'a> Body<'a> {
         }
         while let Some(block) = open.pop() {
             let Some(mut state) = self.published[block as usize].clone() else { continue };
-            for &(_, event, number) in &self.events[block as usize] {
+            let beginning = |block| (block as usize, 0, 0, Event::Published);
+            let here = self.events.range(beginning(block)..beginning(block + 1));
+            for &(_, number, _, event) in here {
                 state[number] = event == Event::Published;
             }
             for next in self.flow.blocks[block as usize].end.successors() {
@@ -347,10 +394,11 @@ impl<'a> Body<'a> {
     /// Whether some memory is private before a point of a block; `None`: at its end.
     fn is_private(&self, block: usize, point: Option<Point>, number: usize) -> bool {
         let Some(published) = &self.published[block] else { return false };
-        let before =
-            self.events[block].iter().take_while(|event| point.is_none_or(|p| event.0 < p));
-        let last = before.filter(|event| event.2 == number).last();
-        last.map_or(!published[number], |event| event.1 == Event::Made)
+        let end = point.map_or((block, number + 1, 0, Event::Published), |point| {
+            (block, number, point, Event::Published)
+        });
+        let last = self.events.range((block, number, 0, Event::Published)..end).next_back();
+        last.map_or(!published[number], |event| event.3 == Event::Made)
     }
 
     /// Whether an address at a point of a block (`None`: at its end) is surely in memory that is private there, or in none.
@@ -367,18 +415,13 @@ impl<'a> Body<'a> {
         let Value::Slot(slot) = value else { return matches!(value, Value::Number(_)) };
         if let Some(&memory) = self.made.get(&slot) {
             walk.made = true;
-            let is_told =
-                |event: &(Point, Event, usize)| event.1 == Event::Published && event.2 == memory;
             return self.is_private(block, point, memory)
-                && (walk.merged.is_empty() || !self.events.iter().flatten().any(is_told));
+                && (walk.merged.is_empty() || !self.told[memory]);
         }
-        if let Some(Step::Same(_, from) | Step::Narrow(_, from, 64..) | Step::Offset(_, from, _)) =
-            self.pure.get(&slot)
-        {
-            return self.is_in_private(block, point, *from, walk);
+        if let Some(&(from, _)) = self.offsets.get(&slot) {
+            return self.is_in_private(block, point, from, walk);
         }
-        let mut merges = self.flow.blocks.iter().flat_map(|block| &block.merges);
-        if let Some((_, values)) = merges.find(|(merge, _)| *merge == slot) {
+        if let Some(values) = self.merges.get(&slot) {
             return !walk.merged.insert(slot)
                 || values.iter().all(|(_, v)| self.is_in_private(block, point, *v, walk));
         }
@@ -386,13 +429,25 @@ impl<'a> Body<'a> {
         places.is_some_and(|places| places.is_empty())
     }
 
-    fn accesses(&self, found: &mut HashSet<(Point, usize)>) {
+    /// Finds accesses to memory that nobody was told of, and calls that get such memory.
+    fn find(&self, found: &mut Fresh) {
+        let is_private = |block: usize, point: Point, address: Value| {
+            let mut walk = Walk::default();
+            self.is_in_private(block, Some(point), address, &mut walk) && walk.made
+        };
         for (block, it) in self.flow.blocks.iter().enumerate() {
             for step in &it.steps {
                 for (point, number, address) in crate::locksets::accesses(step) {
-                    let mut walk = Walk::default();
-                    if self.is_in_private(block, Some(point), address, &mut walk) && walk.made {
-                        found.insert((point, number));
+                    if is_private(block, point, address) {
+                        found.accesses.insert((point, number));
+                    }
+                }
+                let Step::Call(call) = step else { continue };
+                for (number, &argument) in call.arguments.iter().enumerate() {
+                    // Before it, and behind it.
+                    let points = [call.point, call.point + 1];
+                    if points.into_iter().all(|point| is_private(block, point, argument)) {
+                        found.calls.insert((call.point, number));
                     }
                 }
             }
@@ -415,38 +470,4 @@ impl<'a> Body<'a> {
         }
         given.unwrap_or_default()
     }
-}
-
-fn point_of(step: &Step) -> Option<Point> {
-    match step {
-        Step::Load { point, .. } | Step::Store { point, .. } => *point,
-        Step::Copy { point, .. } | Step::Synchronise { point, .. } => Some(*point),
-        Step::Call(call) => Some(call.point),
-        _ => None,
-    }
-}
-
-/// By slot, what may be computed of an address in it.
-fn computing(acts: &[&Act]) -> HashMap<Slot, Vec<Slot>> {
-    let mut all: HashMap<Slot, Vec<Slot>> = HashMap::new();
-    for act in acts {
-        if let Act::Copy { result, from: Operand::Slot(from) }
-        | Act::Offset { result, from: Operand::Slot(from), .. }
-        | Act::OfSide { result, from, .. } = act
-        {
-            all.entry(*from).or_default().push(*result);
-        }
-    }
-    all
-}
-
-/// The slots that may hold an address that is computed of what is in one.
-fn computed(computing: &HashMap<Slot, Vec<Slot>>, root: Slot) -> BTreeSet<Slot> {
-    let mut all = BTreeSet::from([root]);
-    let mut open = vec![root];
-    while let Some(slot) = open.pop() {
-        let next = computing.get(&slot).into_iter().flatten();
-        open.extend(next.copied().filter(|&next| all.insert(next)));
-    }
-    all
 }

@@ -2,7 +2,8 @@
 //!
 //! An object is looked at if several threads can reach it ([`crate::sharing`]) and all that accesses it is known: what harnesses do behind a test is not, so
 //! nothing is said of std's own variables in tests, and of what they lead to. Of its accesses count those that others may see: not
-//! those in a program of one thread ([`alone`]), nor those to memory that was told to nobody yet ([`fresh`]). The locks that are surely held
+//! those in a program of one thread ([`alone`]), nor those to memory that was told to nobody yet ([`fresh`]), nor those by who dropped the last reference. Callers are
+//! told apart by the object whose address they pass ([`passed`]). The locks that are surely held
 //! ([`crate::locksets`]) have names relative to what is accessed, which become names relative to the object ([`places`]): what is `At(0)` in an object is the lock at the beginning
 //! of whichever block it is. Bytes are *locked* if one lock is held at all of those accesses, alone at those that write; and *unwritten* if
 //! none of them writes. Everything else, atomic variables and what functions outside of the program access included, is shared.
@@ -13,6 +14,7 @@ mod alone;
 mod classes;
 mod fresh;
 mod outside;
+mod passed;
 mod places;
 
 pub use classes::{Act, Class, Guard};
@@ -28,7 +30,9 @@ use alone::Alone;
 use classes::{Classes, Use};
 use fresh::Fresh;
 use lockred_trace::plan::Flaw;
-use places::{Place, Places};
+pub use passed::drops_last;
+use passed::{Passed, PassedTo};
+use places::Place;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A plain access, or an atomic operation.
@@ -57,8 +61,12 @@ pub enum Protected {
     Unpublished,
     /// All of what it touches is protected by this lock.
     By(Lock),
+    /// All of what it touches is protected by some lock, which has no one name at the access.
+    BySome,
     /// Nobody writes what it touches.
     Unwritten,
+    /// Nobody else has what it touches: not yet, or not any more.
+    Owned,
 }
 
 /// What is known of a program.
@@ -94,7 +102,25 @@ pub struct Protection {
 impl Protection {
     /// Analyses a program; `None` where something that it accesses is not known. O(accesses · objects of each), but for objects that are accessed often.
     pub fn of(input: &Input<'_>) -> Option<Self> {
-        let mut search = Search::of(input);
+        let foreign = foreign(input);
+        let points_to = &input.sharing.points_to;
+        let others = input.locksets.called_by_others();
+        let alone = Alone::of(input.facts, input.flows, points_to, input.begins, others);
+        let fresh = Fresh::of(input);
+        let is_looked_at = |object: ObjectId| {
+            input.sharing.is_shared(object) && is_looked_at(input, &foreign, object)
+        };
+        let mut search = Search {
+            input,
+            alone: &alone,
+            fresh: &fresh,
+            passed: PassedTo::of(input, &alone, &fresh, &is_looked_at),
+            held: input.locksets.accesses().map(|(p, number, held)| ((p, number), held)).collect(),
+            foreign: &foreign,
+            uses: BTreeMap::new(),
+            plain: Vec::new(),
+            unpublished: Vec::new(),
+        };
         for access in input.accesses {
             search.access(access)?;
         }
@@ -136,36 +162,75 @@ impl Protection {
 
     /// What is known of one access, by all that it may touch.
     fn protected(&self, search: &Search<'_>, access: &Plain) -> Option<Protected> {
-        let mut locks = access.held.clone();
-        let mut unwritten = true;
-        let mut shared = false;
-        for place in &access.places {
+        let mut named: Option<BTreeSet<Lock>> = None;
+        let (mut unwritten, mut constant, mut locked, mut owned) = (true, false, true, false);
+        for (place, guards) in &access.places {
             if !search.input.sharing.is_shared(place.object) {
                 continue;
             }
             if search.input.sharing.is_constant(place.object) {
-                locks.clear();
+                constant = true;
                 continue;
             }
-            if !search.is_looked_at(place.object) {
+            if !is_looked_at(search.input, search.foreign, place.object) {
                 return None;
             }
-            shared = true;
+            let Some(guards) = guards else {
+                owned = true;
+                continue;
+            };
+            let mut guards = guards.clone();
             let classes = self.objects.get(&place.object)?;
             for (start, end, behind) in search.ranges(*place, access.size) {
                 for class in classes.between(start, end) {
                     unwritten &= class.is_read_only();
-                    locks.retain(|&lock, _| {
-                        search
-                            .guard(lock, *place, access.size)
-                            .is_some_and(|g| class.guards().any(|c| c == g.further(behind)))
-                    });
+                    guards.retain(|guard| class.guards().any(|c| c == guard.further(behind)));
                 }
             }
+            locked &= !guards.is_empty();
+            let here = guards.iter().filter_map(|guard| match *guard {
+                Guard::Global(id, bytes) => Some(Lock::Global(id, bytes)),
+                Guard::At(at) => place.offset.map(|offset| Lock::Near(at - offset as i64)),
+            });
+            let here: BTreeSet<Lock> = here.collect();
+            named = Some(match named {
+                None => here,
+                Some(named) => named.intersection(&here).copied().collect(),
+            });
         }
-        let by = locks.keys().next().map(|&lock| Protected::By(lock));
-        by.or_else(|| unwritten.then_some(Protected::Unwritten)).filter(|_| shared)
+        let Some(named) = named else { return (owned && !constant).then_some(Protected::Owned) };
+        if owned {
+            // Others may access that, under other locks, or write it.
+            return None;
+        }
+        match named.first() {
+            Some(&lock) if !constant => Some(Protected::By(lock)),
+            _ if locked && !constant => Some(Protected::BySome),
+            _ => unwritten.then_some(Protected::Unwritten),
+        }
     }
+}
+
+/// Objects that are accessed by those who are not known.
+fn foreign(input: &Input<'_>) -> BTreeSet<ObjectId> {
+    let points_to = &input.sharing.points_to;
+    let mut foreign = points_to.foreign();
+    foreign.extend(points_to.in_the_library());
+    foreign.extend(of_the_harness(input));
+    points_to.reached_from(foreign)
+}
+
+/// Whether all that accesses an object is known.
+fn is_looked_at(input: &Input<'_>, foreign: &BTreeSet<ObjectId>, object: ObjectId) -> bool {
+    let has_one = match input.sharing.points_to.kind(object) {
+        Kind::Variable(..) | Kind::Heap(..) => true,
+        Kind::Global(id) => {
+            let global = &input.facts.globals[id as usize];
+            !global.is_constant && !global.is_thread_local && !global.is_foreign
+        }
+        _ => false,
+    };
+    has_one && !foreign.contains(&object)
 }
 
 /// Variables of std's that a harness may access behind a test: what it does there is not looked at.
@@ -183,72 +248,25 @@ fn of_the_harness(input: &Input<'_>) -> Vec<ObjectId> {
 struct Plain {
     point: Point,
     number: usize,
-    places: Vec<Place>,
+    /// Where it goes, and which locks protect it there; `None`: whoever makes it has the object alone.
+    places: Vec<(Place, Option<BTreeSet<Guard>>)>,
     size: Option<u64>,
-    held: Held,
 }
 
 struct Search<'a> {
     input: &'a Input<'a>,
-    alone: Alone,
-    fresh: Fresh,
+    alone: &'a Alone,
+    fresh: &'a Fresh,
+    passed: PassedTo<'a>,
     held: HashMap<(Point, usize), &'a Held>,
-    places: HashMap<FunctionId, Places<'a>>,
     /// Objects that are accessed by those who are not known.
-    foreign: BTreeSet<ObjectId>,
+    foreign: &'a BTreeSet<ObjectId>,
     uses: BTreeMap<ObjectId, Vec<Use>>,
     plain: Vec<Plain>,
     unpublished: Vec<(Point, usize)>,
 }
 
-impl<'a> Search<'a> {
-    fn of(input: &'a Input<'a>) -> Self {
-        let points_to = &input.sharing.points_to;
-        let mut foreign = points_to.foreign();
-        foreign.extend(points_to.in_the_library());
-        foreign.extend(of_the_harness(input));
-        let foreign = points_to.reached_from(foreign);
-        let held = input.locksets.accesses();
-        Self {
-            input,
-            alone: Alone::of(input.facts, input.flows, points_to, input.begins),
-            fresh: Fresh::of(input),
-            held: held.map(|(point, number, held)| ((point, number), held)).collect(),
-            places: HashMap::new(),
-            foreign,
-            uses: BTreeMap::new(),
-            plain: Vec::new(),
-            unpublished: Vec::new(),
-        }
-    }
-
-    /// Whether all that accesses an object is known.
-    fn is_looked_at(&self, object: ObjectId) -> bool {
-        let has_one = match self.input.sharing.points_to.kind(object) {
-            Kind::Variable(..) | Kind::Heap(..) => true,
-            Kind::Global(id) => {
-                let global = &self.input.facts.globals[id as usize];
-                !global.is_constant && !global.is_thread_local && !global.is_foreign
-            }
-            _ => false,
-        };
-        has_one && !self.foreign.contains(&object)
-    }
-
-    /// Where an operand of a function may be; nothing if only those who are not known have it. `None`: nobody has asked.
-    fn places(&mut self, function: FunctionId, address: Operand) -> Option<Vec<Place>> {
-        let Input { facts, flows, sharing, .. } = *self.input;
-        let points_to = &sharing.points_to;
-        let places = self
-            .places
-            .entry(function)
-            .or_insert_with(|| Places::of(facts, &flows[function as usize], points_to, function));
-        match (places.at(address), address) {
-            (None, Operand::Slot(slot)) if points_to.is_unknown(function, slot) => Some(Vec::new()),
-            (places, _) => places,
-        }
-    }
-
+impl Search<'_> {
     /// The bytes of an object or element that an access touches; each range with how many bytes its beginning is from that of the element before.
     fn ranges(&self, place: Place, size: Option<u64>) -> Vec<(u64, u64, i64)> {
         let (_, stride) = self.input.sharing.points_to.extent(place.object);
@@ -272,14 +290,20 @@ impl<'a> Search<'a> {
         match lock {
             Lock::Global(id, bytes) => Some(Guard::Global(id, bytes)),
             Lock::Near(bytes) => {
-                let (_, stride) = self.input.sharing.points_to.extent(place.object);
-                let stride = u64::from(stride);
-                let one = |offset: &u64| {
-                    stride == 0 || size.is_some_and(|size| size < stride || offset + size <= stride)
-                };
-                place.offset.filter(one).map(|offset| Guard::At(offset as i64 + bytes))
+                let offset = place.offset.filter(|_| self.is_in_one(place, size));
+                offset.map(|offset| Guard::At(offset as i64 + bytes))
             }
         }
+    }
+
+    /// Whether what an access touches is in one object, or in one element and perhaps the next one.
+    fn is_in_one(&self, place: Place, size: Option<u64>) -> bool {
+        let (_, stride) = self.input.sharing.points_to.extent(place.object);
+        let stride = u64::from(stride);
+        stride == 0
+            || place.offset.is_some_and(|offset| {
+                size.is_some_and(|size| size < stride || offset + size <= stride)
+            })
     }
 
     /// An access counts, as far as others may see it.
@@ -288,7 +312,8 @@ impl<'a> Search<'a> {
         if !points_to.is_reached(access.function) {
             return Some(());
         }
-        let places = self.places(access.function, access.address?)?;
+        let address = access.address?;
+        let places = self.passed.places(access.function, address)?;
         let key = (access.point, access.number);
         let is_plain = access.act != Act::Other;
         let alone = self.alone.at(access.function, access.block, access.point)
@@ -300,24 +325,47 @@ impl<'a> Search<'a> {
             return Some(());
         }
         let held = self.held.get(&key).filter(|_| is_plain).map(|&held| held.clone());
-        let mut held = held.unwrap_or_default();
-        held.retain(|_, shared| access.act == Act::Reads || !*shared);
-        let counts = self.input.flaw != Some(Flaw::BareAccessesDoNotCount) || !held.is_empty();
-        for &place in places.iter().filter(|_| counts) {
-            if self.input.sharing.is_shared(place.object) && self.is_looked_at(place.object) {
-                let near: BTreeSet<Guard> =
-                    held.keys().filter_map(|&lock| self.guard(lock, place, access.size)).collect();
+        let held = held.unwrap_or_default();
+        let protects = |shared: bool| access.act == Act::Reads || !shared;
+        let mut all = Vec::new();
+        for &place in places.iter() {
+            if !self.input.sharing.is_shared(place.object)
+                || !is_looked_at(self.input, self.foreign, place.object)
+            {
+                all.push((place, Some(BTreeSet::new())));
+                continue;
+            }
+            let own = held.iter().filter(|(_, shared)| protects(**shared));
+            let mut guards: BTreeSet<Guard> =
+                own.filter_map(|(&lock, _)| self.guard(lock, place, access.size)).collect();
+            let Access { function, point, .. } = *access;
+            match self.passed.inherited(function, point, address, place.object) {
+                Some(Passed::Owned) => {
+                    all.push((place, None));
+                    continue;
+                }
+                Some(Passed::Under(locks)) if is_plain => {
+                    let one = self.is_in_one(place, access.size);
+                    let locks = locks.into_iter().filter(|(guard, shared)| {
+                        protects(*shared) && (one || matches!(guard, Guard::Global(..)))
+                    });
+                    guards.extend(locks.map(|(guard, _)| guard));
+                }
+                _ => {}
+            }
+            if self.input.flaw != Some(Flaw::BareAccessesDoNotCount) || !guards.is_empty() {
                 for (start, end, behind) in self.ranges(place, access.size) {
-                    let guards = near.iter().map(|guard| guard.further(behind)).collect();
+                    let guards = guards.iter().map(|guard| guard.further(behind)).collect();
                     let uses = self.uses.entry(place.object).or_default();
                     let by = (access.function, is_plain.then_some(access.point));
                     uses.push(Use { start, end, act: access.act, guards, by });
                 }
             }
+            all.push((place, Some(guards)));
         }
         if is_plain {
             let Access { point, number, size, .. } = *access;
-            self.plain.push(Plain { point, number, places, size, held });
+            self.plain.push(Plain { point, number, places: all, size });
         }
         Some(())
     }
@@ -352,10 +400,10 @@ impl<'a> Search<'a> {
         call: &Call,
         accessed: &outside::Accessed,
     ) -> Option<()> {
-        let at = match (self.places(function, accessed.argument), call.callee) {
+        let at = match (self.passed.places(function, accessed.argument), call.callee) {
             (Some(places), _) => places,
             // Of what a function outside gets, only numbers are not asked for.
-            (None, Value::Function(_)) => Vec::new(),
+            (None, Value::Function(_)) => [].into(),
             (None, _) => return None,
         };
         let objects: Vec<ObjectId> = at.iter().map(|place| place.object).collect();
@@ -364,7 +412,7 @@ impl<'a> Search<'a> {
                 let all = self.ranges(place, accessed.size).into_iter();
                 all.map(move |(start, end, _)| (place.object, start, end))
             };
-            at.into_iter().flat_map(ranges).collect()
+            at.iter().copied().flat_map(ranges).collect()
         } else if accessed.further {
             let all = self.input.sharing.points_to.reached_from(objects);
             all.into_iter().map(|object| (object, 0, u64::MAX)).collect()
@@ -372,7 +420,7 @@ impl<'a> Search<'a> {
             objects.into_iter().map(|object| (object, 0, u64::MAX)).collect()
         };
         for (object, start, end) in ranges {
-            if self.is_looked_at(object) {
+            if is_looked_at(self.input, self.foreign, object) {
                 let (guards, by) = (BTreeSet::new(), (function, None));
                 let used = Use { start, end, act: Act::Other, guards, by };
                 self.uses.entry(object).or_default().push(used);

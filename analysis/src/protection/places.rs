@@ -17,13 +17,26 @@ pub struct Place {
     pub offset: Option<u64>,
 }
 
+/// By slot: the address that it is so many bytes behind.
+pub type Offsets = HashMap<Slot, (Value, i64)>;
+
+/// What a function computes so. O(steps).
+pub fn offsets(flow: &Flow) -> Offsets {
+    let steps = flow.blocks.iter().flat_map(|block| &block.steps);
+    let offset = |step: &Step| match *step {
+        Step::Same(slot, from) | Step::Narrow(slot, from, 64..) => Some((slot, (from, 0))),
+        Step::Offset(slot, from, bytes) => Some((slot, (from, bytes))),
+        _ => None,
+    };
+    steps.filter_map(offset).collect()
+}
+
 /// See the module: of one function.
 pub struct Places<'a> {
     facts: &'a Facts,
     points_to: &'a PointsTo<'a>,
     function: FunctionId,
-    /// By slot: the address that it is so many bytes behind.
-    offsets: HashMap<Slot, (Value, i64)>,
+    offsets: Offsets,
 }
 
 impl<'a> Places<'a> {
@@ -34,19 +47,12 @@ impl<'a> Places<'a> {
         points_to: &'a PointsTo<'a>,
         function: FunctionId,
     ) -> Self {
-        let mut offsets = HashMap::new();
-        for step in flow.blocks.iter().flat_map(|block| &block.steps) {
-            match step {
-                Step::Same(slot, from) | Step::Narrow(slot, from, 64..) => {
-                    offsets.insert(*slot, (*from, 0));
-                }
-                Step::Offset(slot, from, bytes) => {
-                    offsets.insert(*slot, (*from, *bytes));
-                }
-                _ => {}
-            }
-        }
-        Self { facts, points_to, function, offsets }
+        Self { facts, points_to, function, offsets: offsets(flow) }
+    }
+
+    /// What the function computes of other addresses.
+    pub const fn offsets(&self) -> &Offsets {
+        &self.offsets
     }
 
     /// Where an address may be; `None` if nothing is known of it.

@@ -240,3 +240,31 @@ fn the_address_of_the_lock_is_told() {
     let whole = whole_of(&text, Program { rules, ..Program::default() });
     assert!(whole.contains(", i64 -8"), "{whole}");
 }
+
+#[test]
+fn what_is_read_from_a_variable_again_is_the_same_address() {
+    let fill = "call void @fill(ptr %v)";
+    let twice = |between: &str| {
+        let text = format!(
+            r#"%v = alloca ptr
+            {fill}
+            %one = load ptr, ptr %v
+            call void @"parking_lot::raw_mutex::RawMutex::lock"(ptr %one)
+            {between}
+            %other = load ptr, ptr %v
+            %d = getelementptr i8, ptr %other, i64 8
+            store i64 77, ptr %d
+            ret void"#
+        );
+        let fills = "@any = global ptr null
+            define internal void @fill(ptr %v) noinline {
+            %p = load ptr, ptr @any
+            store ptr %p, ptr %v
+            ret void }";
+        told(None, &format!("{}\n{fills}", body(&text))).len()
+    };
+    assert_eq!(twice(""), 1);
+    assert_eq!(twice(fill), 0);
+    assert_eq!(twice("store ptr %m, ptr %v"), 0);
+    assert_eq!(twice("%byte = getelementptr i8, ptr %v, i64 3\n store i8 1, ptr %byte"), 0);
+}

@@ -181,3 +181,119 @@ fn errors_that_tests_ask_for_are_made() {
     assert_eq!(claimed(None, &text).0, Reason::Shared);
     assert_eq!(claimed(Some(Flaw::BareAccessesDoNotCount), &text).0, Reason::Locked);
 }
+
+/// The claim of the same program with a function that is passed addresses.
+fn through(function: &str, thread: &str, main: &str) -> Reason {
+    flawed(None, function, thread, main)
+}
+
+fn flawed(flaw: Option<Flaw>, function: &str, thread: &str, main: &str) -> Reason {
+    let slow = "_ZN5alloc4sync16Arc$LT$T$C$A$GT$9drop_slow17h0123456789abcdefE";
+    let text =
+        program(thread, main).replace("DROP_SLOW", slow) + &function.replace("DROP_SLOW", slow);
+    claimed(flaw, &text).0
+}
+
+/// It accesses what it is passed.
+const TO: &str = "define internal void @set(ptr %at) noinline {
+    store i64 77, ptr %at
+    ret void }";
+const PASS: &str = "call void @set(ptr %data)";
+
+#[test]
+fn callers_are_told_apart_by_the_object_that_they_pass() {
+    let locked = format!("{LOCK}\n {PASS}\n {UNLOCK}");
+    let read = format!("{LOCK}\n %n = load i64, ptr %data\n {UNLOCK}");
+    assert_eq!(through(TO, &locked, &read), Reason::Locked);
+    // Whoever passes memory of its own needs no lock.
+    let own = format!("%own = alloca i64\n call void @set(ptr %own)\n {read}");
+    assert_eq!(through(TO, &locked, &own), Reason::Locked);
+    // One does without.
+    assert_eq!(through(TO, &locked, PASS), Reason::Shared);
+    let flaw = Some(Flaw::BareCallersDoNotCount);
+    assert_eq!(flawed(flaw, TO, &locked, PASS), Reason::Locked);
+    // Through another function, which may be called by others, too.
+    let more = "define internal void @more(ptr %p) noinline {
+        %inside = getelementptr i8, ptr %p, i64 -8
+        %at = getelementptr i8, ptr %inside, i64 8
+        call void @set(ptr %at)
+        ret void }";
+    let more = |rest: &str| format!("{more}\n {rest}\n {TO}");
+    let through_more = locked.replace("@set", "@more");
+    assert_eq!(through(&more(""), &through_more, &locked), Reason::Locked);
+    assert_eq!(through(&more(""), &through_more, PASS), Reason::Shared);
+    assert_eq!(through(&more(""), &locked, &PASS.replace("@set", "@more")), Reason::Shared);
+    let taken = "@table = global ptr @more";
+    assert_eq!(through(&more(taken), &through_more, &locked), Reason::Shared);
+    // It gives the lock back before.
+    let gives = format!(
+        "define internal void @set(ptr %at) noinline {{
+        %b = getelementptr i8, ptr %at, i64 -8
+        {UNLOCK}
+        store i64 77, ptr %at
+        ret void }}"
+    );
+    assert_eq!(through(&gives, &format!("{LOCK}\n {PASS}"), &read), Reason::Shared);
+    // Only readers may hold it with others; atomic operations are not made under locks.
+    assert_eq!(through(TO, &locked, "%n = atomicrmw add ptr %data, i64 1 seq_cst"), Reason::Shared);
+}
+
+#[test]
+fn locks_that_are_in_other_places_are_some_lock() {
+    let locked = format!("{LOCK}\n {PASS}\n {UNLOCK}");
+    let other = |lock: &str| {
+        let call = |name: &str| {
+            format!(r#"call void @"parking_lot::raw_mutex::RawMutex::{name}"(ptr {lock})"#)
+        };
+        let (lock, unlock) = (call("lock"), call("unlock"));
+        format!(
+            "%c = call ptr @make()
+            store ptr %c, ptr @place
+            %q = load ptr, ptr @place
+            %far = getelementptr i8, ptr %q, i64 32
+            {lock}
+            call void @set(ptr %q)
+            {unlock}"
+        )
+    };
+    assert_eq!(through(TO, &locked, &other("%far")), Reason::OneLock);
+    assert_eq!(through(TO, &locked, &other("@mutex")), Reason::OneLock);
+    let bare = other("%far") + "\n store i64 5, ptr %c";
+    assert_eq!(through(TO, &locked, &bare), Reason::Shared);
+}
+
+#[test]
+fn who_dropped_the_last_reference_has_the_block_alone() {
+    let slow = "define internal void @DROP_SLOW(ptr %arc) noinline {
+        %p = load ptr, ptr %arc
+        BODY
+        ret void }";
+    let slow = |body: &str| format!("{}\n {TO}", slow.replace("BODY", body));
+    let drops = "%arc = alloca ptr
+        store ptr %b, ptr %arc
+        call void @DROP_SLOW(ptr %arc)";
+    let drops_it = |lock: &str| format!("{lock}\n {drops}");
+    let locked = format!("{LOCK}\n store i64 6, ptr %data\n {UNLOCK}");
+    let pass = "%at = getelementptr i8, ptr %p, i64 8\n call void @set(ptr %at)";
+    assert_eq!(through(&slow(pass), &locked, &drops_it("")), Reason::Owned);
+    let by_another = slow(pass).replace("DROP_SLOW", "drop_slowly");
+    let drops_by_another = drops.replace("DROP_SLOW", "drop_slowly");
+    assert_eq!(through(&by_another, &locked, &drops_by_another), Reason::Shared);
+    // Who drops it does not count, beside others that hold the lock.
+    let locked = format!("{LOCK}\n {PASS}\n {UNLOCK}");
+    assert_eq!(through(&slow(pass), &locked, &drops_it("")), Reason::Locked);
+    assert_eq!(through(&slow(pass), PASS, &drops_it("")), Reason::Shared);
+    // What the block leads to may be anybody's.
+    let leads = "%next = getelementptr i8, ptr %p, i64 16
+        %at = load ptr, ptr %next
+        call void @set(ptr %at)";
+    let tells = format!(
+        "%next = getelementptr i8, ptr %b, i64 16
+        %other = call ptr @make()
+        store ptr %other, ptr %next
+        store ptr %other, ptr @place
+        {drops}"
+    );
+    let reads = "%o = load ptr, ptr @place\n %n = load i64, ptr %o";
+    assert_eq!(through(&slow(leads), reads, &tells), Reason::Shared);
+}

@@ -14,6 +14,7 @@
 //!                     access that comes next
 //! __lr_protected(addr: usize, size: usize, lock: usize)                the same builds: this lock protects what the access touches that was announced
 //!                     last
+//! __lr_ended(block: usize)                                              the same builds: the last reference to what is in this block was dropped
 //! __lr_fresh(addr: usize, size: usize)                                  the same builds: a stack variable begins to live
 //! __lr_atomic_load   (addr: usize, size: u32, order: u32, how: u32, site: u32) -> u64
 //! __lr_atomic_store  (addr: usize, value: u64, size: u32, order: u32, how: u32, site: u32)

@@ -77,6 +77,10 @@ pub enum Reason {
     Locked = 13,
     /// Nobody writes the memory since it was published.
     Unwritten = 14,
+    /// All accesses to the memory since it was published are made under one lock, which has no one name here.
+    OneLock = 15,
+    /// Nobody else has touched the memory yet, or the last reference to it was dropped.
+    Owned = 16,
 }
 
 /// What a rule promises of every execution, so that a run can refute it.
@@ -92,11 +96,15 @@ pub enum Claim {
     Locked,
     /// Since two threads have touched the memory, nobody writes it.
     Settled,
+    /// Since two threads have touched the memory, some lock is held at all accesses.
+    OneLock,
+    /// No other thread has touched the memory since it began to live, or the last reference to its block was dropped.
+    Owned,
 }
 
 impl Reason {
     /// All of them, by code.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 17] = [
         Self::Constant,
         Self::Invariant,
         Self::Stack,
@@ -112,6 +120,8 @@ impl Reason {
         Self::Unpublished,
         Self::Locked,
         Self::Unwritten,
+        Self::OneLock,
+        Self::Owned,
     ];
 
     /// The reason with this code.
@@ -125,7 +135,12 @@ impl Reason {
     pub const fn decision(self) -> Decision {
         match self {
             Self::Heap | Self::OwnMemory => Decision::Check,
-            Self::Shared | Self::Unpublished | Self::Locked | Self::Unwritten => Decision::Track,
+            Self::Shared
+            | Self::Unpublished
+            | Self::Locked
+            | Self::Unwritten
+            | Self::OneLock
+            | Self::Owned => Decision::Track,
             Self::Operation => Decision::Visible,
             _ => Decision::Skip,
         }
@@ -156,6 +171,8 @@ impl Reason {
             Self::Unpublished => "unpublished",
             Self::Locked => "locked",
             Self::Unwritten => "unwritten",
+            Self::OneLock => "one-lock",
+            Self::Owned => "owned",
         }
     }
 
@@ -210,6 +227,12 @@ impl Reason {
             Self::Unwritten => {
                 "threads share the memory, and nobody writes it since it was published"
             }
+            Self::OneLock => {
+                "threads share whatever the pointer points to, and all accesses to each since it was published are made under one lock, but not all of these locks lie so many bytes from it"
+            }
+            Self::Owned => {
+                "threads share the memory, but all who pass its address have it alone: there is one thread still, they have just made it, or they have dropped the last reference to it"
+            }
         }
     }
 
@@ -227,6 +250,8 @@ impl Reason {
             Self::Unpublished => Some(Claim::First),
             Self::Locked => Some(Claim::Locked),
             Self::Unwritten => Some(Claim::Settled),
+            Self::OneLock => Some(Claim::OneLock),
+            Self::Owned => Some(Claim::Owned),
             Self::Repeated | Self::Harness | Self::Shared | Self::Operation => None,
         }
     }
@@ -255,11 +280,15 @@ pub enum Flaw {
     ThreadsAreNotCreated,
     /// Accesses without a lock are those of the last owner, which do not count.
     BareAccessesDoNotCount,
+    /// Callers that hold no lock do not count.
+    BareCallersDoNotCount,
+    /// Whoever drops something drops the last reference to it.
+    DropsAreLast,
 }
 
 impl Flaw {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::StoresKeepNothing,
         Self::ParametersKeepNothing,
         Self::NoaliasIsPrivate,
@@ -270,6 +299,8 @@ impl Flaw {
         Self::NothingIsPublished,
         Self::ThreadsAreNotCreated,
         Self::BareAccessesDoNotCount,
+        Self::BareCallersDoNotCount,
+        Self::DropsAreLast,
     ];
 
     /// Its name.
@@ -286,6 +317,8 @@ impl Flaw {
             Self::NothingIsPublished => "nothing-is-published",
             Self::ThreadsAreNotCreated => "threads-are-not-created",
             Self::BareAccessesDoNotCount => "bare-accesses-do-not-count",
+            Self::BareCallersDoNotCount => "bare-callers-do-not-count",
+            Self::DropsAreLast => "drops-are-last",
         }
     }
 }
