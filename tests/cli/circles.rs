@@ -97,6 +97,6 @@ fn people_read_how_many_walks_were_made() {
     let arguments = ["check", "--lock-order", "kept_apart"];
     let _ = run(&fixture, &arguments).expect(0).says(&["1 execution, 104 walks"]);
     let output = run(&fixture, &["check", "--lock-order", "deadlocks"]).expect(1);
-    let output = output.says(&["confirmed: a schedule ends in this deadlock", " walk"]);
+    let output = output.says(&["confirmed: a schedule leads there", " walk"]);
     assert!(!output.stderr.contains("0 executions"), "{output}");
 }

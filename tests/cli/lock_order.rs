@@ -151,7 +151,7 @@ fn the_search_says_what_came_of_each_circle() {
         "a gate keeps the threads apart"
     );
     let human = run(&fixture, &["check", "--lock-order", "orders::opposite"]).expect(1);
-    let _ = human.says(&["circle: threads may wait for each other", "confirmed: a schedule ends"]);
+    let _ = human.says(&["circle: threads may wait for each other", "confirmed: a schedule leads there"]);
 }
 
 /// The statuses of circles that threads may wait in, each with whether it fails the check.

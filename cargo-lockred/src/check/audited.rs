@@ -5,7 +5,7 @@
 //! its package that were checked, if all their interleavings were covered; of accesses that is said only where a test was seen to make them to memory that threads share.
 
 use super::Target;
-use super::circles::Told;
+use super::came::{Status, Told, lines};
 use super::outcome::{Ended, Outcome};
 use crate::audit::human;
 use crate::audit::report::{Audit, Finding};
@@ -24,38 +24,6 @@ const VERSION: u32 = 1;
 
 /// Tests that are named for people.
 const MOST: usize = 3;
-
-/// What the search came to of a warning.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
-#[serde(rename_all = "kebab-case")]
-enum Status {
-    /// No schedule can show it.
-    Static,
-    /// No schedule has shown it, and there may be more of them.
-    NotReached,
-    /// No schedule of the tests shows it.
-    Excluded,
-    /// Threads acquire the locks so, in no schedule at once.
-    Nested,
-    /// A schedule shows it.
-    Confirmed,
-}
-
-impl Status {
-    const fn text(self) -> &'static str {
-        match self {
-            Self::Static => {
-                "not for schedules: it is about types and tasks, whatever tests do with them"
-            }
-            Self::NotReached => "not reached: no schedule that was run shows it",
-            Self::Excluded => {
-                "excluded: every interleaving of the tests that were checked was covered, and none shows it"
-            }
-            Self::Nested => "seen nested: threads acquire the locks so, but no schedule ends there",
-            Self::Confirmed => "confirmed: a schedule shows it",
-        }
-    }
-}
 
 /// What tests have shown of a warning.
 #[derive(Clone, Default)]
@@ -224,11 +192,7 @@ impl Evidence {
 
     /// Whether a report has it.
     fn is_in(&self, report: &Report) -> bool {
-        let places = report.places.iter();
-        let places =
-            places.filter(|place| place.role.is_some_and(|role| self.roles.contains(&role)));
-        let frames = places.flat_map(|place| &place.frames);
-        let lines: BTreeSet<Line> = frames.map(|frame| (frame.file.clone(), frame.line)).collect();
+        let lines = lines(report, self.roles);
         match self.all {
             true => self.lines.is_subset(&lines),
             false => !self.lines.is_disjoint(&lines),

@@ -5,6 +5,7 @@
 //! is denied: what a test shows that the baseline does not have, and what nothing but luck keeps threads from waiting in.
 
 use super::Target;
+use super::came::{Status, Told, lines};
 use super::outcome::{Ended, Outcome};
 use crate::error::Result;
 use crate::executable::sidecar;
@@ -19,33 +20,6 @@ use std::path::Path;
 
 /// Version of the JSON lines.
 const VERSION: u32 = 1;
-
-/// What the search came to of a circle.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
-#[serde(rename_all = "kebab-case")]
-pub enum Status {
-    /// No schedule led there, and there may be more of them.
-    NotReached,
-    /// No schedule of the tests leads there.
-    Excluded,
-    /// Threads acquire the locks so, in no schedule at once.
-    Nested,
-    /// A schedule ends in it.
-    Confirmed,
-}
-
-impl Status {
-    const fn text(self) -> &'static str {
-        match self {
-            Self::NotReached => "not reached: no schedule that was run leads there",
-            Self::Excluded => {
-                "not reached: every interleaving of the tests that were checked was covered, and none leads there"
-            }
-            Self::Nested => "seen nested: threads acquire the locks so, but no schedule ends there",
-            Self::Confirmed => "confirmed: a schedule ends in this deadlock",
-        }
-    }
-}
 
 /// A finding of locks: of a test of one executable, where they are acquired.
 struct Finding {
@@ -65,16 +39,6 @@ pub struct Circles {
     findings: Vec<Finding>,
     /// By number of the target: its tests that were covered.
     covered: BTreeMap<usize, usize>,
-}
-
-/// What came of all of them, as it is told.
-#[derive(Default)]
-pub struct Told {
-    pub human: String,
-    /// As lines.
-    pub json: String,
-    /// How many fail the check.
-    pub failing: usize,
 }
 
 /// What came of one circle.
@@ -121,11 +85,7 @@ impl Circles {
         let warnings = outcome.warnings.iter().filter(|w| w.kind == WarningKind::LockOrder);
         let warnings = warnings.map(|told| (false, told.known, &told.rendered.report));
         for (is_deadlock, is_known, report) in bugs.chain(warnings) {
-            let places = report.places.iter().filter(|place| {
-                matches!(place.role, Some(Role::Waits | Role::Holds | Role::Nests))
-            });
-            let frames = places.flat_map(|place| &place.frames);
-            let lines = frames.map(|frame| (frame.file.clone(), frame.line)).collect();
+            let lines = lines(report, &[Role::Waits, Role::Holds, Role::Nests]);
             let test = outcome.name.clone();
             self.findings.push(Finding { target, test, is_deadlock, is_known, lines });
         }
@@ -172,7 +132,7 @@ impl Circles {
             let Came { status, is_known, tests } = self.of_circle(number, covered, names, circle);
             let fails = match status {
                 Status::NotReached => circle.kind == Kind::Circle,
-                Status::Excluded => false,
+                Status::Static | Status::Excluded => false,
                 Status::Nested | Status::Confirmed => !is_known,
             };
             let denied = self.denied && fails;

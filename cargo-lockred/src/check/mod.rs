@@ -2,6 +2,7 @@
 
 mod audited;
 pub mod bugs;
+mod came;
 mod circles;
 mod examine;
 mod explore;
