@@ -151,7 +151,8 @@ fn the_search_says_what_came_of_each_circle() {
         "a gate keeps the threads apart"
     );
     let human = run(&fixture, &["check", "--lock-order", "orders::opposite"]).expect(1);
-    let _ = human.says(&["circle: threads may wait for each other", "confirmed: a schedule leads there"]);
+    let _ = human
+        .says(&["circle: threads may wait for each other", "confirmed: a schedule leads there"]);
 }
 
 /// The statuses of circles that threads may wait in, each with whether it fails the check.

@@ -47,6 +47,43 @@ pub fn status(command: &mut Command) -> Result<i32, String> {
     Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)))
 }
 
+/// A command that runs beside others. What it prints is shown when it has ended.
+pub struct Beside {
+    spelled: String,
+    thread: std::thread::JoinHandle<std::io::Result<std::process::Output>>,
+}
+
+impl Beside {
+    /// Starts it.
+    pub fn start(mut command: Command) -> Self {
+        let spelled = spelled(&command);
+        eprintln!("$ {spelled} &");
+        Self { spelled, thread: std::thread::spawn(move || command.output()) }
+    }
+
+    /// Waits for its end, shows what it printed, and fails unless it succeeded.
+    pub fn finish(self) -> Outcome {
+        let Self { spelled, thread } = self;
+        let output = thread.join().map_err(|_| format!("`{spelled}` was lost"))?;
+        let output = output.map_err(|e| format!("cannot run `{spelled}`: {e}"))?;
+        eprint!("$ {spelled}\n{}", String::from_utf8_lossy(&output.stderr));
+        print!("{}", String::from_utf8_lossy(&output.stdout));
+        match output.status.success() {
+            true => Ok(()),
+            false => Err(format!("`{spelled}` ended with {}", output.status)),
+        }
+    }
+}
+
+/// What cargo says of the workspace.
+pub fn metadata() -> Result<serde_json::Value, String> {
+    let mut metadata = cargo(&root());
+    metadata.args(["metadata", "--no-deps", "--format-version", "1"]);
+    let output = metadata.output().map_err(|e| format!("cannot run cargo metadata: {e}"))?;
+    serde_json::from_slice(&output.stdout)
+        .map_err(|e| format!("cargo metadata printed no JSON: {e}"))
+}
+
 /// The command line as a person would type it (without quoting).
 fn spelled(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or_default();

@@ -40,11 +40,7 @@ fn runs(program: &str, argument: &str) -> bool {
 
 /// The executable that `cargo build --release` left, wherever the target directory is.
 fn built_tool() -> Result<PathBuf, String> {
-    let mut metadata = command::cargo(&root());
-    metadata.args(["metadata", "--no-deps", "--format-version", "1"]);
-    let output = metadata.output().map_err(|e| format!("cannot run cargo metadata: {e}"))?;
-    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout)
-        .map_err(|e| format!("cargo metadata printed no JSON: {e}"))?;
+    let metadata = command::metadata()?;
     let target = metadata["target_directory"].as_str().ok_or("cargo metadata names no target")?;
     Ok(PathBuf::from(target).join("release").join("cargo-lockred"))
 }
