@@ -30,12 +30,15 @@ const SHARE: f64 = 0.25;
 /// # Errors
 /// When it cannot be read.
 pub fn targets(executable: &Path) -> Result<Vec<Target>> {
-    let order: LockOrder = sidecar::carried(executable)?;
+    Ok(of_order(&sidecar::carried(executable)?))
+}
+
+fn of_order(order: &LockOrder) -> Vec<Target> {
     // Behind a gate, or in one thread, nobody waits.
     let may_wait = |circle: &&Circle| matches!(circle.kind, Kind::Circle | Kind::SameKind);
     let circles = order.circles.iter().filter(may_wait);
-    let places: BTreeSet<_> = circles.map(|circle| places_of(&order, circle)).collect();
-    Ok(places.into_iter().map(|places| Target { nestings: places.into_iter().collect() }).collect())
+    let places: BTreeSet<_> = circles.map(|circle| places_of(order, circle)).collect();
+    places.into_iter().map(|places| Target { nestings: places.into_iter().collect() }).collect()
 }
 
 /// Where the locks of a circle are acquired, nesting by nesting.
@@ -137,6 +140,7 @@ fn hide_what_follows(exploration: &mut Exploration) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lockred_trace::lock_order::{Nesting, Taken};
     use lockred_trace::message::{Counts, Finding, Unsupported};
     use lockred_trace::schedule::Schedule;
     use lockred_trace::session::Strategy;
@@ -170,6 +174,46 @@ mod tests {
             assumptions: Vec::new(),
         };
         Answer { exploration, deaths: Vec::new(), walks: None }
+    }
+
+    #[test]
+    fn circles_that_threads_may_wait_in_are_targets_each_place_once() {
+        let taken = |site| Taken {
+            locks: Vec::new(),
+            site: SiteId(site),
+            call: SiteId(site),
+            shared: false,
+        };
+        let nesting = |(held, wanted)| Nesting {
+            held: taken(held),
+            wanted: taken(wanted),
+            apart: None,
+            within: String::new(),
+            gates: Vec::new(),
+            threads: Vec::new(),
+        };
+        let circle = |kind, nestings: &[u32]| Circle {
+            kind,
+            nestings: nestings.to_vec(),
+            locks: Vec::new(),
+        };
+        let order = LockOrder {
+            nestings: [(1, 2), (2, 1), (3, 3), (1, 2), (4, 4), (5, 5)].map(nesting).into(),
+            circles: vec![
+                circle(Kind::Circle, &[0, 1]),
+                circle(Kind::SameKind, &[2]),
+                // The same operations in another function.
+                circle(Kind::Circle, &[1, 3]),
+                circle(Kind::Gated, &[4]),
+                circle(Kind::OneThread, &[5]),
+            ],
+            ..LockOrder::default()
+        };
+        let sites = |target: &Target| -> Vec<(u32, u32)> {
+            target.nestings.iter().map(|[held, wanted]| (held.0, wanted.0)).collect()
+        };
+        let targets: Vec<_> = of_order(&order).iter().map(sites).collect();
+        assert_eq!(targets, [vec![(1, 2), (2, 1)], vec![(3, 3)]]);
     }
 
     fn keys(answer: &Answer) -> Vec<&str> {
