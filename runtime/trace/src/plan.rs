@@ -408,8 +408,10 @@ mod tests {
             addresses: Addresses::default(),
         };
         assert_eq!(Plan::decode(&plan.encode()), Ok(plan));
-        assert_eq!(Plan::decode(b"[1,[[],[]]]"), Ok(Plan::default()));
-        let error = Plan::decode(b"[1,[[],[[0,0,0,99,1]]]]").unwrap_err();
+        let addresses = serde_json::to_string(&Addresses::default()).unwrap();
+        let decode = |rows: &str| Plan::decode(format!("[1,[[],{rows},{addresses}]]").as_bytes());
+        assert_eq!(decode("[]"), Ok(Plan::default()));
+        let error = decode("[[0,0,0,99,1]]").unwrap_err();
         assert!(error.contains("unknown reason"), "{error}");
     }
 }
