@@ -4,7 +4,7 @@
 //!
 //! `cargo run --release -p xtask --example searches [most transactions per row [program [strategy]]]`
 
-#[path = "../../runtime/search/tests/check/memory.rs"]
+#[path = "../../runtime/search/tests/search/check/memory.rs"]
 mod memory;
 
 use std::time::Instant;

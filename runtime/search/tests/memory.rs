@@ -1,6 +1,6 @@
 //! The memory of stateless searches does not grow with the number of executions.
 
-#[path = "check/memory.rs"]
+#[path = "search/check/memory.rs"]
 mod memory;
 
 use lockred_search::discipline::Discipline;
