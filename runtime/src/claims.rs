@@ -100,13 +100,13 @@ impl Claims {
         let locks = self.sets.held(held, touch.thread, touch.writes);
         self.last = Some(touch);
         let ended = self.has_ended(address);
-        let mut judge = Judge { sets: &mut self.sets, unclear: &self.unclear };
+        let mut judge = Judge { sets: &mut self.sets, unclear: &self.unclear, ended };
         words(address, end).try_for_each(|(word, inside)| {
             let bytes = Rc::make_mut(self.words.entry(word).or_default());
             bytes_of(inside).try_for_each(|index| match &mut bytes[index] {
-                Some(byte) => byte.touch(touch, locks, ended, &mut judge),
+                Some(byte) => byte.touch(touch, locks, &mut judge),
                 // What it claims itself is said of others.
-                none => none.insert(Byte::new(touch)).share(touch, locks, ended, &mut judge),
+                none => none.insert(Byte::new(touch)).share(touch, locks, &mut judge),
             })
         })
     }
@@ -119,7 +119,7 @@ impl Claims {
     /// The access that was made last is one to memory that a lock is claimed to protect. O(size).
     fn guard(&mut self, address: usize, size: usize, lock: usize) -> Result<(), Refuted> {
         let Some(claim) = self.last.filter(|_| !self.has_ended(address)) else { return Ok(()) };
-        let judge = Judge { sets: &mut self.sets, unclear: &self.unclear };
+        let judge = Judge { sets: &mut self.sets, unclear: &self.unclear, ended: false };
         words(address, address.saturating_add(size)).try_for_each(|(word, inside)| {
             let Some(bytes) = self.words.get_mut(&word).map(Rc::make_mut) else { return Ok(()) };
             bytes_of(inside).try_for_each(|index| {
@@ -204,29 +204,17 @@ impl Byte {
         Self { first: touch, unshared, unwritten, written: touch.writes, other: None, shared: None }
     }
 
-    /// What the access says of memory that is shared, or claims to be: but to a block that has `ended`.
-    fn share(
-        &mut self,
-        touch: Touch,
-        locks: SetId,
-        ended: bool,
-        judge: &mut Judge<'_>,
-    ) -> Result<(), Refuted> {
+    /// What the access says of memory that is shared, or claims to be: but to a block that has ended.
+    fn share(&mut self, touch: Touch, locks: SetId, judge: &mut Judge<'_>) -> Result<(), Refuted> {
         let late = self.other.is_some();
         let claims = matches!(touch.reason.claim(), Some(Claim::Settled | Claim::OneLock));
-        if !ended && (late || claims) {
+        if !judge.ended && (late || claims) {
             self.shared.get_or_insert_default().touch(touch, locks, late, judge)?;
         }
         Ok(())
     }
 
-    fn touch(
-        &mut self,
-        touch: Touch,
-        locks: SetId,
-        ended: bool,
-        judge: &mut Judge<'_>,
-    ) -> Result<(), Refuted> {
+    fn touch(&mut self, touch: Touch, locks: SetId, judge: &mut Judge<'_>) -> Result<(), Refuted> {
         if let Some(claim) = self.unwritten.filter(|_| touch.writes) {
             return Err(Refuted { claim, by: touch });
         }
@@ -239,14 +227,14 @@ impl Byte {
         }
         let first = match touch.reason.claim() {
             Some(Claim::First) => true,
-            Some(Claim::Owned) => !ended,
+            Some(Claim::Owned) => !judge.ended,
             _ => false,
         };
         if first && let Some(other) = self.other {
             let by = if touch.thread == other.thread { self.first } else { other };
             return Err(Refuted { claim: touch, by });
         }
-        self.share(touch, locks, ended, judge)?;
+        self.share(touch, locks, judge)?;
         match (self.unshared, self.other) {
             (Some(claim), Some(other)) if self.written => {
                 let by = if claim.thread == other.thread { self.first } else { other };

@@ -89,6 +89,8 @@ pub struct Judge<'a> {
     pub sets: &'a mut Sets,
     /// Locks of which nothing is told.
     pub unclear: &'a HashSet<usize>,
+    /// The last reference to the block was dropped: nothing is claimed of locks there any more.
+    pub ended: bool,
 }
 
 impl Shared {
@@ -210,7 +212,7 @@ mod tests {
             };
             let late = steps.iter().take_while(|&s| !std::ptr::eq(s, step)).chain([step]);
             let late = late.map(|s| s.thread).collect::<HashSet<_>>().len() > 1;
-            let mut judge = Judge { sets: &mut sets, unclear: &unclear };
+            let mut judge = Judge { sets: &mut sets, unclear: &unclear, ended: false };
             let touched = shared.touch(touch, locks, late, &mut judge);
             let guarded = step.reason == Reason::Locked;
             touched.is_err() || guarded && shared.guard(LOCK, touch, &judge).is_err()

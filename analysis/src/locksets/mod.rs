@@ -392,8 +392,8 @@ impl Analysis<'_> {
     }
 }
 
-/// What is held in both ways that lead here.
-fn meet(known: &mut Held, other: &Held) {
+/// What is held in both ways that lead here; with others if it is so in one of them.
+pub fn meet<L: Ord>(known: &mut BTreeMap<L, bool>, other: &BTreeMap<L, bool>) {
     known.retain(|lock, shared| {
         other.get(lock).is_some_and(|theirs| {
             *shared |= theirs;

@@ -15,7 +15,7 @@ use super::fresh::Fresh;
 use super::places::{Place, Places};
 use crate::facts::flow::{BlockId, Call, Step, Value};
 use crate::facts::{FunctionId, Operand, Slot};
-use crate::locksets::{Held, Lock};
+use crate::locksets::{Held, Lock, meet};
 use crate::points_to::ObjectId;
 use crate::recognise::{demangle, path_of};
 use lockred_trace::plan::Flaw;
@@ -42,12 +42,7 @@ impl Passed {
         match (self, other) {
             (Self::Owned, one) | (one, Self::Owned) => one,
             (Self::Under(mut one), Self::Under(other)) => {
-                one.retain(|guard, shared| {
-                    other.get(guard).is_some_and(|theirs| {
-                        *shared |= theirs;
-                        true
-                    })
-                });
+                meet(&mut one, &other);
                 Self::Under(one)
             }
         }

@@ -26,8 +26,9 @@ const VERSION: u32 = 1;
 const MOST: usize = 3;
 
 /// What tests have shown of a warning.
-#[derive(Clone, Default)]
 struct Shown {
+    /// What shows it; `None`: no schedule can.
+    evidence: Option<Evidence>,
     /// Those that fail of it.
     confirmed: BTreeSet<String>,
     /// Those that come near it.
@@ -60,8 +61,13 @@ struct WarningLine<'a> {
 impl Audited {
     /// Nothing is shown yet.
     pub fn new(audits: Vec<Audit>, targets: &[Target]) -> Self {
-        let shown =
-            audits.iter().map(|audit| vec![Shown::default(); audit.findings.len()]).collect();
+        let none = |finding: &Finding| Shown {
+            evidence: Evidence::of(finding),
+            confirmed: BTreeSet::new(),
+            nested: BTreeSet::new(),
+            ran: false,
+        };
+        let shown = audits.iter().map(|audit| audit.findings.iter().map(none).collect()).collect();
         let mut open = BTreeMap::new();
         for target in targets {
             *open.entry(target.built.package.clone()).or_insert(0) += target.tests.len();
@@ -76,23 +82,24 @@ impl Audited {
         {
             *open -= 1;
         }
-        let warnings = self.audits.iter().flat_map(|audit| &audit.findings);
-        for (finding, shown) in warnings.zip(self.shown.iter_mut().flatten()) {
-            let Some(evidence) = Evidence::of(finding) else { continue };
-            let bugs = outcome.bugs.iter().filter(|bug| bug.kind == evidence.bug);
-            if bugs.into_iter().any(|bug| evidence.is_in(&bug.rendered.report)) {
+        let fields = outcome.facts.iter().flat_map(|facts| facts.fields.values());
+        let frames = fields.flat_map(|field| &field.places).flat_map(|place| &place.frames);
+        let ran: BTreeSet<Line> = match self.audits.is_empty() {
+            true => BTreeSet::new(),
+            false => frames.map(|frame| (frame.file.clone(), frame.line)).collect(),
+        };
+        for shown in self.shown.iter_mut().flatten() {
+            let Some(evidence) = &shown.evidence else { continue };
+            let mut bugs = outcome.bugs.iter().filter(|bug| bug.kind == evidence.bug);
+            if bugs.any(|bug| evidence.is_in(&bug.rendered.report)) {
                 shown.confirmed.insert(outcome.name.clone());
             }
-            let warnings =
+            let mut warnings =
                 outcome.warnings.iter().filter(|told| Some(told.kind) == evidence.warning);
-            if warnings.into_iter().any(|told| evidence.is_in(&told.rendered.report)) {
+            if warnings.any(|told| evidence.is_in(&told.rendered.report)) {
                 shown.nested.insert(outcome.name.clone());
             }
-            let fields = outcome.facts.iter().flat_map(|facts| facts.fields.values());
-            let frames = fields.flat_map(|field| &field.places).flat_map(|place| &place.frames);
-            let mut lines = frames.map(|frame| (&*frame.file, frame.line));
-            shown.ran |= !evidence.is_access
-                || lines.any(|(file, line)| evidence.lines.contains(&(file.to_owned(), line)));
+            shown.ran |= !evidence.is_access || !evidence.lines.is_disjoint(&ran);
         }
     }
 
@@ -111,7 +118,7 @@ impl Audited {
             let covered = self.open.get(&audit.package) == Some(&0);
             for (finding, shown) in audit.findings.iter_mut().zip(shown) {
                 let status = match shown {
-                    _ if Evidence::of(finding).is_none() => Status::Static,
+                    shown if shown.evidence.is_none() => Status::Static,
                     shown if !shown.confirmed.is_empty() => Status::Confirmed,
                     shown if !shown.nested.is_empty() => Status::Nested,
                     shown if covered && shown.ran => Status::Excluded,

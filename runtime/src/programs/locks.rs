@@ -38,21 +38,7 @@ fn three_increments_take_six() {
 
 #[test]
 fn crossing_locks_deadlock_and_the_report_knows_who_holds_what() {
-    fn program(words: Words) -> i32 {
-        let thread = words.spawn(|words| {
-            words.lock(1);
-            words.lock(0);
-            words.unlock(0);
-            words.unlock(1);
-        });
-        words.lock(0);
-        words.lock(1);
-        words.unlock(1);
-        words.unlock(0);
-        words.join(thread);
-        0
-    }
-    let replay = wrong(program, BugKind::Deadlock);
+    let replay = wrong(crossing, BugKind::Deadlock);
     let bug = replay.bug.as_ref().unwrap();
     let mut places: Vec<_> =
         bug.places.iter().map(|place| (place.thread, place.role == Role::Holds)).collect();

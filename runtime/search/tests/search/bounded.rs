@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use check::dijkstra::{self, Counted};
 use check::{leads_to, parse};
-use lockred_search::fault::{self, Fault};
 use lockred_search::footprint::{Access, Footprint, ObjectId};
 use lockred_search::machine::{Chooser, Machine, Status, Step, ThreadId};
 use lockred_search::model::{Failure, ModelMachine, Program, Watched};
@@ -102,17 +101,7 @@ fn is_right(text: &str) -> bool {
     compare(&parse(text)).is_ok()
 }
 
-macro_rules! caught {
-    ($($name:ident: $fault:ident, $text:literal;)*) => {
-        $(#[test]
-        fn $name() {
-            assert!(is_right($text));
-            assert!(!fault::with(Fault::$fault, || is_right($text)), "the fault is not caught");
-        })*
-    };
-}
-
-caught! {
+faults! {
     who_ran_last_is_told_apart: LastForgotten, "atomic f g;
         thread A { g = 1; r = f; assert r == 0 } thread B { f = 1; f = 0 }";
     a_cheaper_way_to_a_state_is_gone_on_with: CostForgotten, "atomic f g h k;

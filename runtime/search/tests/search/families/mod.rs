@@ -1,4 +1,4 @@
-//! Families of random programs that a test compares.
+//! Families of programs, each a test: random ones that a test compares, and such that stand for a rule that is left out.
 
 /// Tests that `compare` random programs, one a family, so that they run side by side: `ordinary` programs of each, or `deep` ones. Each has a name, a number
 /// for [`cases`], and a strategy that makes its programs.
@@ -11,6 +11,18 @@ macro_rules! oracle {
             fn $name(program in $programs) {
                 compare(&program)?;
             }
+        })*
+    };
+}
+
+/// Tests of rules that are left out: of the program that stands for each, `is_right` says so then, and only then.
+macro_rules! faults {
+    ($($name:ident: $fault:ident, $text:literal;)*) => {
+        $(#[test]
+        fn $name() {
+            use lockred_search::fault::{Fault, with};
+            assert!(is_right($text));
+            assert!(!with(Fault::$fault, || is_right($text)), "the fault is not caught");
         })*
     };
 }
