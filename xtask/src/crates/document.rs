@@ -6,7 +6,7 @@ const HEAD: &str = "\
 # Real crates under lockred
 
 Published crates, unmodified, with their own tests; and published bugs, each with the version that has it and with one that has not.
-`cargo xtask crates` writes this page (`--set 1`, `2` or `bugs`, with `--write`) from
+`cargo xtask crates` writes this page (`--set 1`, `2`, `3` or `bugs`, with `--write`) from
 [the list](../xtask/crates/list.toml), and fails when something comes out that the list does not account for.
 ";
 

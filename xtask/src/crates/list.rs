@@ -11,6 +11,8 @@ pub enum Set {
     First,
     #[serde(rename = "2")]
     Second,
+    #[serde(rename = "3")]
+    Third,
     #[serde(rename = "bugs")]
     Bugs,
 }
@@ -21,8 +23,9 @@ impl Set {
         match name {
             "1" => Ok(Set::First),
             "2" => Ok(Set::Second),
+            "3" => Ok(Set::Third),
             "bugs" => Ok(Set::Bugs),
-            _ => Err(format!("there is no set `{name}`: 1, 2 or bugs")),
+            _ => Err(format!("there is no set `{name}`: 1, 2, 3 or bugs")),
         }
     }
 
@@ -31,6 +34,7 @@ impl Set {
         match self {
             Set::First => "First set",
             Set::Second => "Second set",
+            Set::Third => "Third set",
             Set::Bugs => "Known bugs",
         }
     }
@@ -56,6 +60,9 @@ pub struct Published {
     /// What `cargo lockred check` gets beside: features, targets, tests to skip.
     #[serde(default)]
     pub options: Vec<String>,
+    /// Dependencies of its benches alone, which need not be built and in part cannot be.
+    #[serde(default)]
+    pub without: Vec<String>,
     /// The most that one of its tests gets, where that is not the command line's.
     pub seconds: Option<u32>,
     /// Dependencies, as a manifest has them, of the small tests in `xtask/crates/drivers/<name>.rs`, which are checked in the place of its own.
@@ -153,7 +160,7 @@ impl List {
 
     fn parse(text: &str) -> Result<List, String> {
         let list: List = toml::from_str(text).map_err(|e| e.to_string())?;
-        for set in [Set::First, Set::Second, Set::Bugs] {
+        for set in [Set::First, Set::Second, Set::Third, Set::Bugs] {
             let mut labels = list.labels(set);
             labels.sort_unstable();
             if let Some(twice) = labels.windows(2).find(|two| two[0] == two[1]) {

@@ -52,7 +52,7 @@ pub fn run(options: &Options) -> command::Outcome {
     let site = Site { tool: &tool, options, scratch: root().join("target").join("crates") };
     let findings = match options.set {
         Set::Bugs => bugs::run(&site, &list)?,
-        Set::First | Set::Second => own_tests::run(&site, &list)?,
+        Set::First | Set::Second | Set::Third => own_tests::run(&site, &list)?,
     };
     let section = format!("{}\n\n{}", machine::sentence(options)?, findings.text);
     println!("\n## {}\n\n{section}", options.set.heading());

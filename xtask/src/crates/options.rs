@@ -79,7 +79,7 @@ mod tests {
         let wrong = |words: &[&str]| Options::parse(words).expect_err("that is wrong");
         assert_eq!(wrong(&["--sets"]), "`--sets` is no option");
         assert_eq!(wrong(&["--set"]), "`--set` needs a value");
-        assert_eq!(wrong(&["--set", "3"]), "there is no set `3`: 1, 2 or bugs");
+        assert_eq!(wrong(&["--set", "4"]), "there is no set `4`: 1, 2, 3 or bugs");
         assert_eq!(wrong(&["--seconds", "x"]), "`--seconds x`: that is no number");
         let single = ["--set", "bugs", "--write", "dashmap-shrink"];
         assert_eq!(wrong(&single), "--write needs all bugs, not single names");

@@ -32,7 +32,7 @@ fn check(site: &Site, published: &Published) -> Result<Checked, String> {
     let label = format!("{}-{}", published.name, published.version);
     let (label, package) = match &published.driver {
         None => {
-            let package = source::copy(&site.scratch, &published.name, &published.version)?;
+            let package = source::copy(&site.scratch, published)?;
             (label, package)
         }
         Some(dependencies) => {
@@ -69,6 +69,7 @@ mod tests {
             version: "1.0.0".into(),
             set: Set::First,
             options: Vec::new(),
+            without: Vec::new(),
             seconds: None,
             driver: None,
             note: None,

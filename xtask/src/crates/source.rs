@@ -1,12 +1,18 @@
 //! Sources of published crates: cargo downloads and unpacks them, and a copy is made that stands alone.
 
+use super::list::Published;
 use crate::command;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A copy of a published package in the scratch directory, as it was published but for a line in its manifest.
-pub fn copy(scratch: &Path, name: &str, version: &str) -> Result<PathBuf, String> {
+/// Files by which a package chooses a toolchain of its own.
+const TOOLCHAINS: &[&str] = &["rust-toolchain", "rust-toolchain.toml"];
+
+/// A copy of a published package in the scratch directory, as it was published. Only its manifest
+/// stands alone and has no benches, and it pins no toolchain.
+pub fn copy(scratch: &Path, published: &Published) -> Result<PathBuf, String> {
+    let Published { name, version, without, .. } = published;
     let label = format!("{name}-{version}");
     let copy = scratch.join("sources").join(&label);
     if copy.exists() {
@@ -27,18 +33,26 @@ pub fn copy(scratch: &Path, name: &str, version: &str) -> Result<PathBuf, String
     copy_directory(unpacked, &unfinished)?;
     let manifest = unfinished.join("Cargo.toml");
     let text = fs::read_to_string(&manifest).map_err(told(&manifest))?;
-    fs::write(&manifest, standing_alone(&text)).map_err(told(&manifest))?;
+    fs::write(&manifest, standing_alone(&text, without)?).map_err(told(&manifest))?;
+    for pinned in TOOLCHAINS.iter().map(|file| unfinished.join(file)).filter(|it| it.exists()) {
+        fs::remove_file(&pinned).map_err(told(&pinned))?;
+    }
     fs::rename(&unfinished, &copy).map_err(told(&copy))?;
     Ok(copy)
 }
 
-/// A manifest that belongs to no workspace around it.
-fn standing_alone(manifest: &str) -> String {
-    let is_root = |line: &str| line == "[workspace]" || line.starts_with("[workspace.");
-    match manifest.lines().any(is_root) {
-        true => manifest.to_owned(),
-        false => format!("{manifest}\n[workspace]\n"),
+/// A manifest that belongs to no workspace around it, without benches and what only these need.
+fn standing_alone(manifest: &str, without: &[String]) -> Result<String, String> {
+    let mut manifest: toml::Table = manifest.parse().map_err(|e| format!("its manifest: {e}"))?;
+    manifest.entry("workspace").or_insert_with(|| toml::Table::new().into());
+    manifest.remove("bench");
+    if let Some(package) = manifest.get_mut("package").and_then(|it| it.as_table_mut()) {
+        package.insert("autobenches".into(), false.into());
     }
+    if let Some(needed) = manifest.get_mut("dev-dependencies").and_then(|it| it.as_table_mut()) {
+        needed.retain(|name, _| !without.iter().any(|bench| bench == name));
+    }
+    Ok(manifest.to_string())
 }
 
 /// The manifest of a package of ours that needs nothing but these dependencies.
@@ -114,12 +128,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_manifest_gets_a_workspace_of_its_own_once() {
-        let alone = standing_alone("[package]\nname = 'a'\n");
-        assert!(alone.ends_with("\n[workspace]\n"));
-        assert_eq!(standing_alone(&alone), alone);
-        let root = "[workspace.lints]\n";
-        assert_eq!(standing_alone(root), root);
+    fn a_manifest_stands_alone_and_has_no_benches() {
+        let published = "[package]\nname = 'a'\n[[bench]]\nname = 'b'\n\
+                         [dev-dependencies]\ncriterion = '1'\nrand = '1'\n";
+        let alone = standing_alone(published, &["criterion".into()]).expect("that is TOML");
+        let table: toml::Table = alone.parse().expect("that is TOML");
+        assert!(table.contains_key("workspace") && !table.contains_key("bench"), "{alone}");
+        let needed: Vec<&String> =
+            table["dev-dependencies"].as_table().expect("it is a table").keys().collect();
+        assert_eq!(needed, ["rand"]);
+        assert_eq!(table["package"]["autobenches"].as_bool(), Some(false));
+        assert_eq!(standing_alone(&alone, &[]).as_ref(), Ok(&alone));
     }
 
     #[test]

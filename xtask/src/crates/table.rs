@@ -252,6 +252,7 @@ mod tests {
             version: "1.0.0".into(),
             set: Set::First,
             options: Vec::new(),
+            without: Vec::new(),
             seconds: None,
             driver: None,
             note: Some("small tests of ours".into()),
