@@ -19,6 +19,7 @@ const NATIVE_EXECUTIONS: &str = "400";
 /// Modules of the corpus that every run looks at; LOCKRED_DEEP=1: all.
 const SLICE: &[&str] = &[
     "atomics::",
+    "births::",
     "channels::",
     "condvar::",
     "flag_locks::",
@@ -30,6 +31,7 @@ const SLICE: &[&str] = &[
     "races::",
     "refcounts::",
     "rwlock::",
+    "sizes::",
     "spinning::",
     "waiting_loops::",
 ];

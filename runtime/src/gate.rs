@@ -26,10 +26,10 @@ use lockred_search::discipline::{Effect, Gate, Kind, Mode, Operation, Ordering, 
 use lockred_search::footprint::{Access, ObjectId};
 use lockred_search::machine::ThreadId;
 use lockred_trace::hooks::{Class, How, Order};
+use lockred_trace::sites::SiteId;
 
 /// The ordering of what the machine itself does: it orders nothing, and no program sees it.
-const INTERNAL: Ordering =
-    Ordering { acquires: false, releases: false, weak: false, trusted: true, guarded: false };
+const INTERNAL: Ordering = Ordering { trusted: true, internal: true, ..Ordering::RELAXED };
 
 /// An access of the machine's own to an object that is no memory of the program.
 const fn internal(object: ObjectId, access: Access) -> Operation {
@@ -54,6 +54,7 @@ fn ordering(order: Order, how: How) -> Ordering {
         weak: order != Order::SeqCst,
         trusted: how.has(How::PRIMITIVE),
         guarded: how.class() == Class::Guarded,
+        internal: false,
     }
 }
 
@@ -286,6 +287,20 @@ pub fn plain(state: &mut State, address: usize, size: usize, writes: bool, site:
             gate.plain(block, access.to_whole(), u64::from(site));
         }
     });
+}
+
+/// The running thread has got a block of memory, for which a word stands.
+pub fn creates(state: &State, word: usize) {
+    if let Some(gate) = gate(state) {
+        gate.plain(names::granule(word), Access::Create, crate::births::SITE);
+    }
+}
+
+/// The running thread has accessed, or frees, a block of memory that another one may have got.
+pub fn uses_block(state: &State, word: usize, site: SiteId) {
+    if let Some(gate) = gate(state) {
+        gate.plain(names::granule(word), Access::Use, u64::from(site.0));
+    }
 }
 
 /// An atomic operation was executed. `access`: how it acted; `wrote`: its word.

@@ -56,7 +56,9 @@ struct Header {
     /// Not 0: it was freed.
     freed: u32,
     /// Not 0: the block may be handed out again (over-aligned ones are not).
-    reusable: u32,
+    reusable: u16,
+    /// Not 0: other threads have to come behind its allocation ([`crate::births`]).
+    told: u16,
 }
 
 /// Why a block cannot be freed.
@@ -169,7 +171,8 @@ pub unsafe fn allocate(region: Region, size: usize, align: usize, reuse: Reuse) 
             size: size as u32,
             capacity: capacity as u32,
             freed: 0,
-            reusable: u32::from(reusable),
+            reusable: u16::from(reusable),
+            told: 0,
         });
         validity::give(block, size, capacity);
         Some(block)
@@ -232,6 +235,36 @@ pub fn near(address: usize) -> Option<Block> {
             (before, behind) => before.or(behind),
         }
     }
+}
+
+/// Whose block an address is in, looked for at `hint` first.
+pub fn block_of(address: usize, hint: usize) -> Option<Block> {
+    let region = Region::of_address(address)?;
+    let holds = |block: &Block| (block.start..block.start + block.size).contains(&address);
+    // SAFETY: only mapped regions have addresses that programs know; a header that the states tell of was written by this module.
+    unsafe {
+        let header = hint.wrapping_sub(HEADER);
+        if (first(region)..=address).contains(&header) && validity::is_header(header) {
+            let block = described(header as *const Header);
+            if holds(&block) {
+                return Some(block);
+            }
+        }
+        let header = validity::header_before(address, first(region))?;
+        Some(described(header as *const Header)).filter(holds)
+    }
+}
+
+/// Other threads have to come behind the allocation of this block, which the running thread has just got.
+pub fn tell_born(block: usize) {
+    // SAFETY: a header of ours precedes every block.
+    unsafe { (*header(block)).told = 1 };
+}
+
+/// Whether [`tell_born`] was said of a block.
+pub fn is_told_born(block: usize) -> bool {
+    // SAFETY: as above.
+    unsafe { (*header(block)).told != 0 }
 }
 
 /// Calls `visit` with every live block of a region's heap.

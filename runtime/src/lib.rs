@@ -12,6 +12,7 @@ mod arena;
 mod assumed;
 mod atomicity;
 mod atomics;
+mod births;
 mod channel;
 mod channel_words;
 mod channels;

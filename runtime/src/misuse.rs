@@ -9,6 +9,7 @@ use crate::detect::{AccessKind, By, StackId};
 use crate::failure::{Failure, place};
 use crate::heap::{self, BadFree, Block};
 use crate::lives;
+use crate::plain::bytes;
 use crate::state::{State, end_execution, state};
 use crate::validity;
 use lockred_search::machine::Flow;
@@ -72,14 +73,10 @@ fn check_stack(kind: AccessKind, address: usize, size: usize, site: SiteId) {
 fn accesses(kind: AccessKind, size: usize) -> String {
     match kind {
         AccessKind::Read => format!("reads {}", bytes(size)),
-        AccessKind::Write | AccessKind::Free => format!("writes {}", bytes(size)),
+        AccessKind::Write | AccessKind::Free | AccessKind::Allocation => format!("writes {}", bytes(size)),
         AccessKind::AtomicRead => format!("atomically reads {}", bytes(size)),
         AccessKind::AtomicWrite => format!("atomically changes {}", bytes(size)),
     }
-}
-
-fn bytes(count: usize) -> String {
-    if count == 1 { "1 byte".to_owned() } else { format!("{count} bytes") }
 }
 
 /// Where memory is, as seen from a block.

@@ -119,6 +119,11 @@ pub fn blocks(address: usize, size: usize, mut visit: impl FnMut(ObjectId, bool)
     }
 }
 
+/// The eight bytes at an address that is a multiple of eight.
+pub const fn granule(address: usize) -> ObjectId {
+    block(address, LARGEST)
+}
+
 /// The first block of an access.
 pub fn first_block(address: usize, size: usize) -> ObjectId {
     let mut first = None;

@@ -1,6 +1,7 @@
 //! Plain memory accesses, and what the race detector is told in general.
 
 use crate::arena::Region;
+use crate::births;
 use crate::detect::{self, AccessInfo, AccessKind, By, Detector, Race, StackId};
 use crate::failure::{Failure, place};
 use crate::heap::Reuse;
@@ -176,13 +177,25 @@ fn accessed(
     }
     crate::gate::plain(state, address, size, writes, site);
     crate::atomicity::plain(state, (address, size), site, writes);
-    if state.detector.is_none() {
-        return;
+    let (mut race, mut stack) = (None, StackId(0));
+    if state.detector.is_some() {
+        crate::observed::accessed(address, size, SiteId(site), writes, false);
+        stack = stack_id(state);
     }
-    crate::observed::accessed(address, size, SiteId(site), writes, false);
-    let stack = stack_id(state);
-    let Some(detector) = &mut state.detector else { return };
-    if let Some(race) = check(detector, By { thread, site: SiteId(site), stack }, address, size) {
+    let by = By { thread, site: SiteId(site), stack };
+    if let Some(detector) = &mut state.detector {
+        race = check(detector, by, address, size);
+    }
+    let kind = if writes { AccessKind::Write } else { AccessKind::Read };
+    judged(state, births::access(kind, by, (address, size)), race);
+}
+
+/// An access was compared with what was done to the same bytes before; what is left is whether its block was there.
+fn judged(state: &mut State, access: AccessInfo, race: Option<Race>) {
+    if let Some(race) = &race {
+        report(state, race);
+    }
+    if let Some(race) = births::used(state, access, race.map(|race| race.earlier.thread)) {
         report(state, &race);
     }
 }
@@ -195,9 +208,15 @@ pub fn atomic(thread: u32, operation: &AtomicOperation, access: Access, wrote: b
         return;
     }
     let state = state();
+    let (mut race, mut stack) = (None, StackId(0));
     if state.detector.is_some() {
-        detect_atomic(state, thread, operation, access, wrote, told);
+        stack = if told { stack_id(state) } else { last_stack_id(state) };
+        race = detect_atomic(state, By { thread, site: operation.site, stack }, operation, access, wrote);
     }
+    let kind = if wrote { AccessKind::AtomicWrite } else { AccessKind::AtomicRead };
+    let by = By { thread, site: operation.site, stack };
+    let bytes = (operation.address, operation.size as usize);
+    judged(state, births::access(kind, by, bytes), race);
     if operation.order.acquires() {
         rest_if_alone();
     }
@@ -206,14 +225,11 @@ pub fn atomic(thread: u32, operation: &AtomicOperation, access: Access, wrote: b
 /// The detector's part of [`atomic`].
 fn detect_atomic(
     state: &mut State,
-    thread: u32,
+    by: By,
     operation: &AtomicOperation,
     access: Access,
     wrote: bool,
-    told: bool,
-) {
-    let stack = if told { stack_id(state) } else { last_stack_id(state) };
-    let by = By { thread, site: operation.site, stack };
+) -> Option<Race> {
     // Users of a recognised primitive cannot see weak values.
     let trusted = operation.how.has(How::PRIMITIVE);
     let atomic = detect::Atomic { order: operation.order, access, trusted };
@@ -221,14 +237,11 @@ fn detect_atomic(
     if !trusted {
         crate::observed::accessed(address, size, operation.site, wrote, true);
     }
-    let Some(detector) = &mut state.detector else { return };
-    let race = match operation.kind {
+    let detector = state.detector.as_mut()?;
+    match operation.kind {
         Atomic::Store => detector.atomic_write(by, address, size, atomic),
         _ if wrote => detector.atomic_rmw(by, address, size, atomic),
         _ => detector.atomic_read(by, address, size, atomic),
-    };
-    if let Some(race) = race {
-        report(state, &race);
     }
 }
 
@@ -252,13 +265,15 @@ pub fn looks(operation: &AtomicOperation) {
 /// A block was allocated.
 pub fn allocated(address: usize, size: usize) {
     let state = state();
-    if state.reuse == Reuse::AtOnce {
-        // Who allocates it has freed it. That is not forgotten, so that somebody's access through an old pointer is one to freed memory,
-        // for the search by transactions and for its replay alike.
-        return;
-    }
-    if let (true, Some(detector)) = (watching(), &mut state.detector) {
+    let (true, Some(thread)) = (watching(), state.running) else { return };
+    // Who allocates with reuse has freed it. That is not forgotten, so that somebody's access through an old pointer is one to freed memory,
+    // for the search by transactions and for its replay alike.
+    if let (Reuse::Late, Some(detector)) = (state.reuse, &mut state.detector) {
         crate::arena::touched(address, size, |address, size| detector.allocated(address, size));
+    }
+    if !crate::channels::is_muted() {
+        let stack = stack_id(state);
+        births::begins(state, By { thread, site: SiteId(0), stack }, address);
     }
 }
 
@@ -269,15 +284,16 @@ pub fn freed(address: usize, size: usize) {
         return;
     }
     let (true, Some(thread)) = (watching(), state.running) else { return };
-    let stack = stack_id(state);
+    let by = By { thread, site: SiteId(0), stack: stack_id(state) };
+    let mut race = None;
     // Nobody has accessed what was never touched.
     crate::arena::touched(address, size, |address, size| {
         crate::gate::plain(state, address, size, true, 0);
-        let Some(detector) = &mut state.detector else { return };
-        if let Some(race) = detector.freed(By { thread, site: SiteId(0), stack }, address, size) {
-            report(state, &race);
+        if let Some(detector) = &mut state.detector {
+            race = race.or(detector.freed(by, address, size));
         }
     });
+    judged(state, births::access(AccessKind::Free, by, (address, size)), race);
 }
 
 /// What stands for a thread's stack, which its end frees: a word of its region that is no memory of the program.
@@ -302,8 +318,19 @@ pub fn leaves_stack(region: Region) {
 
 /// A race is a failure of the step under way.
 fn report(state: &mut State, race: &Race) {
-    let side = |access: &AccessInfo| (kind_name(access.kind), access.thread, access.site);
-    let failure = failure([side(&race.earlier), side(&race.later)]);
+    let both = [&race.earlier, &race.later];
+    let mixed = both.iter().all(|access| access.kind.is_atomic());
+    let side = |access: &AccessInfo| {
+        let kind = kind_name(access.kind);
+        let kind = if mixed { format!("{kind} of {}", bytes(access.size)) } else { kind.into() };
+        let birth = access.kind == AccessKind::Allocation;
+        let site = if birth { births::SITE } else { u64::from(access.site.0) };
+        (kind, access.thread, site)
+    };
+    let mut failure = failure(both.map(side));
+    if mixed {
+        failure.notes.push(MIXED.into());
+    }
     if state.step.failures.iter().any(|known| known.key == failure.key) {
         return;
     }
@@ -311,7 +338,11 @@ fn report(state: &mut State, race: &Race) {
         failure.at(access_place(state, &race.earlier)).at(access_place(state, &race.later));
     failure.places.extend(causes(state, race));
     if race.later.kind == AccessKind::Free {
-        failure.places.extend(crate::misuse::places_of_free(race.later.addr));
+        let mut places = crate::misuse::places_of_free(race.later.addr);
+        // The allocation may be the other side.
+        let born = race.earlier.kind == AccessKind::Allocation;
+        places.retain(|place| !(born && place.role == Role::Allocated));
+        failure.places.extend(places);
     }
     state.step.failures.push(failure);
     crate::debugger::bug();
@@ -320,19 +351,31 @@ fn report(state: &mut State, race: &Race) {
 /// A data race that the search by transactions found.
 pub fn race(earlier: Racer, later: Racer) -> Failure {
     let side = |racer: Racer| {
-        let kind = if racer.writes { AccessKind::Write } else { AccessKind::Read };
-        (kind_name(kind), racer.thread.0, SiteId(racer.site as u32))
+        let kind = match (racer.site, racer.writes) {
+            (births::SITE, _) => AccessKind::Allocation,
+            (_, true) => AccessKind::Write,
+            (_, false) => AccessKind::Read,
+        };
+        (kind_name(kind).to_owned(), racer.thread.0, racer.site)
     };
     failure([side(earlier), side(later)])
 }
 
+/// What two atomic accesses that race are told with.
+const MIXED: &str = "they are atomic accesses of different sizes to a common byte, and one of them writes: unordered, that is undefined behaviour";
+
+/// So many bytes, in words.
+pub fn bytes(count: usize) -> String {
+    if count == 1 { "1 byte".to_owned() } else { format!("{count} bytes") }
+}
+
 /// The failure that two accesses make: what they are, whose, and where.
-fn failure([earlier, later]: [(&str, u32, SiteId); 2]) -> Failure {
+fn failure([earlier, later]: [(String, u32, u64); 2]) -> Failure {
     let message = format!(
         "data race: {} by thread {} and {} by thread {} are not ordered",
         earlier.0, earlier.1, later.0, later.1,
     );
-    let sites = [earlier.2.0, later.2.0];
+    let sites = [earlier.2, later.2];
     let key = format!("{}-{}", sites[0].min(sites[1]), sites[0].max(sites[1]));
     Failure::new(BugKind::DataRace, message, &key)
 }
@@ -344,6 +387,7 @@ const fn kind_name(kind: AccessKind) -> &'static str {
         AccessKind::AtomicRead => "an atomic load",
         AccessKind::AtomicWrite => "an atomic store or update",
         AccessKind::Free => "the deallocation",
+        AccessKind::Allocation => "the allocation",
     }
 }
 

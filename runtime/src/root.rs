@@ -49,7 +49,7 @@ pub struct Root {
     /// Page faults until the images were last looked at.
     faults: i64,
     /// Where main's heap ended.
-    heap_end: usize,
+    pub heap_end: usize,
     execution: Execution,
     /// What going back has taken.
     restoring: Duration,

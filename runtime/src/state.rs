@@ -5,6 +5,7 @@
 
 use crate::arena::{Mapped, Regions};
 use crate::atomicity::Atomicity;
+use crate::births::Births;
 use crate::channel_words::ChannelWords;
 use crate::context;
 use crate::deaths::Deaths;
@@ -138,6 +139,8 @@ pub struct State {
     pub lives: Option<Lives>,
     /// When freed memory is handed out again.
     pub reuse: Reuse,
+    /// Which thread allocated what.
+    pub births: Births,
     /// A loop that may end early has begun.
     pub scales: bool,
     /// What the outcome rests on so far.
@@ -241,6 +244,7 @@ impl State {
             step: StepUnderWay::default(),
             lives: lives.then(Lives::default),
             reuse: if environment.reuse { Reuse::AtOnce } else { Reuse::Late },
+            births: Births::default(),
             recorder: (mode == Mode::Replay).then(Recorder::default),
             exclusive,
             observed: observes.then(Observed::default),

@@ -12,7 +12,10 @@ use std::collections::HashMap;
 pub fn report(replay: &Replay, bug: &Bug, symbols: &Symbols) -> Report {
     let races = bug.kind == BugKind::DataRace;
     let fields = fields(replay, bug, symbols);
-    let names = Names { replay, objects: object_names(replay, bug, &fields), fields, races };
+    let atomic = |place: &message::Place| is_atomic(place.role);
+    let mixed = races && bug.places.first_chunk::<2>().is_some_and(|both| both.iter().all(atomic));
+    let objects = object_names(replay, bug, &fields);
+    let names = Names { replay, objects, fields, races, mixed };
     let mut places: Vec<Place> =
         bug.places.iter().map(|place| names.place(place, symbols)).collect();
     // What the report is about comes first; within it the order is the runtime's.
@@ -168,9 +171,10 @@ fn order_note(replay: &Replay, bug: &Bug, names: &Names<'_>) -> Option<String> {
         let join = format!("join thread {ended}");
         replay.steps.iter().any(|step| step.thread == joiner && step.operation == join)
     };
-    let atomic =
-        |place: &message::Place| matches!(place.role, Role::AtomicRead | Role::AtomicWrite);
-    let advice = if atomic(first) || atomic(second) {
+    let atomic = |place: &message::Place| is_atomic(place.role);
+    let advice = if atomic(first) && atomic(second) {
+        "access the bytes by words of one size, or order the accesses"
+    } else if atomic(first) || atomic(second) {
         "one access is not atomic: make both atomic, or order them"
     } else {
         "nothing orders the two accesses"
@@ -189,6 +193,11 @@ fn order_note(replay: &Replay, bug: &Bug, names: &Names<'_>) -> Option<String> {
     ))
 }
 
+/// Whether a place shows an atomic access.
+const fn is_atomic(role: Role) -> bool {
+    matches!(role, Role::AtomicRead | Role::AtomicWrite)
+}
+
 /// What threads and objects are called in one report.
 struct Names<'a> {
     replay: &'a Replay,
@@ -198,6 +207,8 @@ struct Names<'a> {
     fields: HashMap<usize, String>,
     /// The bug is a race.
     races: bool,
+    /// It is one of atomic accesses of different sizes.
+    mixed: bool,
 }
 
 impl Names<'_> {
@@ -245,6 +256,11 @@ impl Names<'_> {
         if field.is_empty() { bytes(self.replay, index) } else { field }
     }
 
+    /// `: 2 bytes`, where the sizes of atomic accesses are what matters.
+    fn sized(&self, index: Option<usize>) -> String {
+        if self.mixed { format!(":{}", bytes(self.replay, index)) } else { String::new() }
+    }
+
     fn action(&self, place: &message::Place, called: Option<&str>) -> String {
         let index = place.object.map(|index| index as usize);
         let name = index.and_then(|index| self.objects.get(index)).map_or("", String::as_str);
@@ -254,8 +270,13 @@ impl Names<'_> {
         match place.role {
             Role::Read => format!("reads{} here", self.accessed(index)),
             Role::Write => format!("writes{} here", self.accessed(index)),
-            Role::AtomicRead => format!("reads{} here, atomically", self.field(index)),
-            Role::AtomicWrite => format!("writes{} here, atomically", self.field(index)),
+            Role::AtomicRead => {
+                format!("reads{} here, atomically{}", self.field(index), self.sized(index))
+            }
+            Role::AtomicWrite => {
+                format!("writes{} here, atomically{}", self.field(index), self.sized(index))
+            }
+            Role::Allocates => "allocates the memory here".into(),
             Role::Waits => waits(kind, name, called.unwrap_or_default()),
             Role::Holds if name.is_empty() => "acquired a lock here and holds it".into(),
             Role::Holds => format!("acquired {name} here and holds it"),

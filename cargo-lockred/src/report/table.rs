@@ -185,14 +185,15 @@ fn rows(replay: &Replay, symbols: &Symbols, view: View) -> Vec<Row> {
 
 /// Whether a place is an access that is no step.
 const fn is_access(role: Role) -> bool {
-    use Role::{Died, Freed, Frees, Panicked, Read, Spins, Waits, Write};
-    matches!(role, Read | Write | Frees | Freed | Panicked | Died | Waits | Spins)
+    use Role::{Allocates, Died, Freed, Frees, Panicked, Read, Spins, Waits, Write};
+    matches!(role, Read | Write | Allocates | Frees | Freed | Panicked | Died | Waits | Spins)
 }
 
 const fn access(role: Role) -> &'static str {
     match role {
         Role::Read => "reads",
         Role::Write => "writes",
+        Role::Allocates => "allocates",
         Role::Frees | Role::Freed => "frees",
         Role::Panicked => "panics",
         Role::Waits => "waits for ever",

@@ -21,6 +21,10 @@ pub enum Access {
     ReadPart,
     /// Writes a part of the object, which is an object of its own.
     WritePart,
+    /// Brings what the object stands for into being: a block of memory is allocated.
+    Create,
+    /// Uses what the object stands for.
+    Use,
     /// A commutative update whose result nobody uses. Two of one family commute, unless one of them acquires what the
     /// other releases.
     Update {
@@ -114,6 +118,18 @@ impl Access {
         if matches!(self, Self::Read | Self::ReadPart) { Self::ReadPart } else { Self::WritePart }
     }
 
+    /// Whether it is to a part of the object.
+    #[must_use]
+    pub const fn is_of_part(self) -> bool {
+        matches!(self, Self::ReadPart | Self::WritePart)
+    }
+
+    /// Whether two of the kind are no conflict: it changes nothing.
+    #[must_use]
+    pub const fn only_reads(self) -> bool {
+        matches!(self, Self::Read | Self::ReadPart | Self::Use)
+    }
+
     /// Whether it counts references, and is not the last decrement. Such operations commute, so no fence acquires what they read.
     #[must_use]
     pub const fn counts(self) -> bool {
@@ -142,7 +158,7 @@ impl Access {
             (Read, Read) => false,
             // Whether parts are the same is told by the parts.
             (ReadPart | WritePart, ReadPart | WritePart) => false,
-            (ReadPart, Read) | (Read, ReadPart) => false,
+            (ReadPart, Read) | (Read, ReadPart) | (Use, Use) => false,
             (
                 Update { family: f, acquires: a, releases: r },
                 Update { family: g, acquires: b, releases: s },

@@ -351,10 +351,10 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
         let level = &mut self.levels[self.depth];
         let held = level.held.get(thread.index()).map_or(&[][..], Vec::as_slice);
         let (discipline, accesses) = (&mut *self.discipline, &self.waiting.accesses);
-        let tell = |object, found| {
-            if found == Found::Conflict {
-                discipline.refute(object);
-            }
+        let machine = &mut *self.drive.machine;
+        let tell = |object, found| match found {
+            Found::Race(earlier, later) => machine.may_race(object, earlier, later),
+            Found::Conflict => discipline.refute(object),
         };
         self.unordered.note_waiting(thread, accesses, held, &mut level.pasts, tell);
     }

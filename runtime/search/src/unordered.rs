@@ -10,7 +10,7 @@
 //! Atomic accesses are compared in the same way. While all conflicting ones to an object are kept apart, each of them is a both-mover: the
 //! thread that makes it has an exclusive right to the object, which it was given by its creator, took by acquiring a lock, or by joining
 //! (the access predicates of Flanagan and Qadeer, SoftMC 2003; nobody else can give such a right to a thread that does nothing, their condition
-//! ii). Of two that are not kept apart a weaker memory could show other values.
+//! ii). Of two that are not kept apart a weaker memory could show other values; two of different sizes may race.
 
 use crate::chains::ByObject;
 use crate::discipline::{Deed, Kind, Mode, Ordering, Run, Value};
@@ -83,7 +83,7 @@ pub(crate) enum Found {
 
 impl Made {
     fn writes(&self) -> bool {
-        !matches!(self.access, Access::Read | Access::ReadPart)
+        !self.access.only_reads()
     }
 
     /// It is the use of a word that belongs to another operation.
@@ -97,7 +97,9 @@ impl Made {
             return None;
         }
         let pair = match (self.kind, other.kind) {
-            (Kind::Atomic(_, one), Kind::Atomic(_, two)) => {
+            (Kind::Atomic(_, one), Kind::Atomic(_, two))
+                if !one.are_mixed(self.access, two, other.access) =>
+            {
                 let weak = (one.weak || two.weak) && !(one.trusted && two.trusted);
                 Pair::Conflict { weak }
             }

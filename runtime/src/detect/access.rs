@@ -61,9 +61,17 @@ pub enum AccessKind {
     AtomicWrite,
     /// The deallocation of the memory; conflicts like a plain write.
     Free,
+    /// The allocation of the memory; conflicts like a plain write.
+    Allocation,
 }
 
 impl AccessKind {
+    /// Whether it is atomic.
+    #[must_use]
+    pub const fn is_atomic(self) -> bool {
+        matches!(self, Self::AtomicRead | Self::AtomicWrite)
+    }
+
     /// What a place in a report shows with such an access.
     #[must_use]
     pub const fn role(self) -> Role {
@@ -73,6 +81,7 @@ impl AccessKind {
             Self::AtomicRead => Role::AtomicRead,
             Self::AtomicWrite => Role::AtomicWrite,
             Self::Free => Role::Frees,
+            Self::Allocation => Role::Allocates,
         }
     }
 }

@@ -195,6 +195,7 @@ impl Detector {
             AccessKind::Read => self.read(by, access.addr, access.size),
             AccessKind::Write => self.write(by, access.addr, access.size),
             AccessKind::Free => self.freed(by, access.addr, access.size),
+            AccessKind::Allocation => self.write(by, access.addr, access.size),
             AccessKind::AtomicRead | AccessKind::AtomicWrite => None,
         }
     }

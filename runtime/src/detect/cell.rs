@@ -2,8 +2,9 @@
 //!
 //! This is FastTrack (Flanagan and Freund, PLDI 2009) with three departures. (1) Byte-precise: every record carries a mask.
 //! (2) Nothing is forgotten by replacement: a record leaves only for bytes where a later access, ordered behind it, makes up for it
-//! ([`Kind::makes_up_for`]); so several unordered reads, writes and atomic accesses stand side by side, and detection
-//! stays exact after a race too. (3) Atomic accesses are recorded like plain ones: a plain access may race with them.
+//! ([`Record::makes_up_for`]); so several unordered reads, writes and atomic accesses stand side by side, and detection
+//! stays exact after a race too. (3) Atomic accesses are recorded like plain ones: a plain access may race with them, and so may an atomic one of
+//! another size.
 
 use super::clock::Clock;
 use super::record::Record;
@@ -64,7 +65,7 @@ impl Found {
                 return;
             }
         } else if old.epoch() > clock.get(old.thread() as usize) {
-            if old.kind().races_with(new.kind()) {
+            if old.races_with(new) {
                 if self.race.is_none_or(|other| !other.kind().writes()) {
                     self.race = Some(*old);
                 }
@@ -73,7 +74,7 @@ impl Found {
             }
             return;
         }
-        if new.kind().makes_up_for(old.kind()) {
+        if new.makes_up_for(old) {
             old.forget(new.mask());
         }
     }

@@ -13,6 +13,9 @@
 //!   the shared releases. An edge that C++ gives two commuting operations whose order is forced by something else (a
 //!   relaxed flag, say) is given up with it: no interface of a reference count or lock promises it.
 //! - Consume does not exist. Non-atomic accesses to overlapping bytes of atomics of other sizes are judged byte by byte.
+//! - **Atomic accesses of different sizes to a common byte, one of them a write, have to be ordered** (std's documentation of atomics: such
+//!   unordered accesses are undefined behaviour, as are atomic and plain ones). They are operations on different objects, so an atomic
+//!   read acquires nothing from a write of another size: what would order the two is what nobody may rely on.
 
 mod access;
 mod advice;
@@ -37,6 +40,7 @@ use lockred_search::footprint::Access;
 use lockred_trace::hooks::Order;
 use record::{Kind, Record};
 use shadow::{GRANULE, Shadow};
+use sync::Part;
 use std::collections::HashMap;
 use std::ops::Range;
 use thread::Thread;
@@ -69,6 +73,12 @@ fn mask(granule: usize, addr: usize, last: usize) -> u8 {
     let from = addr.saturating_sub(granule);
     let to = (last - granule).min(GRANULE - 1);
     (0xffu8 << from) & (0xffu8 >> (GRANULE - 1 - to))
+}
+
+/// The same bytes, as a part of an atomic word of `size` bytes.
+#[inline]
+fn part(granule: usize, addr: usize, last: usize, size: usize) -> Part {
+    Part { mask: mask(granule, addr, last), size: size as u8 }
 }
 
 /// The granules that `addr..addr + size` touches, and the last byte. `size` is not 0.
@@ -195,6 +205,17 @@ impl Detector {
         self.access(Kind::FREE, by, addr, size)
     }
 
+    /// A block of memory comes into being, for which the eight bytes at `addr` stand, which no program has: conflicts like a write with every
+    /// [use](Self::uses) of it.
+    pub fn born(&mut self, by: By, addr: usize) {
+        self.access(Kind::BIRTH, by, addr, GRANULE);
+    }
+
+    /// A block for which the eight bytes at `addr` stand is accessed, or freed.
+    pub fn uses(&mut self, by: By, addr: usize) -> Option<Race> {
+        self.access(Kind::READ, by, addr, GRANULE)
+    }
+
     /// The memory begins a new life (allocated again at the same address, a stack given to another thread): what happened to
     /// it before is forgotten.
     pub fn allocated(&mut self, addr: usize, size: usize) {
@@ -278,7 +299,7 @@ impl Detector {
             let cell = self.shadow.cell(granule);
             if cell.generation == self.generation && cell.extra != 0 {
                 let releases = &self.extras.get(cell.extra).0.releases;
-                releases.take(mask(granule, addr, last), op.access, into);
+                releases.take(part(granule, addr, last, size), op.access, into);
             }
         }
     }
@@ -289,7 +310,7 @@ impl Detector {
         let released = self.threads[index].released(op.order);
         let (granules, last) = granules(addr, size.max(1));
         for granule in granules {
-            let bytes = mask(granule, addr, last);
+            let bytes = part(granule, addr, last, size);
             let cell = self.shadow.cell(granule);
             if released.is_empty() && cell.extra == 0 {
                 continue;
@@ -313,7 +334,7 @@ impl Detector {
             return None;
         }
         let epoch = self.threads[by.thread as usize].clock.get(by.thread as usize);
-        let new = Record::new(epoch, by, kind);
+        let new = Record::new(epoch, by, kind, size);
         let granule = addr & !(GRANULE - 1);
         if size <= GRANULE - (addr - granule) {
             // So are nearly all.
@@ -393,15 +414,14 @@ impl Detector {
 
 #[cold]
 fn report(granule: usize, old: &Record, by: By, kind: Kind, addr: usize, size: usize) -> Race {
-    let first = old.mask().trailing_zeros() as usize;
-    let end = GRANULE - old.mask().leading_zeros() as usize;
+    let (first, length) = old.bytes(granule);
     Race {
         earlier: AccessInfo {
             thread: u32::from(old.thread()),
             site: old.site(),
             kind: old.kind().public(),
-            addr: granule + first,
-            size: end - first,
+            addr: first,
+            size: length,
             stack: old.stack(),
         },
         later: AccessInfo {

@@ -346,6 +346,8 @@ pub enum Role {
     Died,
     /// A thread spins here.
     Spins,
+    /// A thread allocates a block here: that is one side of the mistake.
+    Allocates,
     /// A thread frees a block here: that is the mistake, or one side of it.
     Frees,
     /// A thread had freed the block here.

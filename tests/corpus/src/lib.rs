@@ -28,6 +28,8 @@ mod actors;
 #[cfg(test)]
 mod atomics;
 #[cfg(test)]
+mod births;
+#[cfg(test)]
 mod block_on;
 #[cfg(test)]
 mod caches;
@@ -111,6 +113,8 @@ mod rwlock;
 mod scaled;
 #[cfg(test)]
 mod shared;
+#[cfg(test)]
+mod sizes;
 #[cfg(test)]
 mod spin_locks;
 #[cfg(test)]

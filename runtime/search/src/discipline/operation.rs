@@ -34,18 +34,29 @@ pub struct Ordering {
     pub trusted: bool,
     /// It is believed to be ordered by locks, like plain data: not seen by others until that is refuted.
     pub guarded: bool,
+    /// The machine makes it, and no code of the program (a system call looks at a word): it has no size that would have to be that of
+    /// other accesses.
+    pub internal: bool,
 }
 
 impl Ordering {
     /// An ordering of an operation that is sequentially consistent otherwise.
     const fn strict(acquires: bool, releases: bool) -> Self {
-        Self { acquires, releases, weak: false, trusted: false, guarded: false }
+        let (weak, trusted, guarded, internal) = (false, false, false, false);
+        Self { acquires, releases, weak, trusted, guarded, internal }
     }
 
     /// Whether two conflicting operations that nothing orders might see other values than under sequential consistency.
     #[must_use]
     pub const fn shows_weak_values(self, other: Self) -> bool {
         (self.weak || other.weak) && !(self.trusted && other.trusted)
+    }
+
+    /// Whether two accesses that meet in an object, of which one is to a part of it and the other to the whole, are atomic operations
+    /// of the program on words of different sizes: unordered, they are a data race if one of them writes.
+    #[must_use]
+    pub const fn are_mixed(self, access: Access, other: Self, others: Access) -> bool {
+        access.is_of_part() != others.is_of_part() && !self.internal && !other.internal
     }
 
     /// Neither acquires nor releases.

@@ -164,7 +164,9 @@ impl Run {
         let stands = recent.2 == access
             || matches!(
                 (recent.2, access),
-                (Access::Write, Access::Read) | (Access::WritePart, Access::ReadPart)
+                (Access::Write, Access::Read)
+                    | (Access::WritePart, Access::ReadPart)
+                    | (Access::Create, Access::Use)
             );
         if known && stands {
             return true;

@@ -54,7 +54,8 @@ impl<M: Transactional> Search<'_, '_, M> {
         if !pair.race || !new {
             return Ok(());
         }
-        let racer = |thread, site, access| Racer { thread, site, writes: access != Access::Read };
+        let racer =
+            |thread, site, access: Access| Racer { thread, site, writes: !access.only_reads() };
         let failure = self.drive.machine.race(
             pair.object,
             racer(earlier, site, pair.earlier.2),

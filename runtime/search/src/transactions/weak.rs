@@ -3,7 +3,8 @@
 //! ALGORITHM.md section 5. Edges: program order; spawn and join; a releasing write to the acquiring read that sees it; and
 //! from a release of a lock to an acquire in a later transaction exactly if the two transactions are ordered in the trace. So
 //! it does not depend on the order in which independent critical sections happened to run: two conflicting plain accesses that
-//! it does not order are a data race, in some linearisation of the same trace.
+//! it does not order are a data race, in some linearisation of the same trace. So are two atomic ones of different sizes: one is to a part
+//! of the object that the other is to, and acquires nothing from it.
 //!
 //! Everything is kept on stacks that go back with the trace. Per acquire and per access O(threads).
 
@@ -41,7 +42,7 @@ pub(super) struct Unordered {
     pub(super) later: (u64, Access),
     /// The number of the later one among the deeds of its transaction.
     pub(super) deed: usize,
-    /// One of them is plain: a data race. (Else they are operations on a queue.)
+    /// One of them is plain, or they are atomic and of different sizes: a data race. (Else they are operations on a queue.)
     pub(super) race: bool,
 }
 
@@ -141,8 +142,7 @@ impl Weak {
         for (number, deed) in run.deeds.iter().enumerate() {
             self.number = number;
             // What an access is to larger blocks is no act of its own: what it releases goes with it.
-            let same =
-                matches!(deed, Deed::Data { access: Access::ReadPart | Access::WritePart, .. });
+            let same = matches!(deed, Deed::Data { access, .. } if access.is_of_part());
             if !same {
                 self.tick(thread);
             }
@@ -290,8 +290,16 @@ impl Weak {
         note: Note,
         unordered: &mut Vec<Unordered>,
     ) {
+        if access == Access::Create {
+            // Who allocates a block again has freed it: a use that is not ordered before that is a race with the deallocation.
+            return;
+        }
         for (other, mut walk) in self.accesses.threads(object) {
-            if other == thread {
+            // An access that races with another one is not told a second time, as a use of the block.
+            let told = |pair: &Unordered| {
+                pair.race && pair.earlier.0 == other && pair.later.0 == note.site
+            };
+            if other == thread || access == Access::Use && unordered.iter().any(told) {
                 continue;
             }
             while let Some(entry) = walk.entry() {
@@ -299,7 +307,8 @@ impl Weak {
                     break;
                 }
                 let queue = access.is_on_queue();
-                let race = note.plain || entry.note.plain;
+                let mixed = note.ordering.are_mixed(access, entry.note.ordering, entry.access);
+                let race = note.plain || entry.note.plain || mixed;
                 let guarded = note.ordering.guarded || entry.note.ordering.guarded;
                 if (race || queue || guarded) && access.depends_on(entry.access) {
                     unordered.push(Unordered {
@@ -332,6 +341,7 @@ impl Weak {
     /// Takes over what an acquiring read sees.
     fn learn(&mut self, object: ObjectId, access: Access, kind: Kind) {
         if let Kind::Atomic(Value::Read | Value::Updated, ordering) = kind
+            && !access.is_of_part()
             && let Some(seen) = self.messages.get(&object).and_then(|times| times.0.last())
         {
             if ordering.acquires {

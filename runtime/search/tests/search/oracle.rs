@@ -98,6 +98,7 @@ oracle! {
     programs_over_the_lock_family: 6, generate::locks::program();
     programs_that_meet_at_barriers: 7, generate::parts::meetings();
     programs_that_exchange_values: 8, generate::exchanges::program();
+    programs_that_wait_for_what_is_freed: 9, generate::parts::awaited_and_freed();
 }
 
 proptest! {

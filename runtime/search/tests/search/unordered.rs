@@ -41,13 +41,29 @@ fn excess(program: &Program) -> Result<usize, TestCaseError> {
     Ok(may_race.difference(&races).count())
 }
 
-#[test]
-fn no_race_is_excluded() {
-    let mut runner = proptest::test_runner::TestRunner::new(cases(1, 400, 20_000));
-    let test = |program: Program| excess(&program).map(drop);
-    if let Err(error) = runner.run(&generate::any_program(), test) {
+/// No race of these programs is excluded.
+fn excludes_no_race_of(programs: &impl Strategy<Value = Program>, test: u64) {
+    let mut runner = proptest::test_runner::TestRunner::new(cases(test, 400, 20_000));
+    if let Err(error) = runner.run(programs, |program: Program| excess(&program).map(drop)) {
         panic!("{error}");
     }
+}
+
+#[test]
+fn no_race_is_excluded() {
+    excludes_no_race_of(&generate::any_program(), 1);
+}
+
+#[test]
+fn no_race_with_what_a_thread_waits_for_is_excluded() {
+    excludes_no_race_of(&generate::parts::awaited_and_freed(), 2);
+}
+
+#[test]
+fn what_a_thread_waits_for_may_race_with_its_deallocation() {
+    let text = "atomic f; thread A { f += 1; free f } thread B { await f == 0 }";
+    assert_eq!(excess_of(text), 0);
+    assert_eq!(may_race(&parse(text), Limits::default()).unwrap(), [Variable(0)].into());
 }
 
 /// For how many variables races are not excluded that do not race.

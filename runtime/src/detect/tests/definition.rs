@@ -60,11 +60,17 @@ fn targets(trace: &[Event], reader: usize) -> Vec<usize> {
 /// Synchronises-with edges that reading `byte` gives to the atomic read `reader`.
 fn edges(trace: &[Event], reader: usize, byte: usize, add: &mut impl FnMut(usize, usize)) {
     let access = trace[reader].act.atomic().expect("an atomic read").access;
+    let size = |event: usize| trace[event].act.range().expect("an access").len();
     let mut everybody = false;
     let mut next = read_from(trace, reader, byte);
     while let Some(head) = next {
         let Some(op) = trace[head].act.atomic() else { return };
         let continues = matches!(trace[head].act, Act::Update { .. });
+        if size(head) != size(reader) {
+            // An operation on another object, which happens to share a byte.
+            next = if continues { read_from(trace, head, byte) } else { None };
+            continue;
+        }
         // Behind a read-modify-write that depends on all, order is forced, whoever released before it.
         everybody |= continues && universal(op.access);
         if everybody || access.depends_on(op.access) {
@@ -132,12 +138,19 @@ fn common(trace: &[Event], i: usize, j: usize) -> bool {
     })
 }
 
+/// Whether two accesses are of different sizes.
+fn is_mixed(a: Act, b: Act) -> bool {
+    a.range().map(|range| range.len()) != b.range().map(|range| range.len())
+}
+
 /// Whether the accesses `i` and `j > i` race.
 pub fn races(trace: &[Event], order: &Order, i: usize, j: usize) -> bool {
     let (a, b) = (trace[i].act, trace[j].act);
+    // Who allocates a block again has freed it, and that races with uses that are not before it.
     !order.orders(i, j)
+        && !matches!(b, Act::Born(_))
         && (a.writes() || b.writes())
-        && (a.atomic().is_none() || b.atomic().is_none())
+        && (a.atomic().is_none() || b.atomic().is_none() || is_mixed(a, b))
         && common(trace, i, j)
 }
 

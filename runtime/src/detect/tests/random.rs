@@ -54,13 +54,19 @@ fn range() -> impl Strategy<Value = (usize, usize)> {
     ]
 }
 
-/// Words of atomic accesses: few, so that they meet; sometimes halves and bytes of them.
+/// Words of atomic accesses: few, so that they meet; sometimes parts of them.
 fn word() -> impl Strategy<Value = (usize, usize)> {
     prop_oneof![
-        6 => (0..2usize).prop_map(|word| (0x1010 + 8 * word, 8)),
+        8 => (0..2usize).prop_map(|word| (0x1010 + 8 * word, 8)),
         1 => (0..4usize).prop_map(|half| (0x1010 + 4 * half, 4)),
+        1 => (0..8usize).prop_map(|part| (0x1010 + 2 * part, 2)),
         1 => (0..16usize).prop_map(|byte| (0x1010 + byte, 1)),
     ]
+}
+
+/// The word that stands for a block.
+fn block() -> impl Strategy<Value = usize> {
+    (0..2usize).prop_map(|block| 0x1100 + 8 * block)
 }
 
 /// An operation as drawn: spawn and join are turned into what is possible when they come.
@@ -72,6 +78,8 @@ fn act() -> impl Strategy<Value = Act> {
         4 => range().prop_map(|(addr, size)| Act::Write { addr, size }),
         1 => range().prop_map(|(addr, size)| Act::Free { addr, size }),
         1 => range().prop_map(|(addr, size)| Act::Allocated { addr, size }),
+        1 => block().prop_map(Act::Born),
+        2 => block().prop_map(Act::Uses),
         5 => (word(), load_order(), trusted()).prop_map(move |((addr, size), order, trusted)| {
             Act::Load { addr, size, op: op(order, Access::Read, trusted) }
         }),

@@ -26,6 +26,9 @@ pub enum Act {
         addr: usize,
         size: usize,
     },
+    /// The block for which this word stands is allocated, or used.
+    Born(usize),
+    Uses(usize),
     /// Atomic operations.
     Load {
         addr: usize,
@@ -65,6 +68,7 @@ impl Act {
             Self::Load { addr, size, .. }
             | Self::Store { addr, size, .. }
             | Self::Update { addr, size, .. } => Some(addr..addr + size),
+            Self::Born(addr) | Self::Uses(addr) => Some(addr..addr + 8),
             _ => None,
         }
     }
@@ -79,7 +83,8 @@ impl Act {
 
     /// Whether it writes (or frees) memory.
     pub fn writes(self) -> bool {
-        !matches!(self, Self::Read { .. } | Self::Load { .. }) && self.range().is_some()
+        let reads = matches!(self, Self::Read { .. } | Self::Load { .. } | Self::Uses(_));
+        !reads && self.range().is_some()
     }
 }
 
@@ -108,6 +113,11 @@ pub fn run(detector: &mut Detector, trace: &[Event], site: fn(usize) -> u32) -> 
                 detector.allocated(addr, size);
                 None
             }
+            Act::Born(addr) => {
+                detector.born(by, addr);
+                None
+            }
+            Act::Uses(addr) => detector.uses(by, addr),
             Act::Fence(order) => {
                 detector.fence(event.thread, order);
                 None

@@ -73,6 +73,38 @@ pub fn meetings() -> impl Strategy<Value = Program> {
     })
 }
 
+/// Programs of two or three threads that wait for variables which others change and free.
+pub fn awaited_and_freed() -> impl Strategy<Value = Program> {
+    let kit = Kit {
+        declared: "mutex a b d; atomic f g; plain x;",
+        parts: &[
+            "await f == 0",
+            "await f == 1",
+            "await g == 0",
+            "release f = 1",
+            "f += 1",
+            "f = 0",
+            "g += 1",
+            "r = f",
+            "free f",
+            "free g",
+            "lock a; free f; unlock a",
+            "lock a; await f == 0; unlock a",
+            "lock a; r = g; unlock a",
+            "x = 1",
+            "q = x",
+        ],
+        threads: 0,
+        length: 0,
+        spawns: false,
+    };
+    let sizes = [(2, 5), (3, 3)];
+    (0..sizes.len(), any::<bool>()).prop_flat_map(move |(size, spawns)| {
+        let (threads, length) = sizes[size];
+        program(Kit { threads, length, spawns: spawns && threads > 2, ..kit })
+    })
+}
+
 /// The part with its mutexes renamed.
 fn renamed(part: &str, locks: &[&str]) -> String {
     let name = |word: &str| match word {
