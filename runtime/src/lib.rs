@@ -43,6 +43,7 @@ mod judge;
 mod leaks;
 mod lives;
 mod locked;
+mod looks;
 mod machine;
 mod memory;
 mod minimal;

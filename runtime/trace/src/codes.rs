@@ -71,7 +71,7 @@ closed_list! {
         UserModels "user-models" "sync models that packages of the workspace bring were believed",
         RandomnessFixed "randomness-fixed" "randomness from the system is one fixed stream",
         RandomnessSampled "randomness-sampled" "each request of randomness from the system was answered in four ways only: zeros, ones, and two random streams",
-        VirtualTime "virtual-time" "several threads look at the clock, sleep or time out; time is virtual, and other orders of that are explored only where something else depends on them",
+        VirtualTime "virtual-time" "a clock was looked at; time is virtual: from one look to the next, next to nothing has passed, or once in an execution a day, and nothing in between was explored",
         ScaledLoops "scaled-loops" "a loop whose rounds synchronise was ended early, as --scale-loops has it; what further rounds do was not checked",
         AssumedConditions "assumed-conditions" "executions in which a condition of `lockred::assume!` is false were left out",
         BoundedSpurious "bounded-spurious" "waits that return, and weak compare-exchanges that fail, for no reason more than twice in a row are not explored",
