@@ -86,6 +86,7 @@ mod targets;
 mod thread;
 mod thread_locals;
 mod time;
+mod timely;
 mod transactional;
 mod unwind;
 mod validity;

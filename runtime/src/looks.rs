@@ -54,9 +54,11 @@ pub fn passes() -> u64 {
     if state.execution.threads.len() > 1 {
         crate::host::assume(AssumptionKind::VirtualTime, "");
     }
+    crate::timely::bounds();
     if first || idle || !is_late(state) {
         return soon;
     }
+    crate::timely::late(LATE);
     record::step("looks at a clock: 24 h have passed".into(), None, SiteId(0));
     LATE
 }
@@ -85,5 +87,5 @@ fn is_late(state: &mut State) -> bool {
 /// Whether looks are choices: where it is only seen what is usual they are not.
 fn explores(state: &State) -> bool {
     let task = state.order.as_ref().map(|order| &order.task);
-    state.mode != Mode::Free && !matches!(task, Some(Task::Observe { .. }))
+    !state.orders_time && state.mode != Mode::Free && !matches!(task, Some(Task::Observe { .. }))
 }
