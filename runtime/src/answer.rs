@@ -199,6 +199,9 @@ impl Observer<Failure> for Watch {
     fn on_failure(&mut self, failure: Failure, schedule: &[Choice]) -> bool {
         let schedule = Schedule(beginning().chain(schedule.iter().copied().map(told)).collect());
         // What shows under the schedule of another finding follows from that: usually the same mistake.
+        if state().order.as_ref().is_some_and(|order| order.passes.contains(&failure.key)) {
+            return true;
+        }
         let follows = |known: &Finding| known.key == failure.key || known.schedule == schedule;
         if !self.findings.iter().any(follows) {
             let length = schedule.0.len() - usize::from(schedule.is_written_out());
@@ -464,7 +467,11 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
         created: thread.created.clone(),
     });
     let scaled = state.assumptions.iter().filter(|told| told.kind == AssumptionKind::ScaledLoops);
+    // What is recorded before the first choice behind the schedule.
+    let end = follower.recorded.get(length).copied().unwrap_or(usize::MAX);
+    let overtaken = recorder.overtaken.into_iter().filter(|overtaken| overtaken.step < end);
     Message::Replayed(Replay {
+        overtaken: overtaken.collect(),
         bug: shown(follower.watch.failures, length).map(Failure::into_bug),
         drift: drift.map(|(step, message)| {
             let recorded = follower.recorded.get(step).copied().unwrap_or(recorder.steps.len());

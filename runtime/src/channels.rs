@@ -21,6 +21,7 @@ use crate::{gate, names, objects, plain, region, rounds, time, waiting};
 use lockred_search::discipline::Passing;
 use lockred_search::footprint::{Access, ObjectId};
 use lockred_trace::hooks::{Act, Class, How, NO_DEADLINE};
+use lockred_trace::message::Timed;
 use lockred_trace::sites::SiteId;
 
 /// Operations and pauses inside one act, at most: behind them it waits for somebody.
@@ -461,9 +462,13 @@ fn enter(act: Act, channel: usize, timed: bool, site: SiteId) -> Option<Inside> 
     if state.channels_written_out {
         return None;
     }
-    let known = state.execution.channels.get(&channel)?;
-    let gives_up = timed && !known.can_proceed(act);
-    let passing = known.passing(act, gives_up)?;
+    let gives_up = timed && !state.execution.channels.get(&channel)?.can_proceed(act);
+    if gives_up && state.below_root {
+        // How long it has waited is told by nobody.
+        crate::timely::ended(Timed::Timeout, 0, None);
+    }
+    let state = crate::state::state();
+    let passing = state.execution.channels.get(&channel)?.passing(act, gives_up)?;
     state.thread().passed = 0;
     state.thread().counted = false;
     state.thread().answered = None;

@@ -3,6 +3,7 @@
 use crate::atomicity::Blocks;
 use crate::channel::Channel;
 use crate::claims::Claims;
+use crate::looks::Looks;
 use crate::nesting::Event;
 use crate::thread::Thread;
 use lockred_trace::sites::SiteId;
@@ -75,6 +76,8 @@ pub struct Execution {
     pub progress: u64,
     /// Virtual nanoseconds since the start.
     pub clock: u64,
+    /// What was looked at clocks.
+    pub looks: Looks,
     /// Locks that are held.
     pub held: Vec<Held>,
     /// Locks that were acquired under others, and what orders that.
@@ -113,6 +116,7 @@ impl Clone for Execution {
             at_exit,
             progress,
             clock,
+            looks,
             held,
             events,
             exit,
@@ -130,6 +134,7 @@ impl Clone for Execution {
         self.at_exit.clone_from(at_exit);
         self.progress = *progress;
         self.clock = *clock;
+        self.looks = *looks;
         self.held.clone_from(held);
         self.events.clone_from(events);
         self.exit = *exit;

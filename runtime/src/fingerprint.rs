@@ -78,8 +78,6 @@ fn hash_thread(thread: &Thread, others: u64, hasher: &mut impl Hasher) {
         result,
         detached,
         joined,
-        looked,
-        slept,
         random_words,
         acts,
     } = thread;
@@ -93,8 +91,7 @@ fn hash_thread(thread: &Thread, others: u64, hasher: &mut impl Hasher) {
     for Destructor { function, argument } in destructors {
         (*function as usize, *argument as usize).hash(hasher);
     }
-    (name, keys, *result as usize, detached, joined, looked, slept, random_words, acts)
-        .hash(hasher);
+    (name, keys, *result as usize, detached, joined, random_words, acts).hash(hasher);
 }
 
 fn hash_execution(execution: &Execution, hasher: &mut impl Hasher) {
@@ -105,6 +102,7 @@ fn hash_execution(execution: &Execution, hasher: &mut impl Hasher) {
         at_exit,
         progress,
         clock,
+        looks,
         // For reports; memory says who holds what.
         held: _,
         // For warnings.
@@ -137,7 +135,7 @@ fn hash_execution(execution: &Execution, hasher: &mut impl Hasher) {
         channel.hash(hasher);
     }
     let exit = exit.map(|exit| (exit.status, exit.thread, exit.returned));
-    (live, clock, exit, panics.len(), steps_after_exit, cut).hash(hasher);
+    (live, clock, looks, exit, panics.len(), steps_after_exit, cut).hash(hasher);
 }
 
 /// What fingerprints are made with.

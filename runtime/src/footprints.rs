@@ -127,6 +127,7 @@ pub fn pending(pending: &Pending, words: impl Iterator<Item = usize>, footprint:
         | Pending::Spawn
         | Pending::Join { .. }
         | Pending::Choosing
+        | Pending::Sleeping { .. }
         | Pending::Idling
         | Pending::Never
         | Pending::Ended => {}

@@ -10,6 +10,7 @@ use crate::rounds;
 use crate::state::{self, NOTHING, state, stop};
 use lockred_search::footprint::Access;
 use lockred_search::machine::ThreadId;
+use lockred_trace::message::Timed;
 use lockred_trace::sites::SiteId;
 
 const NANOSECONDS: u64 = 1_000_000_000;
@@ -66,7 +67,10 @@ fn wait(address: usize, value: u32, deadline: Option<u64>, bits: u32) -> i64 {
         return fail(libc::ETIMEDOUT);
     }
     match deadline {
-        Some(_) => crate::waiting::begin_timed(),
+        Some(_) => {
+            crate::timely::bounds();
+            crate::waiting::begin_timed();
+        }
         None => crate::waiting::leave_loop(SiteId(0)),
     }
     let inside = crate::region::takes_futex(address);
@@ -94,6 +98,7 @@ fn wait(address: usize, value: u32, deadline: Option<u64>, bits: u32) -> i64 {
     crate::objects::futex(address, crate::objects::WAITS, &[]);
     let thread = state.thread();
     thread.woken = false;
+    let begun = state.execution.clock;
     stop(Pending::FutexQueued { address, deadline }, NOTHING, SiteId(0));
     match deadline {
         Some(_) => crate::gate::futex_left(address),
@@ -113,6 +118,8 @@ fn wait(address: usize, value: u32, deadline: Option<u64>, bits: u32) -> i64 {
         crate::objects::futex(address, "wakes up", &[]);
         return 0;
     }
+    let takes = deadline.unwrap_or(0).saturating_sub(begun);
+    crate::timely::ended(Timed::Timeout, takes, deadline);
     thread.rounds.operation(address as u64, true);
     rounds::timed_out();
     crate::time::advance_to(deadline.unwrap_or(0));

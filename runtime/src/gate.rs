@@ -153,6 +153,7 @@ pub fn next(state: &mut State, number: usize, gate: &Gate<'_>) -> Operation {
         Pending::Start | Pending::Choosing | Pending::Idling | Pending::Never | Pending::Ended => {
             Operation::Local
         }
+        Pending::Sleeping { .. } => Operation::Awake,
         Pending::Spawn => internal(names::NUMBERING, Access::Write),
         Pending::Join { target } => Operation::Join(ThreadId(target)),
         Pending::Atomic(operation) => next_atomic(state, number, &operation, gate),
@@ -590,6 +591,20 @@ pub fn ended(state: &mut State, thread: ThreadId, gate: &mut Gate<'_>) {
 pub fn went_on() {
     if let Some(gate) = gate(state()) {
         gate.after(&Operation::Local, Effect::Done);
+    }
+}
+
+/// The running thread has slept.
+pub fn awoke() {
+    if let Some(gate) = gate(state()) {
+        gate.after(&Operation::Awake, Effect::Done);
+    }
+}
+
+/// What the running thread executes was possible because nobody else could run.
+pub fn by_time() {
+    if let Some(gate) = gate(state()) {
+        gate.by_time();
     }
 }
 

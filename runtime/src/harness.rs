@@ -13,6 +13,7 @@ use crate::process;
 use crate::pthread;
 use crate::state::state;
 use lockred_search::{self as search, Choice, Counts, Observer};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What is known of the harness.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -44,6 +45,29 @@ pub unsafe extern "C" fn __lr_test_returned(result: *const Result<(), String>) {
         process::exit(0, true);
     }
     state.harness = Harness::SawOk;
+}
+
+/// Where the frame of the function that calls the test ends: what main has called above that is libtest. 0 where that is not known.
+static TEST: AtomicUsize = AtomicUsize::new(0);
+
+/// See [`lockred_trace::hooks`].
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_test_begins() {
+    let here = 0_u8;
+    TEST.store(&raw const here as usize, Ordering::Relaxed);
+}
+
+/// Whether libtest is running, before or behind its test.
+pub fn is_running() -> bool {
+    let state = state();
+    if state.thread_number() != 0 || !state.order.as_ref().is_some_and(|order| order.libtest) {
+        return false;
+    }
+    let here = 0_u8;
+    match TEST.load(Ordering::Relaxed) {
+        0 => !state.below_root,
+        test => &raw const here as usize > test,
+    }
 }
 
 /// Looks on without a word.

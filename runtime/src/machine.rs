@@ -10,6 +10,7 @@ use crate::rounds;
 use crate::spin;
 use crate::state::{Mode, State, run, state};
 use crate::thread::Thread;
+use crate::timely::{self, may_give_up};
 use crate::transactional::Log;
 use lockred_search::footprint::{Footprint, ObjectId};
 use lockred_search::machine::{Approach, Chooser, Flow, Machine, Status, Step, ThreadId};
@@ -41,7 +42,7 @@ fn others(state: &State, number: usize) -> u64 {
 }
 
 /// Whether a thread could run whatever the others do, timeouts and turns of loops aside.
-fn ready(state: &State, number: usize) -> bool {
+pub fn ready(state: &State, number: usize) -> bool {
     let thread = &state.execution.threads[number];
     match thread.pending {
         Pending::Start
@@ -58,24 +59,17 @@ fn ready(state: &State, number: usize) -> bool {
         Pending::Offering { .. } => thread.answered.is_some() || state.channels_written_out,
         Pending::Spinning => thread.spin.changed(),
         Pending::Idling => thread.rounds.changed(others(state, number)),
-        Pending::Never | Pending::Ended => false,
+        Pending::Sleeping { .. } | Pending::Never | Pending::Ended => false,
     }
 }
 
-/// Whether what a thread does next is to wait with a timeout.
-const fn may_give_up(pending: &Pending) -> bool {
-    matches!(
-        pending,
-        Pending::FutexQueued { deadline: Some(_), .. }
-            | Pending::Channel(ChannelOperation { timed: true, .. })
-    )
-}
-
-/// Whether a thread waits with a timeout that may fire although others could run.
-fn may_time_out(state: &State, number: usize) -> bool {
+/// Whether a thread sleeps, or waits with a timeout, which may end although others could run.
+pub fn may_time_out(state: &State, number: usize) -> bool {
     let thread = &state.execution.threads[number];
-    may_give_up(&thread.pending)
-        && (!thread.rounds.is_idle() || thread.rounds.changed(others(state, number)))
+    let sleeps = matches!(thread.pending, Pending::Sleeping { .. });
+    sleeps
+        || may_give_up(&thread.pending)
+            && (!thread.rounds.is_idle() || thread.rounds.changed(others(state, number)))
 }
 
 /// Turns that a thread which goes round a loop has had, if it waits for another one.
@@ -121,8 +115,8 @@ pub fn status(state: &State, number: usize) -> Status {
     if ready(state, number) {
         return Status::Enabled;
     }
-    if may_time_out(state, number) || (turns(thread).is_some() && next_turn(state) == Some(number))
-    {
+    let gives_up = may_time_out(state, number) && timely::comes_next(state, number);
+    if gives_up || (turns(thread).is_some() && next_turn(state) == Some(number)) {
         return Status::Reluctant;
     }
     Status::Blocked { on: waits_for(state, thread.pending) }
@@ -173,6 +167,7 @@ pub fn execute(
     std::mem::swap(&mut state.step.failures, &mut step.failures);
     step.signature = state.step.signature;
     step.flow = state.step.flow;
+    step.overtaken = state.step.overtaken;
     state.most_threads = state.most_threads.max(state.execution.threads.len() as u32);
     if state.execution.exit.is_some() {
         state.execution.steps_after_exit += 1;
@@ -202,6 +197,10 @@ impl Machine for Native {
 
     fn status(&mut self, thread: ThreadId) -> Status {
         status(state(), thread.index())
+    }
+
+    fn waits_for_time(&self) -> bool {
+        timely::is_waited_for(state())
     }
 
     fn pending(&mut self, thread: ThreadId, footprint: &mut Footprint) {

@@ -75,14 +75,96 @@ pub fn answer(schedule: &Schedule, mut wanted: Wanted, steps: u64, rooted: bool)
     let followed = &schedule.0[usize::from(schedule.is_written_out())..];
     let choices: Vec<Choice> = followed.iter().copied().map(meant).collect();
     // Local changes only make the rest cheaper.
-    let effort = Effort { steps, local: steps / 4, longest: LONGEST };
+    let mut effort = Effort { steps, local: steps / 4, longest: LONGEST, overtaken: 0 };
+    match timely(&choices, effort, &mut wanted) {
+        Timely::Found(found) => return told_of(Some(found), &wanted, (true, false)),
+        Timely::None => effort.overtaken = 1,
+        Timely::Unknown => {}
+    }
+    let only_overtaken = effort.overtaken > 0;
     let mut found = search::minimise(&mut Native::default(), &choices, effort, &mut wanted);
     if found.is_none() && wanted.kind == BugKind::DataRace {
         // Several accesses may race at once: the detector tells the pair that it comes to first.
         wanted.key = None;
         found = search::minimise(&mut Native::default(), &choices, effort, &mut wanted);
     }
+    told_of(found, &wanted, (false, only_overtaken))
+}
+
+/// What a search for schedules in which no sleep is overtaken has come to.
+enum Timely {
+    /// One that fails in the same way, made minimal.
+    Found(search::minimise::Minimised),
+    /// There is none.
+    None,
+    /// It was not needed, or its effort has ended.
+    Unknown,
+}
+
+/// Looks for a schedule that fails in the same way, and in which no sleep is overtaken, if one is in the given one.
+fn timely(choices: &[Choice], effort: Effort, wanted: &mut Wanted) -> Timely {
+    let look = Effort { steps: 1, local: 0, ..effort };
+    let given = search::minimise(&mut Native::default(), choices, look, wanted);
+    if given.is_none_or(|given| given.given.overtaken == 0) {
+        return Timely::Unknown;
+    }
+    let written_out = state().channels_written_out;
+    state().orders_time = true;
+    state().channels_written_out = true;
+    let limits = search::Limits { executions: None, operations: LONGEST };
+    let mut seeker = Seeker { wanted: &mut *wanted, left: effort.steps / 2, schedule: None };
+    let strategy = search::Strategy::Dpor;
+    let outcome = search::explore(&mut Native::default(), strategy, limits, &mut seeker);
+    if let Some(schedule) = seeker.schedule {
+        let found = search::minimise(&mut Native::default(), &schedule, effort, wanted);
+        if let Some(found) = found {
+            return Timely::Found(found);
+        }
+    }
+    let state = state();
+    state.orders_time = false;
+    state.channels_written_out = written_out;
+    // What cannot be modelled there may be no part of the schedule that is looked for.
+    state.unsupported = None;
+    if outcome.stop == search::Stop::Complete { Timely::None } else { Timely::Unknown }
+}
+
+/// Looks for the failure in a search of all schedules of a kind, with so many steps.
+struct Seeker<'a> {
+    wanted: &'a mut Wanted,
+    left: u64,
+    /// The first that shows it.
+    schedule: Option<Vec<Choice>>,
+}
+
+impl search::Observer<Failure> for Seeker<'_> {
+    fn on_choice(&mut self, depth: usize, choice: Choice) {
+        self.wanted.on_choice(depth, choice);
+    }
+
+    fn on_step(&mut self, _: &search::Counts) -> bool {
+        self.left -= 1;
+        self.left > 0 && self.wanted.on_step()
+    }
+
+    fn on_failure(&mut self, failure: Failure, schedule: &[Choice]) -> bool {
+        let shows = self.wanted.is_wanted(&failure);
+        if shows {
+            self.schedule = Some(schedule.to_vec());
+        }
+        !shows
+    }
+}
+
+/// The answer; whether it is of ordered time, and whether no such schedule fails.
+fn told_of(
+    found: Option<search::minimise::Minimised>,
+    wanted: &Wanted,
+    (ordered, only_overtaken): (bool, bool),
+) -> Message {
     Message::Minimised(found.map(|found| Minimised {
+        ordered,
+        only_overtaken,
         schedule: Schedule(beginning().chain(found.schedule.into_iter().map(told)).collect()),
         measure: measure(found.measure),
         given: measure(found.given),
@@ -95,6 +177,6 @@ pub fn answer(schedule: &Schedule, mut wanted: Wanted, steps: u64, rooted: bool)
 
 /// A measure as the formats have it.
 const fn measure(measure: search::minimise::Measure) -> Measure {
-    let search::minimise::Measure { preemptions, threads, steps } = measure;
-    Measure { preemptions, threads, steps }
+    let search::minimise::Measure { overtaken, preemptions, threads, steps } = measure;
+    Measure { overtaken, preemptions, threads, steps }
 }

@@ -172,6 +172,11 @@ pub enum Pending {
         /// The word.
         address: usize,
     },
+    /// It sleeps.
+    Sleeping {
+        /// Virtual time at which that ends.
+        until: u64,
+    },
     /// It chooses a value.
     Choosing,
     /// It acts on a channel that is known as a whole.
@@ -208,9 +213,12 @@ impl Pending {
                 Class::CondvarWait => true,
                 _ => operation.guard.is_some(),
             },
-            Self::Start | Self::Spawn | Self::FutexWake { .. } | Self::Choosing | Self::Ended => {
-                false
-            }
+            Self::Start
+            | Self::Spawn
+            | Self::FutexWake { .. }
+            | Self::Sleeping { .. }
+            | Self::Choosing
+            | Self::Ended => false,
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::execution::Held;
 use crate::state::state;
 use crate::unwind::Frame;
 use lockred_search::machine::Flow;
-use lockred_trace::message::{Object, Output, Step};
+use lockred_trace::message::{Object, Output, Overtaken, Step};
 use lockred_trace::sites::SiteId;
 use std::collections::HashMap;
 
@@ -30,6 +30,8 @@ pub struct Moment {
 /// See the module. Emptied at every restore.
 #[derive(Debug, Default)]
 pub struct Recorder {
+    /// Sleeps that were overtaken.
+    pub overtaken: Vec<Overtaken>,
     /// Visible operations in order.
     pub steps: Vec<Step>,
     /// Objects by number.

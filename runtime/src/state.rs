@@ -31,7 +31,7 @@ use crate::thread::Thread;
 use lockred_search::footprint::{Access, Filler, Footprint};
 use lockred_search::machine::{Chooser, Flow};
 use lockred_trace::message::{Assumption, Unsupported, Warning};
-use lockred_trace::session::{Order, Strategy, Task};
+use lockred_trace::session::{Order, Strategy, Task, Time};
 use lockred_trace::sites::SiteId;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -67,6 +67,8 @@ pub struct StepUnderWay {
     pub site: SiteId,
     /// Operations that were executed without looking.
     pub unwatched: u32,
+    /// Sleeps, timeouts and looks at clocks that ended in it before others had gone on ([`crate::timely`]).
+    pub overtaken: u32,
     /// Reads of loops that go round in vain: words, and where.
     repeats: Vec<(usize, SiteId)>,
     filler: Filler,
@@ -79,6 +81,7 @@ impl StepUnderWay {
         self.site = site;
         self.flow = Flow::On;
         self.unwatched = 0;
+        self.overtaken = 0;
         self.repeats.clear();
         self.filler.clear();
     }
@@ -186,6 +189,8 @@ pub struct State {
     pub detects: bool,
     /// A schedule is being followed.
     pub follows: bool,
+    /// Sleeps and timeouts end in the order of time ([`crate::timely`]).
+    pub orders_time: bool,
     /// The search looks at what steps touch.
     pub footprints: bool,
     /// What threads do behind the process's end is of no interest.
@@ -214,14 +219,17 @@ impl State {
             )
         );
         let deaths = order.as_ref().map_or_else(Deaths::default, |o| Deaths::new(&o.deaths));
+        let environment = order.as_ref().map(|order| order.environment).unwrap_or_default();
+        let orders_time = environment.time == Time::Ordered;
+        // When an act on a channel as a whole would time out is not known.
         let channels_written_out = match task {
+            _ if orders_time => true,
             Some(Task::Explore { .. }) => !by_transactions,
             Some(Task::Replay { schedule } | Task::Minimise { schedule, .. }) => {
                 schedule.is_written_out()
             }
             Some(Task::Observe { .. } | Task::Walk { .. }) | None => true,
         };
-        let environment = order.as_ref().map(|order| order.environment).unwrap_or_default();
         let observes = matches!(task, Some(Task::Observe { .. }));
         let exclusive = match task {
             Some(Task::Observe { watches, .. }) => Exclusive::new(watches),
@@ -269,6 +277,7 @@ impl State {
             compares: by_states || verifies,
             frames: Frames::default(),
             follows: false,
+            orders_time,
             footprints,
             detects: !by_transactions,
             exit_ends: false,

@@ -111,10 +111,6 @@ pub struct Thread {
     pub detached: bool,
     /// Somebody has joined it.
     pub joined: bool,
-    /// It has looked at a clock while it was not alone.
-    pub looked: bool,
-    /// It has slept or timed out while it was not alone.
-    pub slept: bool,
     /// Words drawn from its stream of randomness.
     pub random_words: u64,
     /// Stack at its creation (only while recording).
@@ -167,8 +163,6 @@ impl Thread {
             stack_used: false,
             detached: false,
             joined: false,
-            looked: false,
-            slept: false,
             random_words: 0,
             created: Vec::new(),
             stopped: Vec::new(),

@@ -1,54 +1,28 @@
 //! Virtual time: one clock that every look advances a little, and that sleeps and timeouts advance by what they ask for.
 //!
-//! So time never goes back, and who has slept or timed out finds that the time has passed. None of this is an operation of the search:
-//! that looks of one thread come before or behind those, or the sleeps, of another is explored only as far as other operations put
-//! them there. Where it could matter it is told as an assumption.
+//! So time never goes back, and who has slept or timed out finds that the time has passed. That looks of one thread come before or behind
+//! those, or the sleeps, of another is explored only as far as other operations put them there; how much time has passed at a look is a
+//! choice of two ([`crate::looks`]).
 
 use crate::state::{set_errno, state};
-use crate::thread::Thread;
-use lockred_trace::codes::AssumptionKind;
 use lockred_trace::sites::SiteId;
 
 /// What the realtime clock shows beyond the monotonic one, in nanoseconds: a moment in 2024.
 pub const REALTIME_OFFSET: u64 = 1_710_000_000 * NANOSECONDS;
-/// What a look at a clock takes.
-const LOOK: u64 = 1_000;
-/// What it takes a thread that nobody can help: its loop may be one that ends at a deadline.
-const IDLE_LOOK: u64 = 1_000_000;
 const NANOSECONDS: u64 = 1_000_000_000;
 
 /// A look at the monotonic clock, in nanoseconds.
 fn now() -> u64 {
-    let state = state();
-    let thread = state.thread();
-    let look = if thread.spin.in_turn() || thread.rounds.in_turn() { IDLE_LOOK } else { LOOK };
-    // In a region it only makes a deadline of a timeout.
-    if !thread.in_region && crate::plain::watching() {
-        thread.looked = true;
-        assume_order(|other| other.looked || other.slept);
-    }
-    state.execution.clock += look;
-    state.execution.clock
+    let passes = crate::looks::passes();
+    let clock = &mut state().execution.clock;
+    *clock += passes;
+    *clock
 }
 
 /// Time goes on to a moment, if that is not past: the running thread has slept, or timed out.
 pub fn advance_to(nanoseconds: u64) {
-    let state = state();
-    if crate::plain::watching() {
-        state.thread().slept = true;
-        assume_order(|other| other.looked);
-    }
-    state.execution.clock = state.execution.clock.max(nanoseconds);
-}
-
-/// What the running thread does with the clock comes before or behind what others do that have `used` it so.
-fn assume_order(used: impl Fn(&Thread) -> bool) {
-    let state = state();
-    let running = state.thread_number() as usize;
-    let mut threads = state.execution.threads.iter().enumerate();
-    if threads.any(|(number, other)| number != running && used(other)) {
-        crate::host::assume(AssumptionKind::VirtualTime, "");
-    }
+    let clock = &mut state().execution.clock;
+    *clock = (*clock).max(nanoseconds);
 }
 
 fn timespec(nanoseconds: u64) -> libc::timespec {
@@ -60,7 +34,7 @@ fn timespec(nanoseconds: u64) -> libc::timespec {
 
 /// Sleeps: time goes on, and other threads may run wherever they may run anyway.
 fn sleep_for(nanoseconds: u64) {
-    advance_to(state().execution.clock.saturating_add(nanoseconds));
+    crate::timely::sleep(nanoseconds, state().execution.clock.saturating_add(nanoseconds));
     if state().below_root {
         crate::waiting::pause(SiteId(0));
     }

@@ -117,6 +117,6 @@ impl Marker {
 }
 
 /// The first instruction of a function.
-fn first(function: Function) -> Option<Instruction> {
+pub fn first(function: Function) -> Option<Instruction> {
     function.blocks().first().and_then(|block| block.instructions().first().copied())
 }

@@ -50,7 +50,8 @@ impl Causes {
         if self.threads.len() <= thread.index() {
             self.threads.resize(thread.index() + 1, 0);
         }
-        let mut seen = 0_u128;
+        // Whose time has come was behind all others.
+        let mut seen = if footprint.by_time { fingerprint::of(&self.all) } else { 0_u128 };
         for &(object, access) in &footprint.accesses {
             let written = self.objects.get(&object).copied().unwrap_or_default();
             let written = if is_on(Fault::WritesForgotten) { 0 } else { written };

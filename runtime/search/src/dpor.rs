@@ -135,8 +135,15 @@ impl<M: Machine> Search<'_, M> {
         self.check_last_decrement(thread)?;
         let level = &mut self.levels[self.depth];
         let footprint = &self.drive.step.footprint;
-        let touched = Touched { real: &footprint.accesses, ghost: &self.ghost };
+        let by_time = footprint.by_time;
+        let touched = Touched { real: &footprint.accesses, ghost: &self.ghost, by_time };
         self.trace.push(thread, touched, &footprint.enables, &footprint.meets);
+        if by_time {
+            // Others whose time has come could go on instead, and then wait for this one in turn.
+            for other in level.enabled.iter() {
+                level.back.insert(other);
+            }
+        }
         for access in footprint.accesses.iter().chain(&self.ghost) {
             if !level.union.contains(access) {
                 level.union.push(*access);
@@ -272,8 +279,10 @@ impl<M: Machine> Search<'_, M> {
                 child.sleep.haunt(ghost);
             }
         }
+        let by_time = self.drive.step.footprint.by_time;
         for &sleeper in parent.sleep.sleepers() {
-            if sleeper.thread == thread {
+            // Others whose time has come go on once this thread waits, and find what it has done.
+            if sleeper.thread == thread || by_time {
                 continue;
             }
             let kept = above[sleeper.depth as usize].sleep.footprint(sleeper.number);
@@ -331,7 +340,8 @@ impl<M: Machine> Search<'_, M> {
             Source::Pending => &self.pending,
         };
         self.ghost.retain(|access| !footprint.accesses.contains(access));
-        let touched = Touched { real: &footprint.accesses, ghost: &self.ghost };
+        let by_time = footprint.by_time;
+        let touched = Touched { real: &footprint.accesses, ghost: &self.ghost, by_time };
         self.trace.prepare(thread, touched, &footprint.joins);
         self.trace.races(thread, touched, &mut self.positions);
         let waited = self.trace.waited(thread);

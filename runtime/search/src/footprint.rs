@@ -235,6 +235,8 @@ pub struct Footprint {
     /// Threads that waited at a barrier until this run came: the next runs of all of them, and of its own thread, come after the
     /// last runs of all of them (never reversed).
     pub meets: Vec<ThreadId>,
+    /// Its thread slept, or waited with a timeout, until nobody else could run: it comes after everything before it (never reversed).
+    pub by_time: bool,
 }
 
 impl Footprint {
@@ -244,6 +246,7 @@ impl Footprint {
         self.enables.clear();
         self.joins.clear();
         self.meets.clear();
+        self.by_time = false;
     }
 
     /// Records an access once.

@@ -74,11 +74,19 @@ pub struct Step<F> {
     pub failures: Vec<F>,
     /// Whether the execution goes on.
     pub flow: Flow,
+    /// Sleeps and timeouts that ended in it, and looks at clocks that came late, although others could have gone on before ([`Machine::status`]).
+    pub overtaken: u32,
 }
 
 impl<F> Default for Step<F> {
     fn default() -> Self {
-        Self { footprint: Footprint::default(), signature: 0, failures: Vec::new(), flow: Flow::On }
+        Self {
+            footprint: Footprint::default(),
+            signature: 0,
+            failures: Vec::new(),
+            flow: Flow::On,
+            overtaken: 0,
+        }
     }
 }
 
@@ -89,6 +97,7 @@ impl<F> Step<F> {
         self.signature = 0;
         self.failures.clear();
         self.flow = Flow::On;
+        self.overtaken = 0;
     }
 }
 
@@ -123,8 +132,14 @@ pub trait Machine {
     /// Number of threads that exist now, ended ones included. Ids are `0..threads()`.
     fn threads(&self) -> u32;
 
-    /// Whether `thread` could run now.
+    /// Whether `thread` could run now. In a machine whose time is ordered, a thread that sleeps, or that waits with a timeout, and that nobody
+    /// wakes, can go on only where no other thread can run but such as sleep longer. (Those that only go round loops in vain count for nothing.)
     fn status(&mut self, thread: ThreadId) -> Status;
+
+    /// Whether some thread can go on once nobody else can run: time is ordered, and it sleeps, or waits with a timeout.
+    fn waits_for_time(&self) -> bool {
+        false
+    }
 
     /// What the thread's next run would surely begin with, in the present state, whether it is blocked or not: the accesses of
     /// its pending operation. Cleared and filled. Needed for race reversal of blocked threads.

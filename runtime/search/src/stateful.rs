@@ -268,7 +268,9 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
         level.picks = picks;
         sleep::add(&mut level.union, &self.run.footprint.accesses);
         let end = end?;
-        if end == End::Blocked && !self.run.holds_new_locks() {
+        let parks = self.run.holds_new_locks() || self.is_waited_for();
+        let level = &mut self.levels[self.depth];
+        if end == End::Blocked && !parks {
             level.rolled_back.push(thread);
             self.return_here();
             return Ok(());
@@ -319,7 +321,8 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
         let end = self.drive.transact(thread, (self.discipline, &mut self.run, held), picks)?;
         self.run.seal();
         self.note(thread);
-        let rolled_back = end == End::Blocked && !self.run.holds_new_locks();
+        let parks = self.run.holds_new_locks() || self.is_waited_for();
+        let rolled_back = end == End::Blocked && !parks;
         if self.foresee.is_some() && !rolled_back {
             held.iter().for_each(|&(lock, _)| self.discipline.split(lock));
             if let (End::Blocked, Some(Wanted::End(awaited))) = (end, self.run.blocked) {
@@ -359,11 +362,19 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
         self.unordered.note_waiting(thread, accesses, held, &mut level.pasts, tell);
     }
 
+    /// Whether somebody's time comes only where the thread that ran is seen to wait.
+    fn is_waited_for(&self) -> bool {
+        self.run.length() > 0 && self.drive.machine.waits_for_time()
+    }
+
     fn enter_child(&mut self, thread: ThreadId, held: Vec<Vec<(ObjectId, Mode)>>) {
         let mut child = Level { held, pasts: self.pasts.clone(), ..Level::default() };
         for &sleeper in self.levels[self.depth].sleep.sleepers() {
             let kept = self.levels[sleeper.depth as usize].sleep.footprint(sleeper.number);
-            if sleeper.thread != thread && !wakes(kept, &self.run.footprint.accesses) {
+            if sleeper.thread != thread
+                && !self.run.footprint.by_time
+                && !wakes(kept, &self.run.footprint.accesses)
+            {
                 child.sleep.inherit(sleeper);
             }
         }

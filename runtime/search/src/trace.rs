@@ -64,6 +64,8 @@ pub(crate) struct Touched<'a> {
     pub(crate) real: &'a [(ObjectId, Access)],
     /// Accesses inherited from a sleeper (ALGORITHM.md 4.4).
     pub(crate) ghost: &'a [(ObjectId, Access)],
+    /// See [`crate::footprint::Footprint::by_time`].
+    pub(crate) by_time: bool,
 }
 
 impl Touched<'_> {
@@ -153,6 +155,11 @@ impl Trace {
                 for &run in history.runs.last().into_iter().chain(history.enablers.last()) {
                     self.base.join(&self.events[run as usize].clock);
                 }
+            }
+        }
+        if touched.by_time {
+            for run in self.threads.iter().filter_map(|history| history.runs.last()) {
+                self.base.join(&self.events[*run as usize].clock);
             }
         }
         self.clock.copy_from(&self.base);

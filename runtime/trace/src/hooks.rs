@@ -44,6 +44,7 @@
 //! __lr_native_call(external: u32, site: u32)            about to call an unknown external function (assumption)
 //! __lr_unsupported_call(external: u32, site: u32)       about to call something that cannot be modelled (ends the test)
 //! __lr_unsupported_instruction(site: u32)               e.g. a 128-bit or floating-point atomic
+//! __lr_test_begins()                                    the function that calls a test of libtest's begins
 //! __lr_test_returned(result: *const Result<(), String>)  libtest's wrapper of a test is about to return this
 //! __lr_libc_X(…same signature as X…)                    for every X of MODELLED_LIBC: declarations are renamed
 //! __lr_program_main(argc: i32, argv: *const *const u8) -> i32   the program's `main`, renamed; called by the runtime
@@ -68,6 +69,8 @@ pub const TEXT_SECTION: &str = "lockred_text";
 pub const NATIVE_CALL: &str = "__lr_native_call";
 /// See the module's table.
 pub const ROUND: &str = "__lr_round";
+/// See the module's table.
+pub const TEST_BEGINS: &str = "__lr_test_begins";
 /// See the module's table.
 pub const TEST_RETURNED: &str = "__lr_test_returned";
 /// See the module's table.

@@ -143,6 +143,9 @@ pub struct Finding {
 /// How much an execution takes up to where its failure shows. The less of the first, the better, then of the second, then of the third.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct Measure {
+    /// Sleeps, timeouts and late looks at clocks that others were too slow for.
+    #[serde(default)]
+    pub overtaken: u32,
     /// Switches away from a thread that could have gone on.
     pub preemptions: u32,
     /// Threads that have run.
@@ -166,6 +169,12 @@ pub struct Minimised {
     pub steps: u64,
     /// Seconds that it took.
     pub seconds: f64,
+    /// It is to be followed with [`crate::session::Time::Ordered`]: no sleep is overtaken.
+    #[serde(default)]
+    pub ordered: bool,
+    /// No schedule in which no sleep is overtaken fails in this way: all of them were gone through.
+    #[serde(default)]
+    pub only_overtaken: bool,
     /// Time ended it, so that it may come to something else another time.
     pub out_of_time: bool,
 }
@@ -192,6 +201,37 @@ pub struct Warning {
     pub schedule: Option<Schedule>,
 }
 
+/// A sleep, a wait with a timeout or a look at a clock by whose end another thread had not gone on, although it could have.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Overtaken {
+    /// What it was.
+    pub what: Timed,
+    /// How long it took, in nanoseconds.
+    pub nanoseconds: u64,
+    /// Where.
+    pub site: SiteId,
+    /// Return addresses, innermost first.
+    pub stack: Vec<u64>,
+    /// Whose it was.
+    pub thread: u32,
+    /// The other thread, if there was one, and what it would have done next.
+    pub by: Option<(u32, SiteId)>,
+    /// How many steps were recorded before.
+    pub step: usize,
+}
+
+/// What takes time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Timed {
+    /// A sleep.
+    Sleep,
+    /// A wait with a timeout.
+    Timeout,
+    /// From one look at a clock to another.
+    Look,
+}
+
 /// Full record of one execution under a given schedule.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Replay {
@@ -215,6 +255,9 @@ pub struct Replay {
     /// Loops that it ended early.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scaled: Vec<Assumption>,
+    /// Sleeps that were overtaken on the way to the end of the schedule.
+    #[serde(default)]
+    pub overtaken: Vec<Overtaken>,
     /// Set when the replay met something that cannot be modelled.
     pub unsupported: Option<Unsupported>,
 }
@@ -364,6 +407,10 @@ pub enum Role {
     WeakOrder,
     /// The program says here how something is meant to be.
     Said,
+    /// A thread sleeps here, waits with a timeout or looks at a clock, and others are slower.
+    Sleeps,
+    /// A thread could have gone on here all the while.
+    Slow,
 }
 
 impl Role {

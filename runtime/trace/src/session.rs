@@ -56,6 +56,9 @@ pub struct Order {
     /// Schedules under which the process has died: executions end where they are about to go beyond one of these.
     #[serde(default)]
     pub deaths: Vec<Schedule>,
+    /// Keys of findings that a search passes over, as they are known ([`crate::message::Finding::key`]).
+    #[serde(default)]
+    pub passes: Vec<String>,
 }
 
 /// How a search keeps what it takes to go on.
@@ -80,6 +83,7 @@ impl Order {
             environment: Environment::USUAL,
             checkpoint: None,
             deaths: Vec::new(),
+            passes: Vec::new(),
         }
     }
 }
@@ -98,6 +102,9 @@ pub struct Environment {
     pub leaks: bool,
     /// Where randomness from the system comes from.
     pub random: Random,
+    /// When sleeps and timeouts end.
+    #[serde(default)]
+    pub time: Time,
     /// Every restore from a copy of the state is compared with running the steps again. (A test of lockred itself.)
     #[serde(default)]
     pub verify_restores: bool,
@@ -113,9 +120,21 @@ impl Environment {
         reuse: false,
         leaks: false,
         random: Random::Fixed,
+        time: Time::Any,
         verify_restores: false,
         without_images: false,
     };
+}
+
+/// When sleeps and timeouts end, and looks at clocks find that much time has passed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Time {
+    /// At any time.
+    #[default]
+    Any,
+    /// Only once no thread can run, in the order of their moments.
+    Ordered,
 }
 
 /// Randomness that the program gets from the system.

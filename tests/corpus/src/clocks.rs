@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 const LONG: Duration = Duration::from_secs(3600);
 
-//@ verified
+//@ passed virtual-time
 #[test]
 fn sleep_takes_its_time() {
     let thread = spawn(|| ());
@@ -18,7 +18,7 @@ fn sleep_takes_its_time() {
     thread.join().unwrap();
 }
 
-//@ verified
+//@ passed virtual-time
 #[test]
 fn what_a_joined_thread_slept_has_passed() {
     let start = Instant::now();
@@ -59,7 +59,7 @@ fn a_look_may_come_behind_another_thread_s_sleep() {
     assert!(soon < Duration::from_millis(50));
 }
 
-//@ verified
+//@ passed virtual-time
 #[test]
 fn a_wait_that_timed_out_took_its_time() {
     let signal = Arc::new((Mutex::new(false), Condvar::new()));
@@ -76,7 +76,7 @@ fn a_wait_that_timed_out_took_its_time() {
     thread.join().unwrap();
 }
 
-//@ verified
+//@ passed virtual-time
 #[test]
 fn a_park_that_timed_out_took_its_time() {
     let thread = spawn(|| ());

@@ -64,7 +64,7 @@ impl Gate<'_> {
                     && self.held.iter().any(|&(held, _)| self.discipline.is_cyclic(held, lock))
             }
             // What comes before an abort is seen by others, who never come after it.
-            Operation::Await { .. } | Operation::Abort => true,
+            Operation::Await { .. } | Operation::Abort | Operation::Awake => true,
             Operation::Pass(_, passing) => passing.may_wait(),
             _ => false,
         };
@@ -187,7 +187,7 @@ impl Gate<'_> {
                 self.run.push(Deed::Join(thread));
             }
             Operation::Fence(ordering) => self.run.push(Deed::Fence(ordering)),
-            Operation::Abort | Operation::Local => {}
+            Operation::Abort | Operation::Awake | Operation::Local => {}
         }
         self.run.first = false;
         self.run.length += 1;
@@ -274,6 +274,11 @@ impl Gate<'_> {
         self.run.push(Deed::Data { object, access, kind, site });
     }
 
+    /// What was executed last was possible because nobody else could run ([`crate::footprint::Footprint::by_time`]).
+    pub fn by_time(&mut self) {
+        self.run.footprint.by_time = true;
+    }
+
     /// What was executed last makes `thread` able to run.
     pub fn enables(&mut self, thread: ThreadId) {
         self.run.footprint.enables.push(thread);
@@ -322,7 +327,10 @@ impl Gate<'_> {
             }
             Operation::Spawn(_) => Mover::Left,
             Operation::Join(_) => Mover::Right,
-            Operation::Resume { .. } | Operation::Fence(_) | Operation::Local => Mover::Both,
+            Operation::Resume { .. }
+            | Operation::Fence(_)
+            | Operation::Awake
+            | Operation::Local => Mover::Both,
             Operation::TryAcquire(..)
             | Operation::Leave(_)
             | Operation::Data { .. }

@@ -265,6 +265,8 @@ pub enum Operation {
     Fence(Ordering),
     /// Ends the execution for all threads.
     Abort,
+    /// Has slept: a transaction of its own with what comes behind.
+    Awake,
     /// A step that nobody else can see.
     Local,
 }

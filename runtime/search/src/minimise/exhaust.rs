@@ -12,6 +12,9 @@ use crate::drive::{After, Drive, Run};
 use crate::explore::{Choice, Stop};
 use crate::machine::Machine;
 
+/// Overtaken sleeps, and preemptions, that are told apart.
+const MOST: u32 = (1 << 16) - 1;
+
 /// A node of the search and the branch under way.
 struct Level {
     branch: Branch,
@@ -19,26 +22,29 @@ struct Level {
     walk: Walk,
 }
 
-/// See the module. `proof` is what was excluded when it ended, however it ended.
+/// See the module. `proof` is what was excluded when it ended, however it ended. No schedule has fewer overtaken sleeps than `overtaken`.
 pub(super) fn exhaust<M: Machine>(
     drive: &mut Drive<'_, M>,
     best: &mut Failing,
     proof: &mut Proof,
     tally: &Tally,
+    overtaken: u32,
 ) -> Result<(), Stop> {
     let mut bound = 0;
-    while bound <= best.measure.preemptions {
+    while bound <= best.measure.preemptions || best.measure.overtaken > overtaken {
         let mut search = Search {
             best: &mut *best,
             bound,
             left_out: false,
             cheapest: Cheapest::default(),
             lower: proof,
+            overtaken,
         };
         search.told();
         search.all(drive, tally)?;
         let left_out = search.left_out;
-        if best.measure.preemptions <= bound || !left_out {
+        let least = best.measure.overtaken <= overtaken && best.measure.preemptions <= bound;
+        if least || !left_out {
             *proof = Proof::Measure;
             return Ok(());
         }
@@ -55,12 +61,15 @@ struct Search<'a> {
     left_out: bool,
     cheapest: Cheapest,
     lower: &'a mut Proof,
+    /// The fewest overtaken sleeps that there can be.
+    overtaken: u32,
 }
 
 impl Search<'_> {
     /// All smaller bounds were excluded.
     fn told(&mut self) {
-        if self.best.measure.preemptions == self.bound {
+        let Measure { overtaken, preemptions, .. } = self.best.measure;
+        if overtaken <= self.overtaken && preemptions == self.bound {
             *self.lower = Proof::Preemptions;
         }
     }
@@ -160,7 +169,8 @@ impl Search<'_> {
         if all.is_empty() {
             return drive.finish().map(|()| false);
         }
-        let spent = walk.measure.preemptions;
+        let Measure { overtaken, preemptions, .. } = walk.measure;
+        let spent = overtaken.min(MOST) * (MOST + 1) + preemptions.min(MOST);
         if !drive.has_raced() && !self.cheapest.is_new(&statuses, walk.preempted(), spent) {
             return Ok(false);
         }

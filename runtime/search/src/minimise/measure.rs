@@ -7,11 +7,13 @@ use crate::explore::Stop;
 use crate::machine::{Machine, Status, ThreadId};
 use crate::thread_set::ThreadSet;
 
-/// How much of everything an execution takes up to where its failure shows. Ordered by preemptions, then threads, then steps.
+/// How much of everything an execution takes up to where its failure shows. Ordered by overtaken sleeps, then preemptions, then threads, then steps.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
 )]
 pub struct Measure {
+    /// Sleeps, timeouts and late looks at clocks ([`crate::machine::Step::overtaken`]).
+    pub overtaken: u32,
     /// Switches away from a thread that could have gone on.
     pub preemptions: u32,
     /// Threads that have run.
@@ -37,11 +39,12 @@ impl Walk {
         self.last.filter(|_| self.goes_on)
     }
 
-    /// Where it would stand behind a step of `thread`.
+    /// Where it would stand behind a step of `thread`, if that overtakes no sleep.
     pub(super) fn behind(&self, thread: ThreadId) -> Measure {
-        let Measure { preemptions, threads, steps } = self.measure;
+        let Measure { overtaken, preemptions, threads, steps } = self.measure;
         let preempts = self.preempted().is_some_and(|last| last != thread);
         Measure {
+            overtaken,
             preemptions: preemptions + u32::from(preempts),
             threads: threads + u32::from(!self.threads.contains(thread)),
             steps: steps + 1,
@@ -59,7 +62,9 @@ impl Walk {
         self.measure = self.behind(thread);
         self.threads.insert(thread);
         self.last = Some(thread);
-        let after = drive.run(thread, kind, pick)?;
+        let ran = drive.run(thread, kind, pick);
+        self.measure.overtaken += drive.step.overtaken;
+        let after = ran?;
         self.goes_on = drive.machine.status(thread) == Status::Enabled;
         Ok(after)
     }

@@ -1,4 +1,4 @@
-//! From a schedule that fails to the least one that fails in the same way: fewer preemptions, then fewer threads, then fewer steps.
+//! From a schedule that fails to the least one that fails in the same way: fewer overtaken sleeps, then fewer preemptions, then fewer threads, then fewer steps.
 //!
 //! A *preemption* is a switch away from a thread that could have gone on (Musuvathi, Qadeer: Iterative context bounding for
 //! systematic testing of multithreaded programs, PLDI 2007). Switches away from a thread that waits, has ended, or could only let a
@@ -50,6 +50,8 @@ pub struct Effort {
     pub local: u64,
     /// Steps of one execution; one that is longer, and longer than twice the given schedule, is given up.
     pub longest: u64,
+    /// No schedule that shows the failure has fewer overtaken sleeps than so many.
+    pub overtaken: u32,
 }
 
 /// What is known to be least.
@@ -105,10 +107,10 @@ pub fn minimise<M: Machine>(
     let shortened = shorten::shorten(&mut drive, &mut best, &tally, effort.local);
     if shortened.is_ok() {
         // Its end is told by the proof.
-        let _ = exhaust::exhaust(&mut drive, &mut best, &mut proof, &tally);
+        let _ = exhaust::exhaust(&mut drive, &mut best, &mut proof, &tally, effort.overtaken);
     }
     // Less than none there is not, however the search ended.
-    if best.measure.preemptions == 0 {
+    if best.measure.preemptions == 0 && best.measure.overtaken <= effort.overtaken {
         proof = proof.max(Proof::Preemptions);
     }
     Some(Minimised {

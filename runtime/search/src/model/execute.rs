@@ -205,6 +205,11 @@ impl ModelMachine {
                 footprint.touch(once(o), Access::Write);
                 rarer.onces[usize::from(o.0)] = Running::Done;
             }
+            Statement::Sleep(time) => {
+                self.fall_asleep(number, time);
+                self.state.threads[number].phase = Phase::Sleeping;
+                return Next::Stop;
+            }
             Statement::Join(body) => footprint.joins.push(ThreadId(u32::from(body.0))),
             Statement::Abort => {
                 step.failures.push(Failure::Abort { thread: me, place });

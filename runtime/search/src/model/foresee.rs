@@ -192,6 +192,7 @@ fn accesses(
         | Statement::Spawn(_)
         | Statement::Fence(_)
         | Statement::Any(..)
+        | Statement::Sleep(_)
         | Statement::Abort
         | Statement::Let(..)
         | Statement::Assert(_)

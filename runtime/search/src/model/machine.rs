@@ -110,6 +110,8 @@ pub struct ModelMachine {
     pub(super) early: Vec<Failure>,
     pub(super) scratch: Step<Failure>,
     reports_ends: bool,
+    /// Who sleeps goes on in the order of time, once nobody else can run.
+    pub(super) ordered: bool,
     pub(super) over: bool,
     /// What threads may still do, once somebody has asked.
     pub(super) rests: Option<Rests>,
@@ -186,6 +188,7 @@ impl ModelMachine {
             root,
             early: Vec::new(),
             reports_ends: false,
+            ordered: false,
             over: false,
             rests: None,
             spins: None,
@@ -252,7 +255,12 @@ impl ModelMachine {
                 self.state.rarer.set_depth(a, depth);
                 Next::On
             }
+            Phase::Sleeping => {
+                self.wake_up(number, step);
+                Next::On
+            }
             Phase::Leaving(c, a, _) | Phase::Notified(c, a) => {
+                self.wake_up(number, step);
                 step.footprint.touch(condvar(c), Access::Leave);
                 self.leave(number, c, a);
                 Next::Stop
@@ -433,7 +441,7 @@ impl Machine for ModelMachine {
             Phase::Offering(q) => blocked_on(channel(q)),
             Phase::AtBarrier(b) => blocked_on(barrier(b)),
             Phase::Answered(..) | Phase::Released => Status::Enabled,
-            Phase::Leaving(..) => Status::Reluctant,
+            Phase::Sleeping | Phase::Leaving(..) => self.status_asleep(number),
             Phase::Notified(..) => Status::Enabled,
             Phase::Woken(a) if !self.state.is_free(a, false) => blocked_on(mutex(a)),
             Phase::Woken(_) => Status::Enabled,
@@ -448,13 +456,17 @@ impl Machine for ModelMachine {
         }
     }
 
+    fn waits_for_time(&self) -> bool {
+        (0..self.code.len()).any(|number| self.is_patient(number))
+    }
+
     fn pending(&mut self, thread: ThreadId, footprint: &mut Footprint) {
         footprint.clear();
         let number = thread.index();
         match self.state.threads[number].phase {
             Phase::Ended | Phase::Unborn | Phase::Waiting(..) => {}
             Phase::Offering(_) | Phase::Answered(..) => {}
-            Phase::AtBarrier(_) | Phase::Released => {}
+            Phase::AtBarrier(_) | Phase::Released | Phase::Sleeping => {}
             Phase::Leaving(c, ..) | Phase::Notified(c, _) => {
                 footprint.touch(condvar(c), Access::Leave);
             }

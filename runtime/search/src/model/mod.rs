@@ -42,6 +42,7 @@ pub mod state;
 mod stoller;
 pub mod targets;
 pub mod text;
+mod time;
 mod transactional;
 mod waiting;
 pub mod watched;

@@ -172,6 +172,7 @@ impl Display for Statement {
             Self::ArriveAsking(register, b) => write!(f, "{register} = arrive {b}"),
             Self::Spawn(body) => write!(f, "spawn {body}"),
             Self::Join(body) => write!(f, "join {body}"),
+            Self::Sleep(time) => write!(f, "sleep {time}"),
             Self::Abort => f.write_str("abort"),
             Self::Call(None, procedure, operands) => {
                 write!(f, "call {procedure}({})", List(operands))

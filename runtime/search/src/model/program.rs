@@ -168,6 +168,8 @@ pub enum Statement {
     Spawn(Body),
     /// `join T`
     Join(Body),
+    /// `sleep 3`: goes on so much later, in machines whose time is ordered; in others at any time.
+    Sleep(u8),
     /// `abort`: a failure that ends the whole execution.
     Abort,
     /// `r = 1`, `r = q + 1`

@@ -29,6 +29,8 @@ pub enum Phase {
     Notified(Condvar, Mutex),
     /// Woken from a wait, or has left the queue: takes the mutex next.
     Woken(Mutex),
+    /// Sleeps.
+    Sleeping,
     /// Ended.
     Ended,
 }
@@ -48,6 +50,8 @@ pub struct Thread {
     pub depth: u8,
     /// How often it may still wake up from waiting for no reason.
     pub spurious: u8,
+    /// While it sleeps, or waits with a timeout, and time is ordered: the moment at which that ends.
+    pub until: u32,
 }
 
 /// Registers that need no memory of their own: states are saved and restored all the time.
@@ -115,6 +119,8 @@ pub struct State {
     pub freed: Vec<bool>,
     /// The rarer locks.
     pub rarer: Rarer,
+    /// The moment, where time is ordered.
+    pub time: u32,
 }
 
 // Written out for `clone_from`, which searches call all the time, to keep the memory.
@@ -140,6 +146,7 @@ impl Clone for Thread {
             frames: self.frames.clone(),
             depth: self.depth,
             spurious: self.spurious,
+            until: self.until,
         }
     }
 
@@ -152,6 +159,7 @@ impl Clone for Thread {
         }
         self.depth = other.depth;
         self.spurious = other.spurious;
+        self.until = other.until;
     }
 }
 
@@ -167,6 +175,7 @@ impl Clone for State {
             passed: self.passed.clone(),
             freed: self.freed.clone(),
             rarer: self.rarer.clone(),
+            time: self.time,
         }
     }
 
@@ -180,6 +189,7 @@ impl Clone for State {
             take_over(&mut self.closed, &other.closed);
             take_over(&mut self.passed, &other.passed);
         }
+        self.time = other.time;
         take_over(&mut self.freed, &other.freed);
         if !(self.rarer.is_empty() && other.rarer.is_empty()) {
             self.rarer.clone_from(&other.rarer);
@@ -248,6 +258,7 @@ impl State {
             registers: Registers::default(),
             depth: 0,
             spurious: program.spurious,
+            until: 0,
         };
         Self {
             threads: (0..program.threads.len()).map(thread).collect(),
@@ -259,6 +270,7 @@ impl State {
             passed: vec![Passed::default(); program.channels.len()],
             freed: program.variables.iter().map(|variable| variable.heap).collect(),
             rarer: Rarer::root(program),
+            time: 0,
         }
     }
 

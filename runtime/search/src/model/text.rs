@@ -302,6 +302,7 @@ impl Parser {
             "arrive" => Statement::Arrive(self.barrier()?),
             "spawn" => Statement::Spawn(self.body()?),
             "join" => Statement::Join(self.body()?),
+            "sleep" => Statement::Sleep(self.number()?.unsigned_abs().min(255) as u8),
             "abort" => Statement::Abort,
             "call" => self.call(None)?,
             "return" => {

@@ -52,6 +52,9 @@ impl ModelMachine {
         if let Phase::Leaving(c, ..) | Phase::Notified(c, _) = thread.phase {
             return Operation::Leave(condvar(c));
         }
+        if thread.phase == Phase::Sleeping {
+            return Operation::Awake;
+        }
         if self.is_inner(number) {
             return Operation::Local;
         }
@@ -121,7 +124,7 @@ impl ModelMachine {
                 site,
             },
             Statement::Fence(order) => Operation::Fence(order.ordering()),
-            Statement::Any(..) => Operation::Local,
+            Statement::Any(..) | Statement::Sleep(_) => Operation::Local,
             Statement::Lock(a) => Operation::Acquire(mutex(a), Mode::Exclusive),
             Statement::TryLock(_, a) => Operation::TryAcquire(mutex(a), Mode::Exclusive),
             Statement::Unlock(ref a)
@@ -209,7 +212,7 @@ impl ModelMachine {
                 Phase::Unborn | Phase::Waiting(..) | Phase::Offering(_) | Phase::AtBarrier(_) => {
                     return End::Boundary;
                 }
-                Phase::Leaving(..) | Phase::Notified(..) => {}
+                Phase::Leaving(..) | Phase::Notified(..) | Phase::Sleeping => {}
                 Phase::Ready | Phase::Woken(_) | Phase::Answered(..) | Phase::Released => {}
             }
             if self.has_gone_round(number) {
@@ -235,6 +238,9 @@ impl ModelMachine {
             step.clear();
             self.act(number, gate, step);
             failures.append(&mut step.failures);
+            if step.footprint.by_time {
+                gate.by_time();
+            }
             let operation = self.turned_out(number, place, operation, &step.footprint);
             self.tell(number, &operation, &step.footprint, gate);
             if step.flow == Flow::Over {

@@ -8,6 +8,7 @@
 use super::machine::{ModelMachine, condvar, mutex};
 use super::program::{Body, Condvar, Mutex, Register};
 use super::state::Phase;
+use super::time::TIMEOUT;
 use crate::footprint::{Access, Footprint};
 use crate::machine::{Chooser, ThreadId};
 
@@ -41,6 +42,7 @@ impl ModelMachine {
         if let Some(register) = register {
             thread.set(register, 1);
             thread.phase = Phase::Leaving(c, a, Some(register));
+            self.fall_asleep(number, TIMEOUT);
         } else if thread.spurious > 0 && chooser.choose(2) == 1 {
             thread.spurious -= 1;
             thread.phase = Phase::Leaving(c, a, None);

@@ -149,7 +149,11 @@ impl Watched {
                     self.watch.released.insert(thread.0, now.clone());
                 }
             }
-            Operation::Leave(_) | Operation::Notify(_) | Operation::Abort | Operation::Local => {}
+            Operation::Leave(_)
+            | Operation::Notify(_)
+            | Operation::Abort
+            | Operation::Awake
+            | Operation::Local => {}
         }
         self.watch.threads.insert(thread.0, now);
     }
@@ -228,6 +232,10 @@ impl Machine for Watched {
 
     fn status(&mut self, thread: ThreadId) -> Status {
         self.machine.status(thread)
+    }
+
+    fn waits_for_time(&self) -> bool {
+        self.machine.waits_for_time()
     }
 
     fn pending(&mut self, thread: ThreadId, footprint: &mut Footprint) {

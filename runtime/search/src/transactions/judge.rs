@@ -36,7 +36,8 @@ impl<M: Transactional> Search<'_, '_, M> {
             return Err(Break::Refuted);
         }
         let footprint = &self.run.footprint;
-        let touched = Touched { real: &footprint.accesses, ghost: &self.ghost };
+        let by_time = footprint.by_time;
+        let touched = Touched { real: &footprint.accesses, ghost: &self.ghost, by_time };
         if refuted {
             self.trace.prepare(thread, touched, &footprint.joins);
         }
@@ -72,7 +73,8 @@ impl<M: Transactional> Search<'_, '_, M> {
             return self.drive.schedule.clone();
         }
         let choices = self.run.cut_before(pair.deed, &mut self.pending);
-        let touched = Touched { real: &self.pending.accesses, ghost: &[] };
+        let by_time = self.run.footprint.by_time;
+        let touched = Touched { real: &self.pending.accesses, ghost: &[], by_time };
         self.trace.prepare(thread, touched, &self.pending.joins);
         let order = witness::order(&self.trace, &self.weak, pair);
         let parts = order.into_iter().map(|at| self.trace.event(at).schedule);
@@ -98,7 +100,9 @@ impl<M: Transactional> Search<'_, '_, M> {
             }
             self.advance(thread, &mut Picks::default())?;
             self.ghost.clear();
-            let touched = Touched { real: &self.run.footprint.accesses, ghost: &self.ghost };
+            let by_time = self.run.footprint.by_time;
+            let accesses = &self.run.footprint.accesses;
+            let touched = Touched { real: accesses, ghost: &self.ghost, by_time };
             self.trace.prepare(thread, touched, &self.run.footprint.joins);
             self.append(thread)?;
         }

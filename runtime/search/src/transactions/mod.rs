@@ -21,6 +21,8 @@
 //! - Decrements of a reference count commute unless the last one is unordered with another one ([`Access::decrements`]).
 //! - Acts on a channel wait as for a value. Who has offered a message stands still until it is taken, as behind a wait, and then
 //!   goes on as a both mover. Weak happens-before has the edges of single messages (`channels`).
+//! - A thread that sleeps, where time is ordered, goes on once nobody else can run. So it comes after all that was before, nothing of which it could
+//!   be reversed with; those whose time has come at once are all explored; and who would wait parks, so that it is seen to.
 //! - Fences are both movers (`fences`). Where there are any, a relaxed update may acquire or release through them, so that it
 //!   does not commute; reference counts do all the same, and what they read no fence acquires ([`Access::counts`]).
 //! - An acquiring read happens after what it reads from when it is checked for races itself.
@@ -295,6 +297,10 @@ impl<M: Transactional> Search<'_, '_, M> {
         let level = &mut self.levels[self.depth];
         level.ran = true;
         level.back.insert(thread);
+        if self.run.footprint.by_time {
+            // Others whose time has come could go on instead, and then wait for this one in turn.
+            level.want_all();
+        }
         self.haunt(thread);
         self.reverse_races(thread, Source::Run);
         self.append(thread)?;
@@ -347,12 +353,15 @@ impl<M: Transactional> Search<'_, '_, M> {
 
     /// Whether the transaction, which is blocked, parks where it is (ALGORITHM.md 3).
     fn parks(&self) -> bool {
-        self.run.holds_new_locks()
-            && !is_on(Fault::NeverPark)
-            && match self.run.blocked {
-                Some(Wanted::Lock(lock, _)) => self.discipline.is_held_for_good(lock),
-                _ => true,
-            }
+        // Who waits for its time can go on only where this one is seen to wait.
+        let is_waited_for = self.run.length() > 0 && self.drive.machine.waits_for_time();
+        is_waited_for
+            || self.run.holds_new_locks()
+                && !is_on(Fault::NeverPark)
+                && match self.run.blocked {
+                    Some(Wanted::Lock(lock, _)) => self.discipline.is_held_for_good(lock),
+                    _ => true,
+                }
     }
 
     fn require_wanted(&mut self) {
@@ -427,8 +436,10 @@ impl<M: Transactional> Search<'_, '_, M> {
                 child.sleep.haunt(ghost);
             }
         }
+        let by_time = self.run.footprint.by_time;
         for &sleeper in parent.sleep.sleepers() {
-            if sleeper.thread == thread {
+            // Others whose time has come go on once this thread waits, and find what it has done.
+            if sleeper.thread == thread || by_time {
                 continue;
             }
             let kept = above[sleeper.depth as usize].sleep.footprint(sleeper.number);

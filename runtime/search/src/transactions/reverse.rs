@@ -87,7 +87,8 @@ impl<M: Transactional> Search<'_, '_, M> {
             Source::Pending => &self.pending,
         };
         self.ghost.retain(|access| !footprint.accesses.contains(access));
-        let touched = Touched { real: &footprint.accesses, ghost: &self.ghost };
+        let by_time = footprint.by_time;
+        let touched = Touched { real: &footprint.accesses, ghost: &self.ghost, by_time };
         self.trace.prepare(thread, touched, &footprint.joins);
     }
 
@@ -98,7 +99,8 @@ impl<M: Transactional> Search<'_, '_, M> {
             Source::Run => &self.run.footprint,
             Source::Pending => &self.pending,
         };
-        let touched = Touched { real: &footprint.accesses, ghost: &self.ghost };
+        let by_time = footprint.by_time;
+        let touched = Touched { real: &footprint.accesses, ghost: &self.ghost, by_time };
         let awaits = self.run.awaits;
         self.trace.races(thread, touched, &self.run.need, awaits, &mut self.positions);
         for &position in &self.positions {

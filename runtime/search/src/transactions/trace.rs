@@ -57,6 +57,8 @@ pub(super) struct Touched<'a> {
     pub(super) real: &'a [(ObjectId, Access)],
     /// Accesses inherited from a sleeper.
     pub(super) ghost: &'a [(ObjectId, Access)],
+    /// See [`Footprint::by_time`].
+    pub(super) by_time: bool,
 }
 
 impl Touched<'_> {
@@ -172,6 +174,12 @@ impl Trace {
             for &(_, met) in before.met(thread) {
                 self.base.join(&self.events[met as usize].order);
                 self.real.join(&self.events[met as usize].real);
+            }
+        }
+        if touched.by_time {
+            for run in self.threads.iter().filter_map(|history| history.runs.last()) {
+                self.base.join(&self.events[*run as usize].order);
+                self.real.join(&self.events[*run as usize].real);
             }
         }
         self.order.copy_from(&self.base);

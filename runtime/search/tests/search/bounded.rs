@@ -70,7 +70,7 @@ fn agree(
 fn compare(program: &Program) -> Result<(), TestCaseError> {
     for counted in [Counted::Preemptions, Counted::Switches] {
         let bound = |most| match counted {
-            Counted::Preemptions => Bound::Preemptions(most),
+            Counted::Preemptions | Counted::Overtaken => Bound::Preemptions(most),
             Counted::Switches => Bound::Switches(most),
         };
         let Some(mut truth) = truth(program, counted) else { return Ok(()) };

@@ -43,4 +43,5 @@ mod stoller_faults;
 mod stoller_oracle;
 mod stoller_persistent;
 mod targeted;
+mod timely;
 mod unordered;

@@ -18,8 +18,9 @@ use proptest::prelude::{TestCaseError, prop_assert, prop_assert_eq};
 /// States beyond which a program is passed over.
 const STATES: usize = 3_000;
 /// Effort that is enough for every program here, and one that is not for many.
-const ENOUGH: Effort = Effort { steps: 20_000_000, local: 5_000_000, longest: 10_000 };
-const LITTLE: Effort = Effort { steps: 300, local: 75, longest: 10_000 };
+const ENOUGH: Effort =
+    Effort { steps: 20_000_000, local: 5_000_000, longest: 10_000, overtaken: 0 };
+const LITTLE: Effort = Effort { steps: 300, local: 75, longest: 10_000, overtaken: 0 };
 /// Without local changes, the proof has everything to find.
 const GLOBAL: Effort = Effort { local: 0, ..ENOUGH };
 
@@ -57,7 +58,7 @@ fn least(
 
 /// The least measure of each failure.
 fn truth(program: &Program) -> Option<BTreeMap<Failure, Measure>> {
-    dijkstra::least(machine(program), Counted::Preemptions, STATES)
+    dijkstra::least(machine(program), Counted::Overtaken, STATES)
 }
 
 /// The failures that a search finds, with its schedules.
@@ -110,6 +111,7 @@ oracle! {
     programs_of_four_threads: 3, generate::program(4, 4);
     programs_over_the_lock_family: 4, generate::locks::program();
     programs_that_meet_at_barriers: 5, generate::parts::meetings();
+    programs_that_sleep: 6, generate::sleeping(generate::program(2, 7));
 }
 
 /// The least measure of the program's one failure, from the schedule that the search finds.
@@ -123,7 +125,7 @@ fn of(text: &str) -> Minimised {
 /// `preemptions`, `threads` and `steps`, all proved.
 fn proved(text: &str, preemptions: u32, threads: u32, steps: u64) {
     let found = of(text);
-    assert_eq!(found.measure, Measure { preemptions, threads, steps });
+    assert_eq!(found.measure, Measure { overtaken: 0, preemptions, threads, steps });
     assert_eq!(found.proof, Proof::Measure);
 }
 
@@ -136,6 +138,20 @@ fn a_failure_without_preemptions_needs_none() {
         2,
         2,
     );
+}
+
+#[test]
+fn a_sleep_is_overtaken_only_where_it_has_to_be() {
+    let measure = |text| {
+        let found = of(text);
+        assert_eq!(found.proof, Proof::Measure);
+        (found.measure.overtaken, found.measure.preemptions)
+    };
+    let waits = "atomic f; thread A { sleep 1; r = f; assert r == 1 } thread B { f = 1 }";
+    assert_eq!(measure(waits), (1, 0));
+    // B's sleep may as well end once A has.
+    let fails = "atomic f; thread A { f = 1; r = f; assert r == 1 } thread B { sleep 1; f = 2; f = 1 } thread C { f = 2 }";
+    assert_eq!(measure(fails), (0, 1));
 }
 
 #[test]

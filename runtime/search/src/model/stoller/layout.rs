@@ -229,6 +229,7 @@ impl Layout {
             }
             Statement::Abort => add(point, Operation { object: end, action: Action::Abort }),
             Statement::Fence(_)
+            | Statement::Sleep(_)
             | Statement::Let(..)
             | Statement::Assert(_)
             | Statement::Call(..)

@@ -79,6 +79,7 @@ impl System for ModelMachine {
                     point.operations.push(other(thread_object(thread)));
                 }
             }
+            Phase::Sleeping => {}
             Phase::AtBarrier(b) => point.operations.push(other(barrier(b))),
             Phase::Released => {
                 if let Some(Statement::Arrive(b) | Statement::ArriveAsking(_, b)) =

@@ -34,6 +34,8 @@ impl Chooser for Told {
 /// Which switches away from another thread count as preemptions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Counted {
+    /// Overtaken sleeps, and then preemptions.
+    Overtaken,
     /// Away from a thread that could have gone on.
     Preemptions,
     /// All.
@@ -92,7 +94,9 @@ pub fn least(
                 let mut threads = threads.clone();
                 threads.insert(thread);
                 let preempts = goes_on && last != Some(thread);
+                let overtaken = if counted == Counted::Overtaken { step.overtaken } else { 0 };
                 let measure = Measure {
+                    overtaken: measure.overtaken + overtaken,
                     preemptions: measure.preemptions + u32::from(preempts),
                     threads: threads.len() as u32,
                     steps: measure.steps + 1,

@@ -73,6 +73,20 @@ pub fn looping(programs: impl Strategy<Value = Program>) -> impl Strategy<Value 
     })
 }
 
+/// The programs with sleeps put into some of their threads.
+pub fn sleeping(programs: impl Strategy<Value = Program>) -> impl Strategy<Value = Program> {
+    let place = (any::<prop::sample::Index>(), any::<prop::sample::Index>());
+    (programs, vec((place, 1..4u8), 1..5)).prop_map(|(mut program, sleeps)| {
+        for ((thread, place), time) in sleeps {
+            let length = program.threads.len();
+            let body = &mut program.threads[thread.index(length)];
+            let place = place.index(body.len() + 1);
+            body.insert(place, Statement::Sleep(time));
+        }
+        program
+    })
+}
+
 /// As many of the parts as fit.
 fn cut(parts: Vec<Vec<Statement>>, length: usize) -> Vec<Statement> {
     let mut body = Vec::new();
