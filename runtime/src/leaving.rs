@@ -29,11 +29,7 @@ pub fn stop_requested() -> bool {
 }
 
 /// The handler of [`STOP_SIGNAL`].
-pub extern "C" fn asked(
-    _signal: i32,
-    _info: *mut libc::siginfo_t,
-    context: *mut libc::ucontext_t,
-) {
+pub extern "C" fn asked(_signal: i32, _info: *mut libc::siginfo_t, context: *mut libc::ucontext_t) {
     STOP.store(true, Ordering::Relaxed);
     let Some(state) = installed() else { return };
     // A stack that has ended is about to end the step by itself.

@@ -170,10 +170,15 @@ mod tests {
         let behind = ", which has not come back for 10 s";
         let read = format!("the test waits in the system call `read` (descriptor 3){behind}");
         assert_eq!(told(Some((0, 3)), &[]), read);
-        assert_eq!(told(Some((9999, 3)), &[]), format!("the test waits in system call 9999{behind}"));
+        assert_eq!(
+            told(Some((9999, 3)), &[]),
+            format!("the test waits in system call 9999{behind}")
+        );
         assert_eq!(
             told(None, &["sleep"]),
-            format!("the test waits in a system call{behind}; it has started `sleep`, which still runs")
+            format!(
+                "the test waits in a system call{behind}; it has started `sleep`, which still runs"
+            )
         );
         let three = told(Some((61, 3)), &["a", "b", "c"]);
         assert!(three.contains("`wait4`,") && three.ends_with("`a` and 2 more, which still run"));

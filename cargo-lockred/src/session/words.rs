@@ -146,7 +146,9 @@ mod tests {
             other => panic!("{other:?}"),
         }
         assert!(told(&asleep(), &search, Some(last(Some(0)))).is_ok());
-        for (order, last) in [(&replay, Some(last(Some(1)))), (&search, None), (&search, Some(last(None)))] {
+        for (order, last) in
+            [(&replay, Some(last(Some(1)))), (&search, None), (&search, Some(last(None)))]
+        {
             let how = told(&overrun, order, last).unwrap_err();
             assert!(how.contains("in execution 3") && how.ends_with("killed"), "{how}");
         }
