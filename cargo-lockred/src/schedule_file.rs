@@ -68,13 +68,13 @@ pub struct KeptBuild {
     pub hash: String,
 }
 
-/// Writes a schedule, under an id that no other fingerprint has; sets the id. Gives the file's path.
+/// Writes a schedule, under an id that no other fingerprint has; sets the id, also where it cannot be written. Gives the file's path.
 ///
 /// # Errors
 /// When it cannot be written.
 pub fn write(directory: &Path, file: &mut ScheduleFile) -> Result<PathBuf> {
-    fs::create_dir_all(directory).map_err(|e| Error::file("create", directory, &e))?;
     file.id = free_id(directory, &file.fingerprint);
+    fs::create_dir_all(directory).map_err(|e| Error::file("create", directory, &e))?;
     let path = directory.join(format!("{}.json", file.id));
     let failed = |e: &std::io::Error| Error::file("write the schedule", &path, e);
     let text = serde_json::to_string_pretty(file)

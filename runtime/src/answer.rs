@@ -26,13 +26,16 @@ use std::time::{Duration, Instant};
 /// Steps between two looks at the clock.
 const LOOK_EVERY: u32 = 64;
 
-/// Watches a search on behalf of the session.
+/// Watches a search on behalf of the session. What a search may take is processor time, so that it does not depend on what else the machine
+/// does.
 pub struct Watch {
-    start: Instant,
+    /// Processor time at the beginning.
+    start: Duration,
     /// Seconds that other processes have taken for the same search.
     before: f64,
     seconds: Option<f64>,
-    deadline: Option<Instant>,
+    /// Processor time at the end.
+    deadline: Option<Duration>,
     keep_going: bool,
     findings: Vec<Finding>,
     /// The findings in full, with the lengths of the schedules that lead to them.
@@ -49,9 +52,9 @@ pub struct Watch {
 
 impl Watch {
     fn new(seconds: Option<f64>, keep_going: bool) -> Self {
-        let start = Instant::now();
+        let now = Instant::now();
         let mut watch = Self {
-            start,
+            start: crate::cpu::time(),
             before: 0.0,
             seconds,
             deadline: None,
@@ -61,9 +64,9 @@ impl Watch {
             until_look: 0,
             out_of_time: false,
             checkpoint: state().order.as_ref().and_then(|order| order.checkpoint.clone()),
-            kept: start,
+            kept: now,
             keeping: Duration::ZERO,
-            shared: start,
+            shared: now,
         };
         watch.set_deadline();
         watch
@@ -76,7 +79,7 @@ impl Watch {
 
     /// Seconds that the search has taken.
     pub fn seconds(&self) -> f64 {
-        self.before + self.start.elapsed().as_secs_f64()
+        self.before + crate::cpu::time().saturating_sub(self.start).as_secs_f64()
     }
 
     /// What was found so far.
@@ -150,7 +153,8 @@ impl Observer<Failure> for Watch {
     fn on_step(&mut self, counts: &Counts) -> bool {
         let Some(status) = state().status else { return true };
         status.beat();
-        if self.until_look > 0 {
+        let stop = crate::leaving::stop_requested();
+        if self.until_look > 0 && !stop {
             self.until_look -= 1;
             return true;
         }
@@ -160,8 +164,8 @@ impl Observer<Failure> for Watch {
         status.set(StatusWord::Refinements, counts.refinements);
         status.set(StatusWord::Transactions, counts.transactions);
         status.set(StatusWord::Operations, counts.operations);
-        self.out_of_time = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        !self.out_of_time && !crate::signals::stop_requested()
+        self.out_of_time = self.deadline.is_some_and(|deadline| crate::cpu::time() >= deadline);
+        !self.out_of_time && !stop
     }
 
     fn wants_share(&mut self) -> bool {
@@ -226,7 +230,9 @@ pub fn explore(strategy: Strategy, limits: Limits, keep_going: bool, rooted: boo
         if !rooted {
             return judge_only(watch);
         }
-        begin();
+        if !begin() {
+            return interrupted();
+        }
         explore_all(strategy, bounds, watch)
     })
 }
@@ -238,16 +244,24 @@ pub fn walk(aim: Aim, limits: Limits, keep_going: bool, rooted: bool) -> Message
             let (stop, covered) = (Stop::Executions, Covered::Some);
             return Outcome { stop, covered, counts: Counts::default() };
         }
-        begin();
+        if !begin() {
+            return interrupted();
+        }
         search::explore(&mut Native::default(), search::Strategy::Targeted(aim), bounds, watch)
     })
 }
 
-/// A search begins below the root.
-fn begin() {
-    crate::harness::learn();
+/// A search begins below the root. `false`: the session has asked to stop.
+fn begin() -> bool {
+    let goes_on = crate::harness::learn();
     // What that has run has no schedule.
     state().atomicity = Atomicity::default();
+    goes_on
+}
+
+/// The session has asked to stop before there was anything to tell.
+fn interrupted() -> Outcome {
+    Outcome { stop: Stop::Interrupted, covered: Covered::Some, counts: Counts::default() }
 }
 
 fn search_by(
@@ -292,16 +306,40 @@ fn search_by(
 
 /// Walks at random below the root, and tells who accesses what under which locks.
 pub fn observe(executions: u64, seed: u64, operations: u64, rooted: bool) -> Message {
-    if rooted {
-        crate::harness::learn();
+    if rooted && crate::harness::learn() {
         // What that has run is none of these executions.
         state().observed = Some(Observed::default());
         let limits = search::Limits { executions: Some(executions), operations };
-        let mut watch = Watch::new(None, true);
         let strategy = search::Strategy::Random { seed };
-        search::explore(&mut Native::default(), strategy, limits, &mut watch);
+        search::explore(&mut Native::default(), strategy, limits, &mut Looker);
+    }
+    if crate::leaving::stop_requested()
+        && let Some(observed) = &mut state().observed
+    {
+        observed.cut();
     }
     Message::Observed(crate::observed::observation())
+}
+
+/// Looks on while the discipline is observed, as long as that can come to something.
+struct Looker;
+
+impl Observer<Failure> for Looker {
+    fn on_choice(&mut self, depth: usize, choice: Choice) {
+        trail(depth, choice);
+    }
+
+    fn on_step(&mut self, counts: &Counts) -> bool {
+        if let Some(status) = state().status {
+            status.beat();
+        }
+        let in_vain = state().observed.as_ref().is_some_and(|seen| seen.is_in_vain(counts));
+        !in_vain && !crate::leaving::stop_requested()
+    }
+
+    fn on_failure(&mut self, _: Failure, _: &[Choice]) -> bool {
+        true
+    }
 }
 
 fn explore_all(strategy: Strategy, limits: search::Limits, watch: &mut Watch) -> Outcome {
@@ -345,6 +383,9 @@ fn explore_all(strategy: Strategy, limits: search::Limits, watch: &mut Watch) ->
 
 /// The program ended before it created a thread: one execution, nothing to search.
 fn judge_only(watch: &mut Watch) -> Outcome {
+    if state().left.is_some() {
+        return interrupted();
+    }
     let mut failures = Vec::new();
     if state().unsupported.is_none() {
         crate::judge::finish(&mut failures);
@@ -376,8 +417,11 @@ fn reason(state: &mut State, outcome: &Outcome, watch: &Watch) -> Reason {
         Stop::Executions => Reason::Executions,
         Stop::Operations => Reason::Operations,
         Stop::Bound => Reason::Preemptions,
-        Stop::Interrupted if watch.out_of_time => Reason::Seconds,
-        Stop::Interrupted => Reason::Interrupted,
+        Stop::Interrupted => match state.left.take() {
+            Some(stack) => Reason::Computing(at(stack)),
+            None if watch.out_of_time => Reason::Seconds,
+            None => Reason::Interrupted,
+        },
         Stop::Unsupported => {
             Reason::Unsupported(state.unsupported.take().unwrap_or_else(|| Unsupported {
                 message: "something that cannot be modelled".into(),
@@ -387,6 +431,11 @@ fn reason(state: &mut State, outcome: &Outcome, watch: &Watch) -> Reason {
         }
         Stop::Nondeterminism { step } => Reason::Unsupported(nondeterminism(step)),
     }
+}
+
+/// Where a step was left. The session knows why it asked for that.
+fn at(stack: Vec<u64>) -> Unsupported {
+    Unsupported { message: String::new(), site: SiteId(0), stack }
 }
 
 /// A step that was made again was another one.
@@ -445,8 +494,8 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
     let left = crate::record::BEHIND;
     let watch = Watch::new(None, true);
     let mut follower = Follower { watch, length, left, recorded: Vec::new() };
-    let (executed, drift) = if rooted {
-        crate::harness::learn();
+    let goes_on = !rooted || crate::harness::learn();
+    let (executed, drift) = if rooted && goes_on {
         state().nesting = Nesting::default();
         state().atomicity = Atomicity::default();
         state().follows = true;
@@ -456,7 +505,9 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
         let replayed = search::replay(&mut Native::default(), &choices, limits, &mut follower);
         (replayed.executed, replayed.drift)
     } else {
-        judge_only(&mut follower.watch);
+        if !rooted {
+            judge_only(&mut follower.watch);
+        }
         (Vec::new(), None)
     };
     let state = state();
@@ -470,9 +521,12 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
     // What is recorded before the first choice behind the schedule.
     let end = follower.recorded.get(length).copied().unwrap_or(usize::MAX);
     let overtaken = recorder.overtaken.into_iter().filter(|overtaken| overtaken.step < end);
+    let bug = shown(follower.watch.failures, length).map(Failure::into_bug);
+    // What shows a bug need not come to its end.
+    let left = state.left.take().filter(|_| bug.is_none()).map(at);
     Message::Replayed(Replay {
         overtaken: overtaken.collect(),
-        bug: shown(follower.watch.failures, length).map(Failure::into_bug),
+        bug,
         drift: drift.map(|(step, message)| {
             let recorded = follower.recorded.get(step).copied().unwrap_or(recorder.steps.len());
             Drift { step, recorded, message }
@@ -484,6 +538,6 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
         output: recorder.output,
         warnings: [crate::nesting::warnings(true), crate::atomicity::warnings()].concat(),
         scaled: scaled.cloned().collect(),
-        unsupported: state.unsupported.take(),
+        unsupported: state.unsupported.take().or(left),
     })
 }

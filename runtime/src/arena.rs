@@ -226,9 +226,29 @@ fn map(region: Region) {
             0,
         )
     };
-    if got as usize != region.base() {
-        fatal("the address range of the program's memory is occupied");
+    if got as usize == region.base() {
+        return;
     }
+    match address_space() {
+        Some(limit) if got == libc::MAP_FAILED => crate::host::impossible(&too_little(limit)),
+        _ => fatal("the address range of the program's memory is occupied"),
+    }
+}
+
+/// The limit of this process's address space in bytes, if there is one.
+fn address_space() -> Option<u64> {
+    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: a place for the result.
+    unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) };
+    (limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
+}
+
+/// What to say where that is too little.
+fn too_little(limit: u64) -> String {
+    let (limit, region) = (limit >> 20, REGION_BYTES >> 20);
+    format!(
+        "the address space is limited to {limit} MiB (`ulimit -v`), and lockred reserves {region} MiB of it for each thread"
+    )
 }
 
 fn protect(address: usize, length: usize, protection: i32) {
@@ -287,6 +307,13 @@ mod tests {
         // SAFETY: as above.
         let read = unsafe { [at(0).read(), at(9 * PAGE).read(), at(length - 1).read()] };
         assert_eq!(read, [0, 0, 0]);
+    }
+
+    #[test]
+    fn a_limit_of_the_address_space_is_named_as_what_it_is() {
+        let told = too_little(8_000_000 << 10);
+        assert!(told.contains("limited to 7812 MiB (`ulimit -v`)"), "{told}");
+        assert!(told.contains("reserves 4096 MiB"), "{told}");
     }
 
     #[test]

@@ -61,6 +61,17 @@ unsafe extern "C" {
     fn __lr_coroutine();
 }
 
+/// The stack pointer of the function that this is inlined into.
+#[inline(always)]
+pub fn stack_pointer() -> usize {
+    let pointer;
+    // SAFETY: copies a register.
+    unsafe {
+        std::arch::asm!("mov {}, rsp", out(reg) pointer, options(nomem, nostack, preserves_flags));
+    }
+    pointer
+}
+
 /// Suspends the running stack into `save` and goes on with the one saved as `to`.
 ///
 /// # Safety

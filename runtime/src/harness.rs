@@ -78,7 +78,7 @@ impl Observer<Failure> for Silent {
         if let Some(status) = state().status {
             status.beat();
         }
-        !crate::signals::stop_requested()
+        !crate::leaving::stop_requested()
     }
 
     fn on_choice(&mut self, depth: usize, choice: Choice) {
@@ -94,11 +94,11 @@ impl Observer<Failure> for Silent {
 const LONGEST: u64 = 100_000;
 
 /// Runs one execution by the default policy, and finds out whether the harness can be left out. What fails in it is forgotten, as the search
-/// comes by it again; what it assumes is kept, as some of that is told only once.
-pub fn learn() {
+/// comes by it again; what it assumes is kept, as some of that is told only once. `false`: the session has asked to stop.
+pub fn learn() -> bool {
     let state = state();
     if !state.order.as_ref().is_some_and(|order| order.libtest) {
-        return;
+        return !crate::leaving::stop_requested();
     }
     let recorder = state.recorder.take();
     let by_transactions = std::mem::take(&mut state.by_transactions);
@@ -117,4 +117,5 @@ pub fn learn() {
     state.by_transactions = by_transactions;
     state.unsupported = None;
     state.weak_pair = false;
+    !crate::leaving::stop_requested()
 }

@@ -27,6 +27,10 @@ pub fn output(descriptor: i32, bytes: &[u8]) -> bool {
     if state.mode == Mode::Free {
         return false;
     }
+    // Millions of lines may be printed that nobody reads.
+    if descriptor != 2 && state.recorder.is_none() {
+        return true;
+    }
     let text = String::from_utf8_lossy(bytes);
     let thread = state.thread_number();
     if descriptor == 2 {
@@ -77,6 +81,15 @@ pub fn unsupported_at(what: &str, site: SiteId) -> ! {
     }
     state.unsupported = Some(Unsupported { message: what.to_owned(), site, stack });
     end_execution(Flow::Unsupported)
+}
+
+/// The machine does not give what it takes: that is nobody's mistake. Where a thread runs, its test ends; else the process does.
+pub fn impossible(what: &str) -> ! {
+    let session = installed().is_some_and(|state| state.mode != Mode::Free);
+    if session && installed().is_some_and(|state| state.running.is_some()) {
+        unsupported(what);
+    }
+    crate::session::refuse(what)
 }
 
 /// The execution does something beyond the program's own memory.

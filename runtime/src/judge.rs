@@ -15,6 +15,7 @@ const TEST_FAILED: i32 = 101;
 /// Judges the state in which no thread can run.
 pub fn finish(failures: &mut Vec<Failure>) {
     failures.append(&mut state().step.failures);
+    crate::observed::judged();
     state().weak_pair |=
         state().detector.as_ref().is_some_and(crate::detect::Detector::saw_unordered_weak_pair);
     if let Some(claims) = &mut state().execution.claims {

@@ -9,7 +9,7 @@ use lockred_search::{self as search, Choice};
 use lockred_trace::codes::BugKind;
 use lockred_trace::message::{Measure, Message, Minimised};
 use lockred_trace::schedule::Schedule;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Steps of one execution, at least: a longer one than this and than twice the given one is given up.
 const LONGEST: u64 = 20_000;
@@ -22,7 +22,8 @@ pub struct Wanted {
     kind: BugKind,
     /// Its key; nothing for the first data race that shows.
     key: Option<String>,
-    start: Instant,
+    /// Processor time at the beginning.
+    start: Duration,
     limit: Duration,
     until_look: u32,
 }
@@ -31,7 +32,12 @@ impl Wanted {
     /// A bug of this kind and key.
     pub fn new(kind: BugKind, key: String, seconds: f64) -> Self {
         let limit = Duration::from_secs_f64(seconds.clamp(0.0, 1e9));
-        Self { kind, key: Some(key), start: Instant::now(), limit, until_look: 0 }
+        Self { kind, key: Some(key), start: crate::cpu::time(), limit, until_look: 0 }
+    }
+
+    /// What was computed for it so far.
+    fn elapsed(&self) -> Duration {
+        crate::cpu::time().saturating_sub(self.start)
     }
 
     /// Whether the process's end shows it: then nothing behind that can.
@@ -56,21 +62,23 @@ impl Asker<Failure> for Wanted {
         if let Some(status) = state().status {
             status.beat();
         }
+        if crate::leaving::stop_requested() {
+            return false;
+        }
         if self.until_look > 0 {
             self.until_look -= 1;
             return true;
         }
         self.until_look = LOOK_EVERY;
-        self.start.elapsed() < self.limit && !crate::signals::stop_requested()
+        self.elapsed() < self.limit
     }
 }
 
 /// Looks for it, with at most so many steps.
 pub fn answer(schedule: &Schedule, mut wanted: Wanted, steps: u64, rooted: bool) -> Message {
-    if !rooted {
+    if !rooted || !crate::harness::learn() {
         return Message::Minimised(None);
     }
-    crate::harness::learn();
     state().exit_ends = wanted.is_judged_at_exit();
     let followed = &schedule.0[usize::from(schedule.is_written_out())..];
     let choices: Vec<Choice> = followed.iter().copied().map(meant).collect();
@@ -170,7 +178,7 @@ fn told_of(
         given: measure(found.given),
         minimal: found.proof >= Proof::Preemptions,
         steps: found.steps,
-        seconds: wanted.start.elapsed().as_secs_f64(),
+        seconds: wanted.elapsed().as_secs_f64(),
         out_of_time: found.interrupted,
     }))
 }

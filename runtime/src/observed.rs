@@ -10,6 +10,7 @@ use crate::execution::Execution;
 use crate::home;
 use crate::state::{installed, state};
 use crate::unwind::Frame;
+use lockred_search::Counts;
 use lockred_trace::message::{AccessSeen, Home, LockSeen, Memory, Observation};
 use lockred_trace::sites::SiteId;
 use std::collections::{BTreeMap, HashMap};
@@ -26,6 +27,8 @@ type Clock = Rc<Vec<u64>>;
 pub struct Observed {
     /// Executions that came to their ends.
     executions: u64,
+    /// Executions that were not cut at the limit of operations, whatever they came to.
+    ended: u64,
     /// Some execution had more accesses than are looked at.
     cut: bool,
     seen: BTreeMap<(Memory, How), Tally>,
@@ -213,6 +216,13 @@ fn memory(
     }
 }
 
+/// The execution is judged, so that it was not too long.
+pub fn judged() {
+    if let Some(observed) = &mut state().observed {
+        observed.ended += 1;
+    }
+}
+
 /// The execution has come to its end.
 pub fn ends() {
     let state = state();
@@ -255,6 +265,18 @@ pub fn observation() -> Observation {
 }
 
 impl Observed {
+    /// Not everything was looked at.
+    pub const fn cut(&mut self) {
+        self.cut = true;
+    }
+
+    /// Whether what is still to come changes nothing any more: something was not looked at; or the first executions were all too long to
+    /// come to their ends.
+    pub const fn is_in_vain(&self, counts: &Counts) -> bool {
+        const FIRST: u64 = 2;
+        self.cut || self.ended == 0 && counts.executions >= FIRST
+    }
+
     /// The clock of a thread that has just begun is its own first time.
     fn clock(&self, thread: usize) -> Vec<u64> {
         let known = self.clocks.get(thread).map(|clock| Vec::clone(clock));

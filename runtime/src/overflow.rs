@@ -9,7 +9,7 @@ use crate::signals;
 use crate::state::State;
 
 /// The trap flag: the processor stops behind every instruction.
-const STEP: i64 = 1 << 8;
+pub const STEP: i64 = 1 << 8;
 
 /// A stack that has ended inside of the runtime.
 #[derive(Clone, Copy, Debug)]
@@ -64,28 +64,39 @@ pub fn goes_on(
     lend
 }
 
-/// Where a thread stands whose stack has ended.
+/// Where the process stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Place {
+pub enum Place {
+    /// In a function that a thread has called: of the runtime, of libc, of a native library.
     Runtime,
+    /// In the program's own code.
     Program,
+    /// On no stack of the program.
     Explorer,
+}
+
+/// Where an interrupted context stands.
+pub fn place(context: &libc::ucontext_t) -> Place {
+    let register = |number: i32| context.uc_mcontext.gregs[number as usize] as usize;
+    if !crate::arena::range().contains(&register(libc::REG_RSP)) {
+        Place::Explorer
+    } else if crate::root::text().contains(&register(libc::REG_RIP)) {
+        Place::Program
+    } else {
+        Place::Runtime
+    }
 }
 
 /// The processor has stopped behind an instruction. Whether that was for us.
 pub fn stepped(state: &mut State, context: *mut libc::ucontext_t) -> bool {
     let Some(Overflow { thread, address }) = state.overflow else { return false };
     // SAFETY: the kernel passes a valid context and uses it when the handler returns.
-    let registers = unsafe { &mut (*context).uc_mcontext.gregs };
-    let place = match (registers[libc::REG_RIP as usize], registers[libc::REG_RSP as usize]) {
-        (instruction, _) if crate::root::text().contains(&(instruction as usize)) => Place::Program,
-        (_, stack) if !crate::arena::range().contains(&(stack as usize)) => Place::Explorer,
-        _ => Place::Runtime,
-    };
+    let interrupted = unsafe { &mut *context };
+    let place = place(interrupted);
     if place == Place::Runtime {
         return true;
     }
-    registers[libc::REG_EFL as usize] &= !STEP;
+    interrupted.uc_mcontext.gregs[libc::REG_EFL as usize] &= !STEP;
     state.overflow = None;
     state.mapped.take_back(address);
     let stack = match place {

@@ -5,9 +5,9 @@ use crate::births;
 use crate::detect::{self, AccessInfo, AccessKind, By, Detector, Race, StackId};
 use crate::failure::{Failure, place};
 use crate::heap::Reuse;
+use crate::moments::{Moment, Spot};
 use crate::objects;
 use crate::operation::{Atomic, AtomicOperation};
-use crate::record::{Moment, Recorder};
 use crate::state::{Mode, State, installed, state};
 use lockred_search::footprint::Access;
 use lockred_search::transactional::Racer;
@@ -85,30 +85,27 @@ pub fn watching() -> bool {
 /// A stack id for the detector: of the running stack while recording, else 0. A thread that goes round and round in a turn of its own
 /// keeps the one that it had, as it may do that a million times.
 #[inline]
-fn stack_id(state: &mut State) -> StackId {
-    if state.recorder.is_none() { StackId(0) } else { recorded_stack_id(state) }
+fn stack_id(state: &mut State, site: SiteId) -> StackId {
+    if state.recorder.is_none() { StackId(0) } else { recorded_stack_id(state, site) }
 }
 
 /// The same, while recording.
 #[inline(never)]
-fn recorded_stack_id(state: &mut State) -> StackId {
+fn recorded_stack_id(state: &mut State, site: SiteId) -> StackId {
     if state.thread().spin.in_turn() {
         return last_stack_id(state);
     }
-    let number = state.thread_number();
+    let thread = state.thread_number();
     let Some(recorder) = &mut state.recorder else { return StackId(0) };
-    let held = state.execution.held.iter().filter(|held| held.thread == number);
-    StackId(recorder.keep(Moment {
-        stack: crate::unwind::stack(),
-        step: 0,
-        events: state.detector.as_ref().map_or(0, Detector::events),
-        held: held.cloned().collect(),
-    }))
+    let spot = Spot { thread, site, pointer: crate::context::stack_pointer() };
+    let events = state.detector.as_ref().map_or(0, Detector::events);
+    let held = state.execution.held.iter().filter(|held| held.thread == thread);
+    StackId(recorder.moments.keep(spot, (recorder.steps.len(), events), held))
 }
 
 /// The stack id that was given last.
 fn last_stack_id(state: &State) -> StackId {
-    StackId(state.recorder.as_ref().map_or(0, Recorder::last_moment))
+    StackId(state.recorder.as_ref().map_or(0, |recorder| recorder.moments.last()))
 }
 
 /// See [`lockred_trace::hooks`].
@@ -180,7 +177,7 @@ fn accessed(
     let (mut race, mut stack) = (None, StackId(0));
     if state.detector.is_some() {
         crate::observed::accessed(address, size, SiteId(site), writes, false);
-        stack = stack_id(state);
+        stack = stack_id(state, SiteId(site));
     }
     let by = By { thread, site: SiteId(site), stack };
     if let Some(detector) = &mut state.detector {
@@ -210,7 +207,7 @@ pub fn atomic(thread: u32, operation: &AtomicOperation, access: Access, wrote: b
     let state = state();
     let (mut race, mut stack) = (None, StackId(0));
     if state.detector.is_some() {
-        stack = if told { stack_id(state) } else { last_stack_id(state) };
+        stack = if told { stack_id(state, operation.site) } else { last_stack_id(state) };
         race = detect_atomic(state, By { thread, site: operation.site, stack }, operation, access, wrote);
     }
     let kind = if wrote { AccessKind::AtomicWrite } else { AccessKind::AtomicRead };
@@ -251,7 +248,7 @@ pub fn looks(operation: &AtomicOperation) {
     if !watching() || state.detector.is_none() {
         return;
     }
-    let stack = stack_id(state);
+    let stack = stack_id(state, operation.site);
     let thread = state.thread_number();
     let Some(detector) = &mut state.detector else { return };
     let by = By { thread, site: operation.site, stack };
@@ -272,7 +269,7 @@ pub fn allocated(address: usize, size: usize) {
         crate::arena::touched(address, size, |address, size| detector.allocated(address, size));
     }
     if !crate::channels::is_muted() {
-        let stack = stack_id(state);
+        let stack = stack_id(state, SiteId(0));
         births::begins(state, By { thread, site: SiteId(0), stack }, address);
     }
 }
@@ -284,7 +281,7 @@ pub fn freed(address: usize, size: usize) {
         return;
     }
     let (true, Some(thread)) = (watching(), state.running) else { return };
-    let by = By { thread, site: SiteId(0), stack: stack_id(state) };
+    let by = By { thread, site: SiteId(0), stack: stack_id(state, SiteId(0)) };
     let mut race = None;
     // Nobody has accessed what was never touched.
     crate::arena::touched(address, size, |address, size| {
@@ -395,7 +392,7 @@ const fn kind_name(kind: AccessKind) -> &'static str {
 fn access_place(state: &mut State, access: &AccessInfo) -> Place {
     let mut place = place(access.kind.role(), access.thread, access.site);
     if let Some(recorder) = &mut state.recorder {
-        let Moment { stack, step, .. } = recorder.moment(access.stack.0);
+        let Moment { stack, step, .. } = recorder.moments.of(access.stack.0);
         place.stack = stack;
         place.step = Some(step);
         place.object = Some(recorder.object(access.addr, "memory", Some(access.size as u64)));
@@ -408,13 +405,13 @@ fn causes(state: &State, race: &Race) -> Vec<Place> {
     let (Some(recorder), Some(detector)) = (&state.recorder, &state.detector) else {
         return Vec::new();
     };
-    let earlier = recorder.moment(race.earlier.stack.0);
-    let later = recorder.moment(race.later.stack.0);
+    let earlier = recorder.moments.of(race.earlier.stack.0);
+    let later = recorder.moments.of(race.later.stack.0);
     // What was held at a free is told with that.
     let later = if race.later.kind == AccessKind::Free { Vec::new() } else { later.held };
     let held = earlier.held.into_iter().chain(later);
     let too_weak = detector.too_weak(race, earlier.events).into_iter().map(|weak| {
-        let Moment { stack, step, .. } = recorder.moment(weak.by.stack.0);
+        let Moment { stack, step, .. } = recorder.moments.of(weak.by.stack.0);
         let fails = recorder.steps.get(step).is_some_and(objects::failed_exchange);
         Place {
             stack,

@@ -1,6 +1,6 @@
 //! The record of one execution, for replays: steps, objects, stacks, output.
 
-use crate::execution::Held;
+use crate::moments::Moments;
 use crate::state::state;
 use crate::unwind::Frame;
 use lockred_search::machine::Flow;
@@ -13,19 +13,6 @@ const OUTPUT_BYTES: usize = 1 << 20;
 
 /// Operations that are recorded behind a bug, at most: then the execution ends.
 pub const BEHIND: usize = 2000;
-
-/// When a thread did something that a race may be told of.
-#[derive(Clone, Debug, Default)]
-pub struct Moment {
-    /// Return addresses, innermost first.
-    pub stack: Vec<u64>,
-    /// Steps recorded before it.
-    pub step: usize,
-    /// Events that the race detector had kept.
-    pub events: usize,
-    /// Locks that the thread held.
-    pub held: Vec<Held>,
-}
 
 /// See the module. Emptied at every restore.
 #[derive(Debug, Default)]
@@ -40,7 +27,8 @@ pub struct Recorder {
     /// Output in order.
     pub output: Vec<Output>,
     output_bytes: usize,
-    moments: Vec<Moment>,
+    /// Of accesses that a race may be told of.
+    pub moments: Moments,
     /// By thread: the frames of its stack where it was last stopped.
     pub frames: HashMap<u32, Vec<Frame>>,
     /// Operations in the step under way since something failed in it.
@@ -78,23 +66,6 @@ impl Recorder {
     /// The kind of the object at an address, if it was recorded.
     pub fn kind(&self, address: usize) -> Option<&str> {
         self.number(address).map(|number| self.objects[number as usize].kind.as_str())
-    }
-
-    /// Keeps a moment and gives its id, from 1. Its step is set here.
-    pub fn keep(&mut self, moment: Moment) -> u32 {
-        self.moments.push(Moment { step: self.steps.len(), ..moment });
-        self.moments.len() as u32
-    }
-
-    /// The id that was given last; 0 if none was.
-    pub fn last_moment(&self) -> u32 {
-        self.moments.len() as u32
-    }
-
-    /// The moment with an id.
-    pub fn moment(&self, id: u32) -> Moment {
-        let index = (id as usize).wrapping_sub(1);
-        self.moments.get(index).cloned().unwrap_or_default()
     }
 
     /// Appends output of a thread.

@@ -178,6 +178,15 @@ pub fn internal_error(message: &str) -> ! {
     leave(EXIT_INTERNAL)
 }
 
+/// Tells what keeps the process from running, and ends it.
+pub fn refuse(message: &str) -> ! {
+    if DIRECTORY.get().is_some() {
+        internal_error(message);
+    }
+    eprintln!("{message}");
+    leave(EXIT_INTERNAL)
+}
+
 fn leave(status: i32) -> ! {
     // SAFETY: ends the process without running the program's or libc's exit functions, whose state may be anything.
     unsafe { libc::_exit(status) }

@@ -1,4 +1,4 @@
-//! Signals: faults of the program end its execution, those of the runtime are errors of ours, and the session has two to ask with.
+//! Signals: faults of the program end its execution, those of the runtime are errors of ours, and the session has one to ask with.
 //!
 //! Handlers run on a stack of their own. A fault in the program does not return into it: the handler sets the
 //! interrupted context to go on in the explorer.
@@ -6,26 +6,18 @@
 use crate::failure::{Failure, place};
 use crate::session::StatusPage;
 use crate::state::{end_execution, installed, state};
+use crate::unwind;
 use lockred_search::machine::Flow;
 use lockred_trace::codes::BugKind;
-use lockred_trace::message::{Role, Unsupported};
-use lockred_trace::session::{STOP_SIGNAL, WATCHDOG_SIGNAL};
+use lockred_trace::message::Role;
+use lockred_trace::session::STOP_SIGNAL;
 use lockred_trace::sites::SiteId;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 const FAULTS: [i32; 6] =
     [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT, libc::SIGTRAP];
 const STACK: usize = 256 << 10;
 /// Where the handlers' stack is: below the arena, far from everything else.
 const STACK_AT: usize = 0x0f10_0000_0000;
-
-/// The session asked to stop.
-static STOP: AtomicBool = AtomicBool::new(false);
-
-/// Whether the session asked to stop.
-pub fn stop_requested() -> bool {
-    STOP.load(Ordering::Relaxed)
-}
 
 /// Installs the handlers.
 pub fn install() {
@@ -43,8 +35,7 @@ pub fn install() {
     for signal in FAULTS {
         handle(signal, fault as *const () as usize);
     }
-    handle(STOP_SIGNAL, stop_asked as *const () as usize);
-    handle(WATCHDOG_SIGNAL, watchdog as *const () as usize);
+    handle(STOP_SIGNAL, crate::leaving::asked as *const () as usize);
 }
 
 fn handle(signal: i32, handler: usize) {
@@ -57,27 +48,6 @@ fn handle(signal: i32, handler: usize) {
     }
 }
 
-extern "C" fn stop_asked(
-    _signal: i32,
-    _info: *mut libc::siginfo_t,
-    _context: *mut libc::ucontext_t,
-) {
-    STOP.store(true, Ordering::Relaxed);
-}
-
-extern "C" fn watchdog(_signal: i32, _info: *mut libc::siginfo_t, context: *mut libc::ucontext_t) {
-    let message =
-        "the program reaches no scheduling point (an endless loop, or a call that blocks)";
-    let Some(state) = installed() else { return };
-    if state.running.is_none() {
-        crate::state::fatal("the search makes no progress");
-    }
-    let stack = crate::unwind::stack();
-    state.unsupported = Some(Unsupported { message: message.into(), site: SiteId(0), stack });
-    state.step.flow = Flow::Unsupported;
-    go_on_in_explorer(context);
-}
-
 extern "C" fn fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::ucontext_t) {
     // SAFETY: the kernel passes a valid context and a valid siginfo.
     let (pointer, instruction, address) = unsafe {
@@ -88,6 +58,9 @@ extern "C" fn fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc:
     if (STACK_AT..STACK_AT + STACK).contains(&pointer) {
         // A fault in this handler: the program has overwritten what it needs. The session has been told of the first one.
         die();
+    }
+    if signal == libc::SIGTRAP && crate::leaving::stepped(context) {
+        return;
     }
     let status = StatusPage::of_the_dying();
     status.dies(signal, address, instruction);
@@ -104,20 +77,37 @@ extern "C" fn fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc:
     if crate::overflow::goes_on(state, number, address, unsafe { &mut *context }) {
         return status.survives();
     }
-    if state.overflow.is_some() {
+    status.dies_in(number);
+    // What an allocation of ours has left by half must not be used any more, so nothing can be told from here.
+    if state.overflow.is_some() || !in_program(instruction) && unwind::is_below(&allocating()) {
         die();
     }
-    status.dies_in(number);
     if matches!(signal, libc::SIGSEGV | libc::SIGBUS) {
         return_from_nowhere(address, context);
     }
-    status.dies_below(&crate::unwind::stack());
-    let stack = crate::unwind::recorded_stack();
+    status.dies_below(&unwind::stack());
+    let stack = unwind::recorded_stack();
     // SAFETY: the kernel passes a valid context.
     let error = unsafe { (&(*context).uc_mcontext.gregs)[libc::REG_ERR as usize] };
     record_death(number, signal, Some((address, does(error))), stack);
     status.survives();
     go_on_in_explorer(context);
+}
+
+/// Whether an instruction is the program's own.
+fn in_program(instruction: usize) -> bool {
+    crate::root::text().contains(&instruction)
+}
+
+/// The functions of libc that the runtime allocates with.
+fn allocating() -> [usize; 5] {
+    [
+        libc::malloc as *const () as usize,
+        libc::calloc as *const () as usize,
+        libc::realloc as *const () as usize,
+        libc::posix_memalign as *const () as usize,
+        libc::free as *const () as usize,
+    ]
 }
 
 /// The process ends at once: it was no fault of the program that an execution could end with, or the program has overwritten the
@@ -220,7 +210,7 @@ pub fn record_death(
 
 /// The running thread dies of a signal that it sent itself.
 pub fn died(signal: i32) -> ! {
-    let stack = crate::unwind::recorded_stack();
+    let stack = unwind::recorded_stack();
     record_death(state().thread_number(), signal, None, stack);
     end_execution(Flow::Over)
 }

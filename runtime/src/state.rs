@@ -160,6 +160,8 @@ pub struct State {
     pub met: Met,
     /// What could not be modelled.
     pub unsupported: Option<Unsupported>,
+    /// The stack of the thread whose step was left in the middle, as the session asked to stop.
+    pub left: Option<Vec<u64>>,
     /// The session's counters.
     pub status: Option<StatusPage>,
     /// What a restore puts back.
@@ -264,6 +266,7 @@ impl State {
             nesting: Nesting::default(),
             met: Met::default(),
             unsupported: None,
+            left: None,
             status,
             root: None,
             most_threads: 1,

@@ -47,6 +47,74 @@ pub fn stack() -> Vec<u64> {
     frames
 }
 
+/// A walk through the running stack: its return addresses, innermost first, and where these lie.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Walk {
+    /// As [`stack`] gives them.
+    pub stack: Vec<u64>,
+    /// Words of the stack with what they hold: all return addresses from some address up.
+    words: Vec<(usize, u64)>,
+}
+
+impl Walk {
+    /// Walks through the running stack; keeps the words above `pointer`, a stack pointer of the caller's.
+    pub fn new(pointer: usize) -> Option<Self> {
+        let mut walk = Self::default();
+        // SAFETY: the callback gets a live value and stops by itself.
+        unsafe { _Unwind_Backtrace(collect_walk, (&raw mut walk).cast()) };
+        walk.words.retain(|&(address, _)| address >= pointer);
+        // A frame that a signal has interrupted was not called.
+        walk.is_as_it_was().then_some(walk)
+    }
+
+    /// Whether another walk from the same stack pointer would be the same.
+    #[inline]
+    pub fn is_as_it_was(&self) -> bool {
+        // SAFETY: words of the running stack, above its pointer.
+        self.words.iter().all(|&(address, value)| unsafe { *(address as *const u64) } == value)
+    }
+}
+
+extern "C" fn collect_walk(context: *mut Context, walk: *mut c_void) -> i32 {
+    const GO_ON: i32 = 0;
+    const END: i32 = 5;
+    // SAFETY: `Walk::new` passes its own live value.
+    let walk = unsafe { &mut *walk.cast::<Walk>() };
+    // SAFETY: the unwinder calls back with a valid context. The CFA is that of the frame before, below which its return address lies.
+    let (address, frame) = unsafe { (_Unwind_GetIP(context), _Unwind_GetCFA(context)) };
+    if address == 0 || walk.stack.len() == DEPTH {
+        return END;
+    }
+    walk.stack.push(address as u64);
+    walk.words.push((frame.wrapping_sub(8), address as u64));
+    GO_ON
+}
+
+/// Functions that are looked for on the stack, and whether one was found.
+struct Below<'a> {
+    functions: &'a [usize],
+    found: bool,
+}
+
+extern "C" fn find_function(context: *mut Context, below: *mut c_void) -> i32 {
+    const GO_ON: i32 = 0;
+    const END: i32 = 5;
+    // SAFETY: `is_below` passes its own live value.
+    let below = unsafe { &mut *below.cast::<Below<'_>>() };
+    // SAFETY: the unwinder calls back with a valid context.
+    let function = unsafe { _Unwind_GetRegionStart(context) };
+    below.found |= below.functions.contains(&function);
+    if below.found { END } else { GO_ON }
+}
+
+/// Whether one of these functions is under way on the running stack. Asks for no memory.
+pub fn is_below(functions: &[usize]) -> bool {
+    let mut below = Below { functions, found: false };
+    // SAFETY: the callback gets a live value and stops by itself.
+    unsafe { _Unwind_Backtrace(find_function, (&raw mut below).cast()) };
+    below.found
+}
+
 /// The stack, if this execution is being recorded.
 pub fn recorded_stack() -> Vec<u64> {
     if state().recorder.is_some() { stack() } else { Vec::new() }
@@ -213,6 +281,43 @@ mod tests {
         let caller = hook().unwrap();
         assert!(caller.stack_pointer <= (&raw const here) as usize);
         assert_eq!(caller_of(caller_of as *const () as usize + 1), None);
+    }
+
+    #[test]
+    fn a_walk_holds_as_long_as_the_same_functions_are_under_way() {
+        #[inline(never)]
+        fn inner(walks: &mut Vec<Walk>) {
+            let local = 0_u64;
+            let pointer = (&raw const local) as usize;
+            let walk = Walk::new(pointer).unwrap();
+            assert!(walk.words.len() > 2 && walk.is_as_it_was());
+            assert_eq!(walk.stack[walk.stack.len() - walk.words.len()..].len(), walk.words.len());
+            walks.push(walk);
+        }
+        #[inline(never)]
+        fn outer(walks: &mut Vec<Walk>) {
+            inner(walks);
+            std::hint::black_box(&walks);
+        }
+        let mut walks = Vec::new();
+        outer(&mut walks);
+        outer(&mut walks);
+        // From another place.
+        std::hint::black_box(outer as fn(&mut Vec<Walk>))(&mut walks);
+        assert_ne!(walks[0].words, walks[2].words);
+        let mut changed = walks.remove(1);
+        changed.words.last_mut().unwrap().1 += 1;
+        assert!(!changed.is_as_it_was());
+    }
+
+    #[test]
+    fn functions_under_way_are_found() {
+        #[inline(never)]
+        fn looks(functions: &[usize]) -> bool {
+            std::hint::black_box(is_below(functions))
+        }
+        assert!(looks(&[looks as *const () as usize]));
+        assert!(!looks(&[libc::malloc as *const () as usize]));
     }
 
     #[test]

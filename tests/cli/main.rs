@@ -16,6 +16,7 @@ mod formats;
 mod interruption;
 mod json;
 mod killed;
+mod load;
 mod lock_order;
 mod models;
 mod preemptions;

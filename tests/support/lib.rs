@@ -5,6 +5,7 @@ pub mod directive;
 pub mod emit;
 pub mod fixture;
 pub mod generate;
+pub mod load;
 pub mod mount;
 pub mod outcome;
 pub mod program;

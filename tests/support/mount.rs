@@ -8,6 +8,8 @@ use std::process::{Command, Stdio};
 pub enum Mount {
     /// An empty file system of this many KiB.
     Small(u32),
+    /// A file system of a few KiB, all of which are taken.
+    Full,
     /// The directory as it is, without the right to write.
     ReadOnly,
 }
@@ -17,6 +19,10 @@ pub enum Mount {
 pub fn under(mount: Mount, directory: &Path, command: &Command) -> Option<Command> {
     let covered = match mount {
         Mount::Small(kib) => format!("mount -t tmpfs -o size={kib}k none \"$0\""),
+        // Of two pages, so that there is no room for anything, but for names.
+        Mount::Full => {
+            "mount -t tmpfs -o size=8k none \"$0\" && head -c 8192 /dev/zero > \"$0/full\"".into()
+        }
         Mount::ReadOnly => "mount --bind \"$0\" \"$0\" && mount -o remount,bind,ro \"$0\"".into(),
     };
     let script = format!("{covered} && exec \"$@\"");

@@ -4,7 +4,7 @@ use super::examine::Examiner;
 use super::minimal;
 use super::outcome::{FoundBug, Size};
 use crate::build::Purpose;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::executable::list::Test;
 use crate::output::style::Style;
 use crate::report::render::Stacks;
@@ -19,58 +19,84 @@ use lockred_trace::schedule::Schedule;
 use lockred_trace::session::Task;
 use std::path::PathBuf;
 
-/// Seconds that a replay may take: it is one execution.
+/// Seconds of processor time that a replay may take: it is one execution.
 pub const REPLAY_SECONDS: f64 = 60.0;
+
+/// How often the search's time a replay may take, as it records what it does.
+const REPLAY_TIMES: f64 = 20.0;
 
 /// Rows at the beginning, and at the end, that a report shows of a long interleaving.
 const SHOWN: usize = 16;
 
-/// Makes a finding's schedule minimal and replays it. The inner error says why it is not reported as a bug.
-///
-/// # Errors
-/// When no session can be made, or the schedule cannot be written.
+/// Where a schedule was kept: its id, and its file or why there is none.
+pub struct Kept {
+    id: String,
+    file: std::result::Result<PathBuf, Error>,
+}
+
+/// What replays a schedule, or why nothing does.
+pub fn replay_of(kept: &Kept) -> String {
+    match &kept.file {
+        Ok(_) => format!("cargo lockred replay {}", kept.id),
+        Err(error) => format!("not kept, as lockred {}", error.message),
+    }
+}
+
+/// Makes a finding's schedule minimal and replays it. `seconds`: what the search has taken. The error says why it is not reported as a bug.
 pub fn reproduce(
     examiner: &Examiner<'_>,
     test: &Test,
     finding: &Finding,
-) -> Result<std::result::Result<FoundBug, String>> {
-    if let Some(least) = minimal::of(examiner, test, finding)?
-        && let Ending::Replayed(replay) = replayed(examiner, test, &least.schedule)?
+    seconds: f64,
+) -> std::result::Result<FoundBug, String> {
+    let seconds = REPLAY_SECONDS.max(seconds * REPLAY_TIMES);
+    if let Some(least) = minimal::of(examiner, test, finding)
+        && let Ok(Ending::Replayed(replay)) = replayed(examiner, test, &least.schedule, seconds)
         && let Some(found) = replay.bug.as_ref().filter(|bug| is_same(bug, finding))
         && replay.drift.is_none()
     {
         let size = minimal::size(&least);
         // What comes behind it may show other bugs, so it is kept as it is: who replays it is told of what shows at its end.
         let kept = least.schedule.clone();
-        return found_bug(examiner, test, &replay, found, kept, Some(size)).map(Ok);
+        return Ok(found_bug(examiner, test, &replay, found, kept, Some(size)));
     }
     let schedule = finding.schedule.clone();
     let kind = bug::kind_words(finding.kind);
-    let replay = match replayed(examiner, test, &schedule)? {
-        Ending::Replayed(replay) => replay,
-        Ending::Explored(_) | Ending::Minimised(_) | Ending::Observed(_) => {
-            return Ok(Err("a replay was answered by something else".into()));
+    let replay = match replayed(examiner, test, &schedule, seconds) {
+        Ok(Ending::Replayed(replay)) => replay,
+        Ok(Ending::Explored(_) | Ending::Minimised(_) | Ending::Observed(_)) => {
+            return Err("a replay was answered by something else".into());
         }
-        Ending::Interrupted { .. } => {
-            return Ok(Err(format!("a {kind} was found, but its replay was interrupted")));
+        Ok(Ending::Interrupted { .. }) => {
+            return Err(format!("a {kind} was found, but its replay was interrupted"));
         }
-        Ending::Died(death) => return failed(examiner, test, finding, &death.to_string()),
-        Ending::Failed(failure) => return failed(examiner, test, finding, &failure.message),
+        Ok(Ending::Died(death)) => {
+            return Err(failed(examiner, test, finding, &death.to_string()));
+        }
+        Ok(Ending::Failed(failure)) => {
+            return Err(failed(examiner, test, finding, &failure.message));
+        }
+        Err(error) => return Err(failed(examiner, test, finding, &error.message)),
     };
     let Some(found) = replay.bug.as_ref().filter(|bug| is_same(bug, finding)) else {
         let reason = lost(&replay, finding);
-        let (id, _) = keep_error(examiner, test, &reason, schedule)?;
-        return Ok(Err(format!("{reason}\nits schedule: cargo lockred replay {id}")));
+        let kept = keep_error(examiner, test, &reason, schedule);
+        return Err(format!("{reason}\nits schedule: {}", replay_of(&kept)));
     };
     // The whole schedule as executed, so that the file stands by itself.
     let whole = if replay.schedule.0.is_empty() { schedule } else { replay.schedule.clone() };
-    found_bug(examiner, test, &replay, found, whole, None).map(Ok)
+    Ok(found_bug(examiner, test, &replay, found, whole, None))
 }
 
 /// Runs a schedule in a fresh process.
-fn replayed(examiner: &Examiner<'_>, test: &Test, schedule: &Schedule) -> Result<Ending> {
+fn replayed(
+    examiner: &Examiner<'_>,
+    test: &Test,
+    schedule: &Schedule,
+    seconds: f64,
+) -> Result<Ending> {
     let order = examiner.order(Task::Replay { schedule: schedule.clone() }, test);
-    let patience = Patience::of_budget(Some(REPLAY_SECONDS));
+    let patience = Patience::of_budget(Some(seconds));
     session::run(&examiner.launch(test), &order, patience, &mut |_| ())
 }
 
@@ -80,10 +106,7 @@ fn is_same(bug: &Bug, finding: &Finding) -> bool {
     bug.key == finding.key || (bug.kind, finding.kind) == (BugKind::DataRace, BugKind::DataRace)
 }
 
-/// The bug that a replay shows; `size` is that of its schedule, where it was made minimal.
-///
-/// # Errors
-/// When the schedule cannot be written.
+/// The bug that a replay shows; `size` is that of its schedule, where it was made minimal. It is told also where its schedule cannot be kept.
 pub fn found_bug(
     examiner: &Examiner<'_>,
     test: &Test,
@@ -91,7 +114,7 @@ pub fn found_bug(
     found: &Bug,
     whole: Schedule,
     size: Option<Size>,
-) -> Result<FoundBug> {
+) -> FoundBug {
     let mut report = bug::report(replay, found, &examiner.symbols);
     if replay.steps.is_empty() && examiner.options.selection.analysis.scale_loops.is_some() {
         // What has taken the process along has left no record.
@@ -101,7 +124,7 @@ pub fn found_bug(
     }
     let (kind, key) = (found.kind, &found.key);
     let fingerprint = examiner.fingerprint(test, &report, key);
-    let (id, schedule) = keep(examiner, test, Some(kind), &report.title, key, &fingerprint, whole)?;
+    let kept = keep(examiner, test, Some(kind), &report.title, key, &fingerprint, whole);
     let strands = match examiner.options.output.tells_strands() {
         true => strands::of(replay, found, &report, &examiner.symbols),
         false => Vec::new(),
@@ -119,10 +142,20 @@ pub fn found_bug(
         if let Some(size) = size {
             text.push_str(&format!("\nschedule: {}", minimal::words(&size)));
         }
-        text.push_str(&format!("\nreplay: cargo lockred replay {id}"));
+        match &kept.file {
+            Ok(_) => text.push_str(&format!("\nreplay: {}", replay_of(&kept))),
+            Err(error) => text.push_str(&format!("\n{}", unkept(error))),
+        }
     }
     let known = examiner.knows(test, &fingerprint);
-    Ok(FoundBug { id, fingerprint, known, kind, schedule, size, rendered, strands })
+    let Kept { id, file } = kept;
+    FoundBug { id, fingerprint, known, kind, schedule: file.ok(), size, rendered, strands }
+}
+
+/// The warning that a bug cannot be replayed.
+fn unkept(error: &Error) -> String {
+    let hint = error.hint.as_ref().map_or_else(String::new, |hint| format!("; {hint}"));
+    format!("warning: this bug cannot be replayed: {}{hint}", error.message)
 }
 
 /// A warning with all that is known of it: of one that a replay tells more of, what that tells. `None`, if that does not show it.
@@ -131,7 +164,8 @@ pub fn found_bug(
 /// When no session can be made.
 pub fn in_full(examiner: &Examiner<'_>, test: &Test, warning: &Warning) -> Result<Option<Warning>> {
     let Some(schedule) = warning.schedule.clone() else { return Ok(Some(warning.clone())) };
-    let Ending::Replayed(replay) = replayed(examiner, test, &schedule)? else { return Ok(None) };
+    let ending = replayed(examiner, test, &schedule, REPLAY_SECONDS)?;
+    let Ending::Replayed(replay) = ending else { return Ok(None) };
     let sites = |warning: &Warning| -> Vec<_> {
         warning.places.iter().map(|place| (place.role, place.thread, place.site)).collect()
     };
@@ -141,19 +175,14 @@ pub fn in_full(examiner: &Examiner<'_>, test: &Test, warning: &Warning) -> Resul
 }
 
 /// The replay of a finding failed.
-fn failed(
-    examiner: &Examiner<'_>,
-    test: &Test,
-    finding: &Finding,
-    message: &str,
-) -> Result<std::result::Result<FoundBug, String>> {
+fn failed(examiner: &Examiner<'_>, test: &Test, finding: &Finding, message: &str) -> String {
     let kind = bug::kind_words(finding.kind);
-    let (id, _) = keep_error(examiner, test, message, finding.schedule.clone())?;
-    Ok(Err(format!(
-        "a {kind} was found ({}), but its replay failed: {message}\n\
-         its schedule: cargo lockred replay {id}",
-        finding.message
-    )))
+    let kept = keep_error(examiner, test, message, finding.schedule.clone());
+    format!(
+        "a {kind} was found ({}), but its replay failed: {message}\nits schedule: {}",
+        finding.message,
+        replay_of(&kept)
+    )
 }
 
 /// Why a replay is no reproduction.
@@ -173,16 +202,8 @@ fn lost(replay: &Replay, finding: &Finding) -> String {
     }
 }
 
-/// Keeps the schedule of an error of ours; gives its id and file.
-///
-/// # Errors
-/// When it cannot be written.
-pub fn keep_error(
-    examiner: &Examiner<'_>,
-    test: &Test,
-    message: &str,
-    schedule: Schedule,
-) -> Result<(String, PathBuf)> {
+/// Keeps the schedule of an error of ours.
+pub fn keep_error(examiner: &Examiner<'_>, test: &Test, message: &str, schedule: Schedule) -> Kept {
     let fingerprint = examiner.test_fingerprint(test).add(format!("error: {message}")).hex();
     keep(examiner, test, None, message, "", &fingerprint, schedule)
 }
@@ -195,7 +216,7 @@ fn keep(
     key: &str,
     fingerprint: &str,
     schedule: Schedule,
-) -> Result<(String, PathBuf)> {
+) -> Kept {
     let built = examiner.built;
     let mut file = ScheduleFile {
         version: FORMAT_VERSION,
@@ -221,6 +242,6 @@ fn keep(
             hash: examiner.hash.clone(),
         },
     };
-    let path = schedule_file::write(&examiner.subject.project.schedules(), &mut file)?;
-    Ok((file.id, path))
+    let written = schedule_file::write(&examiner.subject.project.schedules(), &mut file);
+    Kept { id: file.id, file: written }
 }

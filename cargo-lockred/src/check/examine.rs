@@ -52,7 +52,7 @@ impl Examiner<'_> {
     /// had done anything.
     ///
     /// # Errors
-    /// When no session can be made, or no schedule written: nothing else could be checked either.
+    /// When no session can be made: nothing else could be checked either.
     pub fn examine(&self, test: &Test, explored: Explored) -> Result<Option<Outcome>> {
         match explored {
             Explored::Answer(mut answer) => {
@@ -66,7 +66,7 @@ impl Examiner<'_> {
                 outcome.counts = counts;
                 Ok(Some(outcome))
             }
-            Explored::Failed(failure) => self.failed(test, failure).map(Some),
+            Explored::Failed(failure) => Ok(Some(self.failed(test, failure))),
         }
     }
 
@@ -144,6 +144,10 @@ impl Examiner<'_> {
             let report = warning::unsupported(unsupported, &self.symbols);
             outcome.unsupported = Some(self.rendered(report, Stacks::User));
         }
+        if let Stop::Computing(place) = &exploration.stop {
+            let report = warning::computing(place, &self.symbols);
+            outcome.computing = Some(self.rendered(report, Stacks::User));
+        }
         let told = |warning: &&Warning| !self.options.findings.allows(warning.kind);
         for warning in exploration.warnings.iter().filter(told) {
             if let Some(warning) = bugs::in_full(self, test, warning)? {
@@ -152,7 +156,7 @@ impl Examiner<'_> {
         }
         for replay in &answer.deaths {
             let Some(bug) = &replay.bug else { continue };
-            let bug = bugs::found_bug(self, test, replay, bug, replay.schedule.clone(), None)?;
+            let bug = bugs::found_bug(self, test, replay, bug, replay.schedule.clone(), None);
             outcome.add(bug);
         }
         let has_bug = !exploration.findings.is_empty() || !answer.deaths.is_empty();
@@ -161,7 +165,7 @@ impl Examiner<'_> {
         }
         let mut lost = Vec::new();
         for finding in &exploration.findings {
-            match bugs::reproduce(self, test, finding)? {
+            match bugs::reproduce(self, test, finding, exploration.seconds) {
                 Ok(bug) => outcome.add(bug),
                 Err(reason) => lost.push(reason),
             }
@@ -229,16 +233,16 @@ impl Examiner<'_> {
     }
 
     /// The outcome of a test that an error of ours ended; its schedule is kept.
-    fn failed(&self, test: &Test, failure: Failure) -> Result<Outcome> {
+    fn failed(&self, test: &Test, failure: Failure) -> Outcome {
         let mut outcome = self.outcome(test, Verdict::Unsupported, Ended::Error);
         outcome.counts = failure.counts;
         let mut message = failure.message;
         if !failure.trail.0.is_empty() {
-            let (id, _) = bugs::keep_error(self, test, &message, failure.trail)?;
-            message = format!("{message}\nthe schedule under way: cargo lockred replay {id}");
+            let kept = bugs::keep_error(self, test, &message, failure.trail);
+            message = format!("{message}\nthe schedule under way: {}", bugs::replay_of(&kept));
         }
         outcome.error = Some(message);
-        Ok(outcome)
+        outcome
     }
 
     fn outcome(&self, test: &Test, verdict: Verdict, ended: Ended) -> Outcome {
@@ -262,6 +266,7 @@ impl Examiner<'_> {
             warnings: Vec::new(),
             facts: None,
             unsupported: None,
+            computing: None,
             error: None,
         }
     }

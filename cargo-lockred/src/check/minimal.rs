@@ -5,7 +5,6 @@
 
 use super::examine::Examiner;
 use super::outcome::Size;
-use crate::error::Result;
 use crate::executable::list::Test;
 use crate::output::words::count;
 use crate::session::{self, Ending, Patience};
@@ -19,23 +18,20 @@ const STEPS: u64 = 2_000_000;
 /// The same for a livelock, whose threads go round their loops a thousand times in what is one step.
 const LIVELOCK_STEPS: u64 = 2_000;
 
-/// Seconds behind which it ends all the same.
+/// Seconds of processor time behind which it ends all the same.
 const SECONDS: f64 = 20.0;
 
-/// Looks for it; nothing if there is none to tell of.
-///
-/// # Errors
-/// When no session can be made, or no process started.
-pub fn of(examiner: &Examiner<'_>, test: &Test, finding: &Finding) -> Result<Option<Minimised>> {
+/// Looks for it; nothing if there is none to tell of, or if it cannot be looked for: the finding is told all the same.
+pub fn of(examiner: &Examiner<'_>, test: &Test, finding: &Finding) -> Option<Minimised> {
     let Finding { kind, key, schedule, .. } = finding.clone();
     let steps = if kind == BugKind::Livelock { LIVELOCK_STEPS } else { STEPS };
     let task = Task::Minimise { schedule, kind, key, steps, seconds: SECONDS };
     let order = examiner.order(task, test);
     let patience = Patience::of_budget(Some(SECONDS));
-    Ok(match session::run(&examiner.launch(test), &order, patience, &mut |_| ())? {
-        Ending::Minimised(least) => least.map(|least| *least),
+    match session::run(&examiner.launch(test), &order, patience, &mut |_| ()) {
+        Ok(Ending::Minimised(least)) => least.map(|least| *least),
         _ => None,
-    })
+    }
 }
 
 /// What it takes.

@@ -18,7 +18,7 @@ const EXECUTIONS: u64 = 16;
 /// Operations of one, at most.
 const OPERATIONS: u64 = 10_000;
 
-/// Seconds behind which nothing is observed.
+/// Seconds of processor time behind which nothing is observed.
 const SECONDS: f64 = 20.0;
 
 /// Whether it is to be looked at. Where there is a bug, that is told, and not what comes of it.

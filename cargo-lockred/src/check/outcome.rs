@@ -31,7 +31,7 @@ pub struct Outcome {
     pub counts: Counts,
     /// Walks towards circles in the order of locks that were made before, if there are circles.
     pub walks: Option<u64>,
-    /// Seconds from the root to the end of the search.
+    /// Seconds of processor time from the root to the end of the search.
     pub seconds: f64,
     /// Seconds of these that going back to the root took, if that was asked for.
     pub restoring: Option<f64>,
@@ -49,6 +49,8 @@ pub struct Outcome {
     pub facts: Option<Facts>,
     /// What cannot be modelled, with its place.
     pub unsupported: Option<Rendered>,
+    /// Where a thread was computing when the time was up, if that ended the search in the middle of a step.
+    pub computing: Option<Rendered>,
     /// An error of ours that ended the test, or bugs that could not be reproduced.
     pub error: Option<String>,
 }
@@ -111,7 +113,7 @@ impl Ended {
             Stop::Complete => Self::Complete,
             Stop::Bug => Self::Bug,
             Stop::Executions => Self::Executions,
-            Stop::Seconds => Self::Seconds,
+            Stop::Seconds | Stop::Computing(_) => Self::Seconds,
             Stop::Operations => Self::Operations,
             Stop::Preemptions => Self::Preemptions,
             Stop::Interrupted => Self::Interrupted,
@@ -191,14 +193,21 @@ pub struct FoundBug {
     pub known: bool,
     /// Which of the closed list.
     pub kind: BugKind,
-    /// The file of its schedule.
-    pub schedule: PathBuf,
+    /// The file of its schedule, if that could be written.
+    pub schedule: Option<PathBuf>,
     /// What the schedule takes, where it was made minimal.
     pub size: Option<Size>,
     /// Its report.
     pub rendered: Rendered,
     /// How it came about, thread by thread; empty unless a format tells that.
     pub strands: Vec<Strand>,
+}
+
+impl FoundBug {
+    /// The command that replays it, if its schedule could be written.
+    pub fn replay(&self) -> Option<String> {
+        self.schedule.as_ref().map(|_| format!("cargo lockred replay {}", self.id))
+    }
 }
 
 /// A warning.
@@ -261,6 +270,7 @@ mod tests {
             assert_eq!(verdict(stop, false), Verdict::Passed);
         }
         let unsupported = Unsupported { message: "x".into(), site: SiteId(0), stack: Vec::new() };
+        assert_eq!(verdict(Stop::Computing(unsupported.clone()), false), Verdict::Passed);
         assert_eq!(verdict(Stop::Unsupported(unsupported), false), Verdict::Unsupported);
     }
 }

@@ -9,14 +9,14 @@ use std::fmt::Write as _;
 pub fn annotations(outcome: &Outcome, run: &Run) -> String {
     let mut text = String::new();
     for bug in outcome.bugs.iter().filter(|bug| !bug.known) {
-        let replay = format!("replay: cargo lockred replay {}", bug.id);
+        let replay = bug.replay().map(|replay| format!("replay: {replay}")).unwrap_or_default();
         text.push_str(&annotation(&bug.rendered, outcome, &replay, run));
     }
     for warning in outcome.warnings.iter().filter(|warning| !warning.known) {
         text.push_str(&annotation(&warning.rendered, outcome, "", run));
     }
-    if let Some(unsupported) = &outcome.unsupported {
-        text.push_str(&annotation(unsupported, outcome, "", run));
+    for what in outcome.unsupported.iter().chain(&outcome.computing) {
+        text.push_str(&annotation(what, outcome, "", run));
     }
     if let Some(error) = &outcome.error {
         let title = property(&format!("error of lockred in {}", outcome.name));

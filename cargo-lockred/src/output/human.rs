@@ -226,7 +226,8 @@ fn facts(outcome: &Outcome) -> String {
 fn reports(outcome: &Outcome, told: bool) -> Vec<&str> {
     let bugs = outcome.bugs.iter().filter(|bug| told || !bug.known).map(|bug| &bug.rendered);
     let warnings = outcome.warnings.iter().filter(|warning| told || !warning.known);
-    let rendered = bugs.chain(&outcome.unsupported).chain(warnings.map(|told| &told.rendered));
+    let ended = outcome.unsupported.iter().chain(&outcome.computing);
+    let rendered = bugs.chain(ended).chain(warnings.map(|told| &told.rendered));
     rendered.map(|rendered| rendered.text.as_str()).collect()
 }
 

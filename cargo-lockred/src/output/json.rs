@@ -53,6 +53,9 @@ struct TestFinished<'a> {
     assumptions: Vec<Assumption<'a>>,
     bugs: Vec<Bug<'a>>,
     warnings: Vec<Warning<'a>>,
+    /// Where a thread was computing when the time was up, if that ended the search in the middle of a step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    computing: Option<Computing<'a>>,
     /// Present where the verdict is `unsupported`, or an error of ours came in between.
     #[serde(flatten)]
     unsupported: Option<Unsupported<'a>>,
@@ -62,6 +65,12 @@ struct TestFinished<'a> {
 struct Target<'a> {
     kind: &'a str,
     name: &'a str,
+}
+
+#[derive(Serialize)]
+struct Computing<'a> {
+    message: &'a str,
+    sites: Vec<Site<'a>>,
 }
 
 #[derive(Serialize)]
@@ -82,8 +91,9 @@ struct Bug<'a> {
     sites: Vec<Site<'a>>,
     /// Further sentences of the report.
     notes: &'a [String],
-    /// The schedule's file, relative to the workspace root where it lies in it.
-    replay: Cow<'a, str>,
+    /// The schedule's file, relative to the workspace root where it lies in it; left out where it could not be written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replay: Option<Cow<'a, str>>,
     /// What the schedule takes, where it was made minimal: all but deaths of the process.
     schedule: Option<Schedule>,
 }
@@ -210,6 +220,10 @@ fn line<'a>(outcome: &'a Outcome, root: &Path) -> TestFinished<'a> {
         assumptions: outcome.assumptions.iter().map(assumption).collect(),
         bugs: outcome.bugs.iter().map(|found| bug(found, root)).collect(),
         warnings: outcome.warnings.iter().map(warning).collect(),
+        computing: outcome
+            .computing
+            .as_ref()
+            .map(|told| Computing { message: &told.report.title, sites: sites(told) }),
         unsupported: unsupported(outcome),
     }
 }
@@ -228,7 +242,10 @@ fn bug<'a>(bug: &'a FoundBug, root: &Path) -> Bug<'a> {
         message: &bug.rendered.report.title,
         sites: sites(&bug.rendered),
         notes: &bug.rendered.report.notes,
-        replay: bug.schedule.strip_prefix(root).unwrap_or(&bug.schedule).to_string_lossy(),
+        replay: bug
+            .schedule
+            .as_ref()
+            .map(|file| file.strip_prefix(root).unwrap_or(file).to_string_lossy()),
         schedule: bug.size.map(schedule),
     }
 }
@@ -317,6 +334,7 @@ mod tests {
             warnings: Vec::new(),
             facts: None,
             unsupported: None,
+            computing: None,
             error: Some("broken".into()),
         };
         let line = serde_json::to_value(line(&outcome, Path::new("/"))).unwrap();

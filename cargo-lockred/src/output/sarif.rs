@@ -106,7 +106,7 @@ fn invocation(run: &Run) -> Value {
 
 fn notifications(outcome: &Outcome, run: &Run) -> Vec<Value> {
     let mut notifications = Vec::new();
-    if let Some(what) = &outcome.unsupported {
+    for what in outcome.unsupported.iter().chain(&outcome.computing) {
         let text = format!("{}: {}", outcome.name, what.report.title);
         notifications.push(notification("warning", &text, &what.report.places, run));
     }
@@ -133,9 +133,10 @@ fn results(outcome: &Outcome, run: &Run) -> Vec<Value> {
 }
 
 fn bug_result(bug: &FoundBug, outcome: &Outcome, run: &Run) -> Value {
-    let replay = format!("cargo lockred replay {}", bug.id);
     let mut result = result(&bug.rendered, &bug.fingerprint, bug.known, outcome, run);
-    result["properties"]["replay"] = replay.into();
+    if let Some(replay) = bug.replay() {
+        result["properties"]["replay"] = replay.into();
+    }
     let flows: Vec<Value> =
         bug.strands.iter().filter_map(|strand| thread_flow(strand, run)).collect();
     if !flows.is_empty() {

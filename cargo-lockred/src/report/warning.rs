@@ -79,6 +79,17 @@ pub fn unsupported(unsupported: &Unsupported, symbols: &Symbols) -> Report {
     }
 }
 
+/// The report of a step that had not come to its end when the time was up.
+pub fn computing(place: &Unsupported, symbols: &Symbols) -> Report {
+    Report {
+        severity: Severity::Warning,
+        code: None,
+        title: format!("not searched to the end: {}", place.message),
+        places: self::place(place.site, &place.stack, "stopped here", symbols),
+        notes: Vec::new(),
+    }
+}
+
 fn place(site: SiteId, stack: &[u64], label: &str, symbols: &Symbols) -> Vec<Place> {
     let frames = symbols.frames(site, stack);
     if frames.is_empty() {

@@ -15,6 +15,8 @@ use std::time::Duration;
 
 /// What the process itself prints; not a part of the protocol.
 pub const OUTPUT_FILE: &str = "output";
+/// What is written to find out whether anything can be.
+const PROBE_FILE: &str = "probe";
 /// Lines of that which an error message shows.
 const SHOWN_LINES: usize = 20;
 
@@ -67,6 +69,14 @@ impl Directory {
         let lines: Vec<&str> = text.lines().collect();
         let shown = lines[lines.len().saturating_sub(SHOWN_LINES)..].join("\n");
         (!shown.trim().is_empty()).then_some(shown)
+    }
+
+    /// Whether nothing more can be written to it, as the disk is full.
+    pub fn is_full(&self) -> bool {
+        let path = self.path().join(PROBE_FILE);
+        let written = fs::write(&path, [0; 4096]);
+        let _ = fs::remove_file(&path);
+        written.is_err_and(|e| e.kind() == io::ErrorKind::StorageFull)
     }
 
     /// The counters of the status file.

@@ -4,8 +4,10 @@ mod death;
 mod directory;
 mod leftovers;
 mod process;
+mod sight;
 mod status;
 mod watchdog;
+mod words;
 
 use crate::error::{Error, Result};
 use crate::interrupt;
@@ -13,7 +15,7 @@ pub use death::Death;
 use directory::Directory;
 use lockred_trace::message::{Counts, Exploration, Message, Minimised, Observation, Replay};
 use lockred_trace::schedule::Schedule;
-use lockred_trace::session::{ENV, EXIT_ANSWERED, EXIT_INTERNAL, Order};
+use lockred_trace::session::{ENV, EXIT_ANSWERED, EXIT_INTERNAL, Order, STOP_SIGNAL};
 use process::Process;
 pub use status::Progress;
 use std::ffi::OsString;
@@ -24,10 +26,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 pub use watchdog::Patience;
-use watchdog::{Act, Reason, Watchdog};
-
-/// How often progress is drawn and the watchdog looks.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+use watchdog::{Act, Asked, LOOK_EVERY, Reason, Watchdog};
 
 /// How long an executable may take to list its tests.
 const PLAIN_LIMIT: Duration = Duration::from_secs(60);
@@ -92,24 +91,20 @@ pub fn run(
     let output = directory.output()?;
     let process = Process::start(launch, Some(directory.path()), &output, &output)?;
     let start = Instant::now();
-    let mut watchdog = Watchdog::new(patience, start);
-    let mut stopped = None;
+    let mut watchdog = Watchdog::new(patience);
     let status = loop {
         if let Some(status) = process.wait(LOOK_EVERY)? {
             break status;
         }
         let seen = directory.progress(start.elapsed());
         progress(&seen);
-        match watchdog.look(&seen, interrupt::requested(), Instant::now()) {
+        match watchdog.look(&seen, &process.sight(), interrupt::requested()) {
             Act::Nothing => {}
-            Act::Signal(signal, reason) => {
-                stopped = Some(reason);
-                process.signal(signal);
-            }
+            Act::Ask => process.signal(STOP_SIGNAL),
             Act::Kill => process.signal(libc::SIGKILL),
         }
     };
-    Ok(ending(&directory, status, stopped, start.elapsed()))
+    Ok(ending(&directory, order, status, watchdog.into_asked(), start.elapsed()))
 }
 
 /// Why a session by hand did not come about.
@@ -134,8 +129,9 @@ pub fn by_hand(
 /// Judges what an ended process left.
 fn ending(
     directory: &Directory,
+    order: &Order,
     status: ExitStatus,
-    stopped: Option<Reason>,
+    asked: Option<Asked>,
     elapsed: Duration,
 ) -> Ending {
     let progress = directory.progress(elapsed);
@@ -150,10 +146,12 @@ fn ending(
         (_, Some(Message::Error { message })) => {
             failed(format!("error inside the process: {message}"))
         }
-        (Some(EXIT_ANSWERED), Some(Message::Explored(answer))) => {
+        (Some(EXIT_ANSWERED), Some(Message::Explored(mut answer))) => {
+            answer.stop = words::stop(answer.stop, asked.as_ref());
             Ending::Explored(Box::new(answer))
         }
-        (Some(EXIT_ANSWERED), Some(Message::Replayed(answer))) => {
+        (Some(EXIT_ANSWERED), Some(Message::Replayed(mut answer))) => {
+            words::say(answer.unsupported.as_mut(), asked.as_ref());
             Ending::Replayed(Box::new(answer))
         }
         (Some(EXIT_ANSWERED), Some(Message::Minimised(answer))) => {
@@ -162,13 +160,22 @@ fn ending(
         (Some(EXIT_ANSWERED), Some(Message::Observed(answer))) => {
             Ending::Observed(Box::new(answer))
         }
-        _ if stopped == Some(Reason::Interrupted) => {
+        _ if asked.as_ref().is_some_and(|asked| asked.reason == Reason::Interrupted) => {
             Ending::Interrupted { counts: progress.counts }
         }
         (code, _) => {
-            let how = match (stopped, code) {
-                (Some(reason), _) => reason.text(&progress),
+            let how = match (asked, code) {
+                (Some(asked), _) => {
+                    let last = directory.last_words();
+                    match words::killed(&asked, order, last, &progress) {
+                        Ok(exploration) => return Ending::Explored(Box::new(exploration)),
+                        Err(how) => how,
+                    }
+                }
                 (None, Some(EXIT_ANSWERED)) => "the process ended without an answer".to_owned(),
+                (None, Some(EXIT_INTERNAL)) if directory.is_full() => {
+                    "the process could not write its answer, as the disk of the temporary directory is full".to_owned()
+                }
                 (None, Some(EXIT_INTERNAL)) => "the process stopped by an error of ours".to_owned(),
                 (None, Some(code)) => {
                     format!("the process ended with status {code} without an answer")
@@ -196,10 +203,8 @@ fn ending(
 /// # Errors
 /// When it cannot be run, fails, or takes longer.
 pub fn plain_output(launch: &Launch) -> Result<String> {
-    let file = || {
-        tempfile::tempfile().map_err(|e| Error::file("create a file in", &std::env::temp_dir(), &e))
-    };
-    let (mut stdout, mut stderr) = (file()?, file()?);
+    // In memory, so that what it says does not depend on a disk.
+    let (mut stdout, mut stderr) = (process::memory_file()?, process::memory_file()?);
     let process = Process::start(launch, None, &stdout, &stderr)?;
     let start = Instant::now();
     let shown = format!("{} {}", launch.executable.display(), launch.arguments.join(" "));

@@ -1,9 +1,10 @@
 //! Starting an exploration process, waiting for it with a deadline, sending it signals.
 
 use super::Launch;
+use super::sight::Sight;
 use crate::error::{Error, Result};
 use lockred_trace::session::ENV;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -17,6 +18,8 @@ pub struct Process {
     child: RefCell<Child>,
     /// Readable when the process has ended.
     handle: OwnedFd,
+    /// It was asked to stop or killed: what it has started and would have waited for goes with it.
+    ends: Cell<bool>,
 }
 
 /// The command of a launch: its arguments, directory and environment, nothing on standard input.
@@ -78,7 +81,7 @@ impl Process {
         let number = i32::try_from(handle).expect("descriptors are small");
         // SAFETY: the descriptor was just opened and belongs to nobody else.
         let handle = unsafe { OwnedFd::from_raw_fd(number) };
-        Ok(Self { child: RefCell::new(child), handle })
+        Ok(Self { child: RefCell::new(child), handle, ends: Cell::new(false) })
     }
 
     /// Waits for the end, at most as long as `limit`; shorter when a signal arrives.
@@ -90,13 +93,28 @@ impl Process {
             libc::pollfd { fd: self.handle.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         let milliseconds = i32::try_from(limit.as_millis()).unwrap_or(i32::MAX);
         // SAFETY: `entry` is one valid `pollfd` that lives over the call.
-        unsafe { libc::poll(&raw mut entry, 1, milliseconds) };
+        let ready = unsafe { libc::poll(&raw mut entry, 1, milliseconds) };
+        if ready > 0 && self.ends.get() {
+            self.end_group();
+        }
         let status = self.child.borrow_mut().try_wait();
         status.map_err(|e| Error::ours(format!("cannot wait for a process: {e}")))
     }
 
-    /// Sends a signal; one that has ended gets none.
+    /// What the kernel says of it now.
+    pub fn sight(&self) -> Sight {
+        Sight::of(self.child.borrow().id())
+    }
+
+    /// Kills what the process has started in its group. It must not have been waited for, so that the group's number is its own.
+    fn end_group(&self) {
+        // SAFETY: takes two integers.
+        unsafe { libc::kill(-self.child.borrow().id().cast_signed(), libc::SIGKILL) };
+    }
+
+    /// Sends a signal that is to end it; one that has ended gets none.
     pub fn signal(&self, signal: i32) {
+        self.ends.set(true);
         // SAFETY: passes integers and a null pointer, which the call permits.
         unsafe {
             libc::syscall(
@@ -115,9 +133,26 @@ impl Drop for Process {
         let mut child = self.child.borrow_mut();
         if matches!(child.try_wait(), Ok(None)) {
             let _ = child.kill();
+            // SAFETY: takes two integers; the process was not waited for, so that its group's number is its own.
+            unsafe { libc::kill(-child.id().cast_signed(), libc::SIGKILL) };
             let _ = child.wait();
         }
     }
+}
+
+/// A file in memory alone.
+///
+/// # Errors
+/// When the system has none to give.
+pub fn memory_file() -> Result<File> {
+    // SAFETY: the name is a constant string; gives a new descriptor, or -1.
+    let number = unsafe { libc::memfd_create(c"lockred-output".as_ptr(), libc::MFD_CLOEXEC) };
+    if number < 0 {
+        let error = io::Error::last_os_error();
+        return Err(Error::ours(format!("cannot create a file in memory (memfd_create): {error}")));
+    }
+    // SAFETY: the descriptor was just opened and belongs to nobody else.
+    Ok(unsafe { File::from_raw_fd(number) })
 }
 
 /// Runs in the new process: addresses are to be the same in every one; it must not outlive us, nor leave a core file.

@@ -1,63 +1,90 @@
-//! When a process is asked to stop, and when it is killed: a decision over time, free of any process.
+//! When a process is asked to stop, and when it is killed: a decision over what it has computed and what it waits for, free of any process.
+//!
+//! What a process may take is processor time, which does not depend on what else the machine does. A process that sleeps in the kernel takes none;
+//! it is given a number of looks, all of which have to find it asleep. One that is starved or stopped is not asleep, and is waited for.
 
+use super::sight::{Sight, Wait};
 use super::status::Progress;
-use lockred_trace::session::{STOP_SIGNAL, WATCHDOG_SIGNAL};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// How long the heartbeat may stand still below the root.
-const STANDSTILL: Duration = Duration::from_secs(10);
-/// How long a process has to answer when it is asked to stop.
-const ANSWER: Duration = Duration::from_secs(3);
-/// How far a search may run over its budget before it is asked to stop.
-const OVERRUN: Duration = Duration::from_secs(5);
+/// How often a process is looked at.
+pub const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// Looks in a row that find a process asleep, below the root: nothing in it can end that.
+const ASLEEP: u32 = 100;
+/// The same before the root, where it may wait for another process: a minute.
+const ASLEEP_BEFORE_ROOT: u32 = 600;
+/// Who computes less than this between two looks is asleep in both.
+const DOZING: Duration = Duration::from_millis(1);
+
+/// What a process may compute until it has answered, when it is asked to stop.
+const ANSWER: Duration = Duration::from_secs(10);
+/// What it may compute until it is asked again: a call that it was in may have come back.
+const AGAIN: Duration = Duration::from_secs(1);
+/// Looks that may find it asleep then, and looks that a user who wants it to stop waits for.
+const LAST_LOOKS: u32 = 30;
+/// How far a search may run over its budget, which it keeps by itself between steps.
+const OVERRUN: Duration = Duration::from_secs(1);
 
 /// How long a process may take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Patience {
-    /// Before the first thread creation, where there is no heartbeat: the program computes by itself.
-    pub before_root: Duration,
-    /// Below the root; `None` for no limit.
-    pub budget: Option<Duration>,
+    /// Processor time, both before the first thread creation, and below the root; `None` for no limit.
+    budget: Option<Duration>,
 }
 
 impl Patience {
-    /// For a budget in seconds, which the process itself keeps below the root.
+    /// For a budget in seconds of processor time, which the process itself keeps below the root, between steps.
     pub fn of_budget(seconds: Option<f64>) -> Self {
         // More than a day is no limit worth its overflow.
         let budget = seconds.filter(|s| *s < 86_400.0).map(Duration::from_secs_f64);
-        Self { before_root: budget.unwrap_or(STANDSTILL).max(STANDSTILL), budget }
+        Self { budget }
+    }
+
+    /// Looks that may find a process asleep before its root.
+    fn asleep_before_root(self) -> u32 {
+        let looks = self.budget.map_or(0, |budget| budget.as_millis() / LOOK_EVERY.as_millis());
+        ASLEEP_BEFORE_ROOT.max(u32::try_from(looks).unwrap_or(u32::MAX))
     }
 }
 
 /// Why a process is asked to stop.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Reason {
-    /// Its heartbeat stands still.
-    Standstill,
     /// It runs over its budget.
     Overrun,
+    /// It sleeps.
+    Asleep(Wait),
     /// The user wants it.
     Interrupted,
 }
 
-impl Reason {
-    /// What to tell when it did not answer and was killed.
-    pub fn text(self, progress: &Progress) -> String {
-        let place = if progress.below_root {
-            format!("in execution {}", progress.counts.executions + 1)
-        } else {
-            "before its first thread was created".to_owned()
-        };
-        match self {
-            Self::Standstill => format!(
-                "the process made no progress {place} for {} s and did not answer; it was killed",
-                STANDSTILL.as_secs()
+/// A process was asked to stop.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Asked {
+    /// Why.
+    pub reason: Reason,
+    /// Whether its first thread was created.
+    pub below_root: bool,
+    /// What it had computed since it came to its last scheduling point, or was started.
+    pub computed: Duration,
+}
+
+impl Asked {
+    /// Why its test goes no further, in words.
+    pub fn text(&self) -> String {
+        let seconds = self.computed.as_secs();
+        match &self.reason {
+            Reason::Overrun if self.below_root => format!(
+                "a thread has computed for {seconds} s of processor time without an operation that others could see; \
+                 --max-seconds raises the limit"
             ),
-            Self::Overrun => format!(
-                "the process ran over its budget by more than {} s {place} and did not answer; it was killed",
-                OVERRUN.as_secs()
+            Reason::Overrun => format!(
+                "the test has computed for {seconds} s of processor time without creating a thread; \
+                 --max-seconds raises the limit"
             ),
-            Self::Interrupted => "interrupted".to_owned(),
+            Reason::Asleep(wait) => wait.to_string(),
+            Reason::Interrupted => "interrupted".to_owned(),
         }
     }
 }
@@ -67,29 +94,54 @@ impl Reason {
 pub enum Act {
     /// Let it run.
     Nothing,
-    /// Send this signal, for this reason.
-    Signal(i32, Reason),
+    /// Ask it to stop, for the first time or again.
+    Ask,
     /// Kill it.
     Kill,
 }
 
-/// The watchdog of one process.
+/// The watchdog of one process. Times are processor time.
 pub struct Watchdog {
     patience: Patience,
+    /// When it was last known to make progress, and how far it was.
     heartbeat: u64,
-    beat_at: Instant,
-    root_at: Option<Instant>,
-    asked_at: Option<(Instant, Reason)>,
+    beat_at: Duration,
+    root_at: Option<Duration>,
+    /// Looks in a row that found it asleep, and when it was looked at last.
+    asleep: u32,
+    looked_at: Duration,
+    /// Why it was asked to stop first, when it was, and when it was asked last; looks since then, and those of them that found it asleep.
+    asked: Option<Asked>,
+    asked_at: Duration,
+    asked_again_at: Duration,
+    looks: u32,
 }
 
 impl Watchdog {
     /// Watches a process that starts now.
-    pub const fn new(patience: Patience, now: Instant) -> Self {
-        Self { patience, heartbeat: 0, beat_at: now, root_at: None, asked_at: None }
+    pub const fn new(patience: Patience) -> Self {
+        Self {
+            patience,
+            heartbeat: 0,
+            beat_at: Duration::ZERO,
+            root_at: None,
+            asleep: 0,
+            looked_at: Duration::ZERO,
+            asked: None,
+            asked_at: Duration::ZERO,
+            asked_again_at: Duration::ZERO,
+            looks: 0,
+        }
     }
 
-    /// What to do, given what the process has done by `now`.
-    pub fn look(&mut self, progress: &Progress, interrupted: bool, now: Instant) -> Act {
+    /// Why the process was asked to stop, if it was.
+    pub fn into_asked(self) -> Option<Asked> {
+        self.asked
+    }
+
+    /// What to do, given what the process has done so far and what it does now.
+    pub fn look(&mut self, progress: &Progress, sight: &Sight, interrupted: bool) -> Act {
+        let now = sight.cpu.max(self.looked_at);
         if progress.heartbeat != self.heartbeat {
             self.heartbeat = progress.heartbeat;
             self.beat_at = now;
@@ -98,88 +150,63 @@ impl Watchdog {
             self.root_at = Some(now);
             self.beat_at = now;
         }
-        if let Some((at, reason)) = self.asked_at {
+        let dozes = sight.asleep && now.saturating_sub(self.looked_at) < DOZING;
+        self.asleep = if dozes { self.asleep + 1 } else { 0 };
+        self.looked_at = now;
+        match &self.asked {
+            Some(asked) if asked.reason == Reason::Interrupted || !interrupted => {
+                let hurried = asked.reason == Reason::Interrupted;
+                self.wait(hurried, now)
+            }
             // Ctrl-C outweighs what it was asked for before: the user is not to wait for a second deadline.
-            if interrupted && reason != Reason::Interrupted {
-                return self.ask(STOP_SIGNAL, Reason::Interrupted, now);
-            }
-            return if now.duration_since(at) > ANSWER { Act::Kill } else { Act::Nothing };
-        }
-        if interrupted {
-            return self.ask(STOP_SIGNAL, Reason::Interrupted, now);
-        }
-        let still = if self.root_at.is_some() { STANDSTILL } else { self.patience.before_root };
-        if now.duration_since(self.beat_at) > still {
-            return self.ask(WATCHDOG_SIGNAL, Reason::Standstill, now);
-        }
-        match (self.root_at, self.patience.budget) {
-            (Some(root), Some(budget)) if now.duration_since(root) > budget + OVERRUN => {
-                self.ask(STOP_SIGNAL, Reason::Overrun, now)
-            }
-            _ => Act::Nothing,
+            _ => match self.reason(sight, interrupted, now) {
+                Some(reason) => self.ask(reason, now),
+                None => Act::Nothing,
+            },
         }
     }
 
-    fn ask(&mut self, signal: i32, reason: Reason, now: Instant) -> Act {
-        self.asked_at = Some((now, reason));
-        Act::Signal(signal, reason)
+    /// Why the process is to stop now, if it is.
+    fn reason(&self, sight: &Sight, interrupted: bool, now: Duration) -> Option<Reason> {
+        let (since, looks, overrun) = match self.root_at {
+            Some(root) => (root, ASLEEP, OVERRUN),
+            None => (Duration::ZERO, self.patience.asleep_before_root(), Duration::ZERO),
+        };
+        if interrupted {
+            Some(Reason::Interrupted)
+        } else if self.asleep >= looks {
+            Some(Reason::Asleep(sight.wait(looks)))
+        } else {
+            let over = |budget| now.saturating_sub(since) > budget + overrun;
+            self.patience.budget.filter(|&budget| over(budget)).map(|_| Reason::Overrun)
+        }
+    }
+
+    fn ask(&mut self, reason: Reason, now: Duration) -> Act {
+        let computed = now.saturating_sub(self.beat_at);
+        self.asked = Some(Asked { reason, below_root: self.root_at.is_some(), computed });
+        (self.asked_at, self.asked_again_at) = (now, now);
+        (self.looks, self.asleep) = (0, 0);
+        Act::Ask
+    }
+
+    /// It was asked. `hurried`: by the user.
+    fn wait(&mut self, hurried: bool, now: Duration) -> Act {
+        self.looks += 1;
+        let sleeps_on = self.asleep > LAST_LOOKS || hurried && self.looks > LAST_LOOKS;
+        if sleeps_on || now.saturating_sub(self.asked_at) > ANSWER {
+            return Act::Kill;
+        }
+        // A call that a signal has ended may have been made again.
+        let asleep_again = self.asleep > 0 && self.asleep.is_multiple_of(10);
+        if asleep_again || now.saturating_sub(self.asked_again_at) > AGAIN {
+            self.asked_again_at = now;
+            return Act::Ask;
+        }
+        Act::Nothing
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn seconds(s: u64) -> Duration {
-        Duration::from_secs(s)
-    }
-
-    fn below(heartbeat: u64) -> Progress {
-        Progress { heartbeat, below_root: true, ..Progress::default() }
-    }
-
-    #[test]
-    fn a_standstill_below_the_root_is_asked_about_then_killed() {
-        let start = Instant::now();
-        let mut dog = Watchdog::new(Patience::of_budget(Some(60.0)), start);
-        assert_eq!(dog.look(&below(1), false, start), Act::Nothing);
-        assert_eq!(dog.look(&below(1), false, start + seconds(9)), Act::Nothing);
-        let act = dog.look(&below(1), false, start + seconds(11));
-        assert_eq!(act, Act::Signal(WATCHDOG_SIGNAL, Reason::Standstill));
-        assert_eq!(dog.look(&below(1), false, start + seconds(13)), Act::Nothing);
-        assert_eq!(dog.look(&below(1), false, start + seconds(15)), Act::Kill);
-    }
-
-    #[test]
-    fn before_the_root_a_program_may_compute_for_its_budget() {
-        let start = Instant::now();
-        let above = Progress::default();
-        let mut dog = Watchdog::new(Patience::of_budget(Some(60.0)), start);
-        assert_eq!(dog.look(&above, false, start + seconds(59)), Act::Nothing);
-        assert!(matches!(dog.look(&above, false, start + seconds(61)), Act::Signal(..)));
-        let mut dog = Watchdog::new(Patience::of_budget(Some(1.0)), start);
-        assert_eq!(dog.look(&above, false, start + seconds(9)), Act::Nothing);
-        assert!(matches!(dog.look(&above, false, start + seconds(11)), Act::Signal(..)));
-    }
-
-    #[test]
-    fn an_overrun_of_the_budget_is_stopped() {
-        let start = Instant::now();
-        let mut dog = Watchdog::new(Patience::of_budget(Some(2.0)), start);
-        for second in 0..=7 {
-            assert_eq!(dog.look(&below(second), false, start + seconds(second)), Act::Nothing);
-        }
-        let act = dog.look(&below(8), false, start + seconds(8));
-        assert_eq!(act, Act::Signal(STOP_SIGNAL, Reason::Overrun));
-    }
-
-    #[test]
-    fn an_interruption_is_passed_on_at_once_and_once() {
-        let start = Instant::now();
-        let mut dog = Watchdog::new(Patience::of_budget(None), start);
-        let act = dog.look(&below(1), true, start);
-        assert_eq!(act, Act::Signal(STOP_SIGNAL, Reason::Interrupted));
-        assert_eq!(dog.look(&below(2), true, start + seconds(1)), Act::Nothing);
-        assert_eq!(dog.look(&below(3), true, start + seconds(4)), Act::Kill);
-    }
-}
+#[path = "watchdog_tests.rs"]
+mod tests;

@@ -52,6 +52,8 @@ pub enum Stop {
     Executions,
     /// The limit on time.
     Seconds,
+    /// The same, within a step that had not come to its end, at this place.
+    Computing(Unsupported),
     /// Some execution reached the limit on operations; all others were covered.
     Operations,
     /// Everything within the bound on preemptions was covered, and there is more behind it.
@@ -91,7 +93,7 @@ pub struct Exploration {
     pub stop: Stop,
     /// What it did.
     pub counts: Counts,
-    /// Seconds from the root to the end of the search.
+    /// Seconds of processor time from the root to the end of the search.
     pub seconds: f64,
     /// Seconds of these that going back took, to the root or a checkpoint.
     #[serde(default)]

@@ -27,10 +27,9 @@ pub const MESSAGE_FILE: &str = "messages.jsonl";
 pub const EXIT_ANSWERED: i32 = 0;
 /// Exit status of an exploration process that failed by an error of ours (with a `Message::Error` where it still could).
 pub const EXIT_INTERNAL: i32 = 70;
-/// Signal by which the session asks the process to stop and answer with what it has (Ctrl-C, budget watchdog).
+/// Signal by which the session asks the process to stop and answer with what it has (Ctrl-C, the budget, a call that blocks). In the middle of
+/// a step it answers `Computing` with the place where it was; the session, which knows why it asked, says what that means.
 pub const STOP_SIGNAL: i32 = 12; // SIGUSR2
-/// Signal by which the session asks a process whose heartbeat stands still where it is; it answers `Unsupported` and ends.
-pub const WATCHDOG_SIGNAL: i32 = 10; // SIGUSR1
 
 /// What a process is to do.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -171,7 +170,7 @@ pub enum Task {
         key: String,
         /// How much may be done, counted in steps.
         steps: u64,
-        /// Seconds behind which it ends all the same.
+        /// Seconds of processor time behind which it ends all the same.
         seconds: f64,
     },
     /// Look at the locking discipline in a few executions at random, and answer with one [`crate::message::Observation`].
@@ -256,7 +255,7 @@ pub enum Strategy {
 pub struct Limits {
     /// Number of executions, `None` for no limit.
     pub executions: Option<u64>,
-    /// Wall-clock seconds, `None` for no limit.
+    /// Seconds of processor time, `None` for no limit.
     pub seconds: Option<f64>,
     /// Scheduling points in one execution; an execution that reaches it is cut and the search is not complete.
     pub operations: u64,
@@ -295,7 +294,8 @@ pub enum StatusWord {
     TrailLength = 7,
     /// Bugs found so far.
     Bugs = 8,
-    /// A fatal signal that the process could not survive; 0 for none. Written before anything else is done about it.
+    /// A fatal signal that the process could not survive, or [`STOP_SIGNAL`] while it is in a call and cannot stop; 0 for none. Written before
+    /// anything else is done about it.
     DeathSignal = 9,
     /// The address that it was about.
     DeathAddress = 10,

@@ -1,0 +1,156 @@
+//! What it means that a process was asked to stop: the process says where it was, and the session knows why it asked.
+
+use super::death::LastWords;
+use super::status::Progress;
+use super::watchdog::{Asked, Reason};
+use lockred_trace::message::{Exploration, Stop, Unsupported};
+use lockred_trace::session::{Order, STOP_SIGNAL, Task};
+use lockred_trace::sites::SiteId;
+
+/// Why a search has ended, given why it was asked to.
+pub fn stop(told: Stop, asked: Option<&Asked>) -> Stop {
+    let Some(asked) = asked.filter(|asked| asked.reason != Reason::Interrupted) else {
+        return if matches!(told, Stop::Computing(_)) { Stop::Interrupted } else { told };
+    };
+    let place = match told {
+        Stop::Computing(place) => place,
+        Stop::Interrupted if asked.reason == Reason::Overrun => return Stop::Seconds,
+        Stop::Interrupted => Unsupported { message: String::new(), site: SiteId(0), stack: vec![] },
+        other => return other,
+    };
+    let place = Unsupported { message: asked.text(), ..place };
+    if asked.reason == Reason::Overrun { Stop::Computing(place) } else { Stop::Unsupported(place) }
+}
+
+/// Says why a replay has not come to its end.
+pub fn say(unsupported: Option<&mut Unsupported>, asked: Option<&Asked>) {
+    if let (Some(unsupported), Some(asked)) = (unsupported, asked)
+        && unsupported.message.is_empty()
+    {
+        unsupported.message = asked.text();
+    }
+}
+
+/// What is known of a search whose process did not stop and was killed: where it was in a call, that is none of ours. Else what to say
+/// of it, as an error.
+pub fn killed(
+    asked: &Asked,
+    order: &Order,
+    last: Option<LastWords>,
+    progress: &Progress,
+) -> Result<Exploration, String> {
+    let place = if asked.below_root {
+        format!("in execution {}", progress.counts.executions + 1)
+    } else {
+        "before its first thread was created".to_owned()
+    };
+    let message = match asked.reason {
+        Reason::Asleep(_) => asked.text(),
+        _ => format!(
+            "a call has not come back for {} s of processor time, from code that lockred does not see",
+            asked.computed.as_secs()
+        ),
+    };
+    let in_call = |last: &LastWords| last.signal == STOP_SIGNAL && last.thread.is_some();
+    let searches = matches!(order.task, Task::Explore { .. } | Task::Walk { .. });
+    match last.filter(in_call) {
+        Some(LastWords { stack, .. }) if searches => Ok(Exploration {
+            stop: Stop::Unsupported(Unsupported { message, site: SiteId(0), stack }),
+            counts: progress.counts,
+            seconds: progress.elapsed.as_secs_f64(),
+            restoring: 0.0,
+            preemptions: None,
+            proved: None,
+            threads: 0,
+            findings: Vec::new(),
+            warnings: Vec::new(),
+            assumptions: Vec::new(),
+        }),
+        Some(_) => Err(format!("{message} ({place}); the process was killed")),
+        None => Err(format!(
+            "the process was asked to stop {place} ({}) and did not answer; it was killed",
+            asked.text()
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sight::Sight;
+    use super::*;
+    use lockred_trace::message::Counts;
+    use lockred_trace::schedule::Schedule;
+    use std::time::Duration;
+
+    fn asked(reason: Reason) -> Asked {
+        Asked { reason, below_root: true, computed: Duration::from_secs(7) }
+    }
+
+    fn asleep() -> Asked {
+        asked(Reason::Asleep(Sight::default().wait(100)))
+    }
+
+    fn place() -> Unsupported {
+        Unsupported { message: String::new(), site: SiteId(0), stack: vec![5] }
+    }
+
+    #[test]
+    fn what_a_step_was_left_for_says_how_the_search_ended() {
+        let computing = || Stop::Computing(place());
+        match stop(computing(), Some(&asked(Reason::Overrun))) {
+            Stop::Computing(told) => assert!(told.message.contains("7 s") && told.stack == [5]),
+            other => panic!("{other:?}"),
+        }
+        match stop(computing(), Some(&asleep())) {
+            Stop::Unsupported(told) => assert!(told.message.contains("waits") && told.stack == [5]),
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(stop(computing(), Some(&asked(Reason::Interrupted))), Stop::Interrupted);
+        // By somebody else's signal.
+        assert_eq!(stop(computing(), None), Stop::Interrupted);
+    }
+
+    #[test]
+    fn what_ends_between_steps_is_told_as_it_is() {
+        let overrun = asked(Reason::Overrun);
+        assert_eq!(stop(Stop::Interrupted, Some(&overrun)), Stop::Seconds);
+        assert_eq!(stop(Stop::Complete, Some(&overrun)), Stop::Complete);
+        assert_eq!(stop(Stop::Bug, Some(&asleep())), Stop::Bug);
+        assert_eq!(stop(Stop::Interrupted, None), Stop::Interrupted);
+        assert!(matches!(stop(Stop::Interrupted, Some(&asleep())), Stop::Unsupported(_)));
+    }
+
+    #[test]
+    fn only_a_kill_outside_of_any_call_is_an_error_of_ours() {
+        let replay = Order::of(Task::Replay { schedule: Schedule::default() });
+        let search = Order::of(Task::Explore {
+            strategy: lockred_trace::session::Strategy::Transactions,
+            limits: lockred_trace::session::Limits {
+                executions: None,
+                seconds: None,
+                operations: 1,
+            },
+            keep_going: false,
+        });
+        let counts = Counts { executions: 2, ..Counts::default() };
+        let progress = Progress { counts, ..Progress::default() };
+        let last = |thread| LastWords { signal: STOP_SIGNAL, address: 0, thread, stack: vec![9] };
+        let told = |asked: &Asked, order, last| killed(asked, order, last, &progress);
+        let overrun = asked(Reason::Overrun);
+        let found = told(&overrun, &search, Some(last(Some(1)))).unwrap();
+        match found.stop {
+            Stop::Unsupported(place) => {
+                assert!(place.message.starts_with("a call has not come back"), "{}", place.message);
+                assert_eq!(place.stack, [9]);
+            }
+            other => panic!("{other:?}"),
+        }
+        assert!(told(&asleep(), &search, Some(last(Some(0)))).is_ok());
+        for (order, last) in
+            [(&replay, Some(last(Some(1)))), (&search, None), (&search, Some(last(None)))]
+        {
+            let how = told(&overrun, order, last).unwrap_err();
+            assert!(how.contains("in execution 3") && how.ends_with("killed"), "{how}");
+        }
+    }
+}
