@@ -40,6 +40,7 @@ mod home;
 mod host;
 mod image;
 mod judge;
+mod kernel;
 mod leaks;
 mod lives;
 mod locked;

@@ -60,6 +60,9 @@ fn timespec(nanoseconds: u64) -> libc::timespec {
 
 /// Sleeps: time goes on, and other threads may run wherever they may run anyway.
 fn sleep_for(nanoseconds: u64) {
+    if !crate::host::below_root() {
+        crate::kernel::sleeps(nanoseconds);
+    }
     advance_to(state().execution.clock.saturating_add(nanoseconds));
     if state().below_root {
         crate::waiting::pause(SiteId(0));
