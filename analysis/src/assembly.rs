@@ -11,8 +11,48 @@ const KEEPING: &[&str] = &["or", "add", "xor", "sub"];
 
 /// Whether assembly touches no memory and keeps nothing: it is empty (a barrier for the optimiser), or only asks the processor.
 pub fn is_harmless(text: &str) -> bool {
+    if enters_kernel(text).is_some() {
+        return false;
+    }
     text.trim().is_empty()
         || text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| ASKING.contains(&word))
+}
+
+/// The instruction by which assembly calls the kernel, if it has one. Both syntaxes are read; words in comments and labels may look like one.
+pub fn enters_kernel(text: &str) -> Option<&'static str> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+    let words: Vec<&str> =
+        text.split(|c: char| !is_part(c)).filter(|word| !word.is_empty()).collect();
+    words.iter().enumerate().find_map(|(index, word)| match *word {
+        "syscall" => Some("syscall"),
+        "sysenter" => Some("sysenter"),
+        "int" => {
+            let vector = words.get(index + 1)?;
+            ["0x80", "80h", "128"].contains(vector).then_some("int 0x80")
+        }
+        _ => None,
+    })
+}
+
+/// The functions that assembly outside of functions defines and that call the kernel: names, with the instruction.
+pub fn functions_entering_kernel(text: &str) -> Vec<(String, &'static str)> {
+    let mut found = Vec::new();
+    let mut labels: Vec<&str> = Vec::new();
+    for line in text.lines().flat_map(|line| line.split(';')).map(str::trim) {
+        if let Some(label) = line.strip_suffix(':').filter(|label| !label.contains(' ')) {
+            // Labels of the assembler's own, and those that are numbers, are inside of a function.
+            let is_inner =
+                label.starts_with(".L") || label.starts_with(|c: char| c.is_ascii_digit());
+            if !is_inner {
+                labels.push(label.trim_matches('"'));
+            }
+        } else if line.starts_with(".size") {
+            labels.clear();
+        } else if let Some(instruction) = enters_kernel(line) {
+            found.extend(labels.iter().map(|&label| (label.to_owned(), instruction)));
+        }
+    }
+    found
 }
 
 /// Assembly that is one sequentially consistent fence of x86-64, and nothing else that others can see.
@@ -70,6 +110,30 @@ mod tests {
         {
             assert_eq!(fence(update), Some(Fence::UpdatesOperand), "{update}");
         }
+    }
+
+    #[test]
+    fn ways_into_the_kernel_are_seen() {
+        for (text, way) in [
+            ("syscall", Some("syscall")),
+            ("mov eax, 39\nsyscall", Some("syscall")),
+            ("int $$0x80", Some("int 0x80")),
+            ("int 0x80", Some("int 0x80")),
+            ("int 3", None),
+            ("sysenter", Some("sysenter")),
+            ("call my_syscall", None),
+            ("cpuid", None),
+        ] {
+            assert_eq!(enters_kernel(text), way, "{text}");
+        }
+        assert!(is_harmless("cpuid") && !is_harmless("cpuid; syscall"));
+    }
+
+    #[test]
+    fn functions_of_assembly_that_call_the_kernel_are_known_by_name() {
+        let text = ".globl asks\nasks:\n  mov eax, 39\n2:\n  syscall\n  ret\n.size asks, . - asks\n\
+            adds:\n  lea eax, [rdi + rsi]\n  ret\n";
+        assert_eq!(functions_entering_kernel(text), [("asks".to_owned(), "syscall")]);
     }
 
     #[test]

@@ -75,6 +75,7 @@ pub extern "C" fn main(argc: i32, argv: *const *const c_char) -> i32 {
 /// Runs the program as ordered.
 fn carry_out() -> i32 {
     signals::install();
+    crate::kernel::set_up();
     if let Some(status) = state().status {
         status.phase(Phase::BeforeRoot);
     }

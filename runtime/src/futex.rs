@@ -86,7 +86,7 @@ fn wait(address: usize, value: u32, deadline: Option<u64>, bits: u32) -> i64 {
         crate::objects::futex(address, "futex wait: the value has changed", &[]);
         return fail(libc::EAGAIN);
     }
-    if crate::spurious::happens(address, crate::process::__lr_libc_syscall as *const () as usize) {
+    if crate::spurious::happens(address, crate::kernel::__lr_libc_syscall as *const () as usize) {
         crate::gate::futex_returned(address);
         sign(&mut state.step.signature, 104, address, SiteId(0));
         crate::objects::futex(address, "waits, and returns for no reason", &[]);

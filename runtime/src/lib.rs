@@ -42,6 +42,7 @@ mod home;
 mod host;
 mod image;
 mod judge;
+mod kernel;
 mod leaks;
 mod leaving;
 mod lives;

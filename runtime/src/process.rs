@@ -24,6 +24,10 @@ pub fn run_at_exit() {
 
 /// The running thread ends the process with a status. It is gone; the others go on (DESIGN.md section 1, *execution*).
 pub fn exit(status: i32, returned: bool) -> ! {
+    if crate::kernel::is_child() {
+        // SAFETY: the child that the program forked ends, with whatever C code has registered.
+        unsafe { libc::exit(status) }
+    }
     pthread::exited(status, returned);
     crate::objects::exits(status);
     pthread::end()
@@ -40,6 +44,10 @@ pub extern "C" fn __lr_libc_exit(status: i32) -> ! {
 /// _exit.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc__exit(status: i32) -> ! {
+    if crate::kernel::is_child() {
+        // SAFETY: the child that the program forked ends at once.
+        unsafe { libc::_exit(status) }
+    }
     exit(status, false)
 }
 
@@ -64,6 +72,9 @@ pub extern "C" fn __lr_libc___cxa_atexit(
 /// abort.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_abort() -> ! {
+    if crate::kernel::is_child() {
+        std::process::abort();
+    }
     let state = state();
     let thread = state.thread_number();
     let mut place = place(Role::Died, thread, SiteId(0));
@@ -85,6 +96,10 @@ pub extern "C" fn __lr_libc_abort() -> ! {
 /// raise: the default action of a fatal signal.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_raise(signal: i32) -> i32 {
+    if crate::kernel::is_child() {
+        // SAFETY: a process may send itself signals; nobody handles them in the child that the program forked.
+        return unsafe { libc::raise(signal) };
+    }
     if signal == libc::SIGABRT {
         __lr_libc_abort();
     }
@@ -154,35 +169,4 @@ pub extern "C" fn __lr_libc_pause() -> i32 {
         pthread::end();
     }
     crate::host::unsupported("pause")
-}
-
-/// syscall: futex, and the few others that std and common crates make.
-///
-/// # Safety
-/// Called by the program with the arguments of the system call.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __lr_libc_syscall(
-    number: i64,
-    a: usize,
-    b: usize,
-    c: usize,
-    d: usize,
-    e: usize,
-    f: usize,
-) -> i64 {
-    let _leftovers = crate::scrub::Leftovers;
-    let _ = e;
-    match number {
-        libc::SYS_futex => crate::futex::futex(a, b as i32, c as u32, d, f as u32),
-        libc::SYS_gettid | libc::SYS_getpid => i64::from(crate::models::process_id()),
-        libc::SYS_getrandom => {
-            crate::randomness::__lr_libc_getrandom(a as *mut u8, b, c as u32) as i64
-        }
-        libc::SYS_sched_yield => i64::from(pthread::__lr_libc_sched_yield()),
-        // SAFETY: a system call that only looks, or fails cleanly, with the program's own arguments.
-        libc::SYS_statx | libc::SYS_membarrier | libc::SYS_getcpu => unsafe {
-            libc::syscall(number, a, b, c, d, e, f)
-        },
-        _ => crate::host::unsupported(&format!("system call {number}")),
-    }
 }

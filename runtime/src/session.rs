@@ -12,10 +12,13 @@ use std::io::Write;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Directory of the session, if the process has one.
 static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
+
+/// The process is a child of the one that has the session.
+static FORGOTTEN: AtomicBool = AtomicBool::new(false);
 
 /// Where the status file is mapped: below the arena, far from everything else, so that neither a wild store comes by it nor
 /// what is left of the process has to be asked for it.
@@ -109,6 +112,8 @@ pub fn open() -> Option<(Order, StatusPage)> {
         return None;
     };
     let directory = DIRECTORY.get_or_init(|| directory);
+    // SAFETY: one OS thread, and nobody holds a pointer into the environment. Programs that the program starts have no session.
+    unsafe { std::env::remove_var(ENV) };
     let text = std::fs::read_to_string(directory.join(ORDER_FILE))
         .unwrap_or_else(|error| internal_error(&format!("cannot read the order: {error}")));
     let order: Order = serde_json::from_str(&text)
@@ -117,6 +122,23 @@ pub fn open() -> Option<(Order, StatusPage)> {
         internal_error("the order is of another format version");
     }
     Some((order, map_status(&directory.join(STATUS_FILE))))
+}
+
+/// The process is a copy of one with a session, which is not its own: what it writes from now on nobody reads.
+pub fn forget() {
+    FORGOTTEN.store(true, Ordering::Relaxed);
+    let wanted = std::ptr::with_exposed_provenance_mut(STATUS_AT);
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
+    // SAFETY: new memory in the place of the status file, whose words nobody refers to while this runs.
+    if unsafe { libc::mmap(wanted, STATUS_BYTES, protection, flags, -1, 0) } != wanted {
+        leave(EXIT_INTERNAL);
+    }
+}
+
+/// Directory of the session, if this process has one.
+fn directory() -> Option<&'static PathBuf> {
+    DIRECTORY.get().filter(|_| !FORGOTTEN.load(Ordering::Relaxed))
 }
 
 fn map_status(path: &std::path::Path) -> StatusPage {
@@ -154,7 +176,7 @@ fn append(directory: &std::path::Path, message: &Message) -> Result<(), String> 
 
 /// Answers, and ends the process.
 pub fn answer(message: &Message) -> ! {
-    let Some(directory) = DIRECTORY.get() else { internal_error("an answer without a session") };
+    let Some(directory) = directory() else { internal_error("an answer without a session") };
     if let Err(error) = append(directory, message) {
         internal_error(&error);
     }
@@ -166,7 +188,7 @@ pub fn answer(message: &Message) -> ! {
 
 /// Tells an error of ours, and ends the process.
 pub fn internal_error(message: &str) -> ! {
-    match DIRECTORY.get() {
+    match directory() {
         // If even that cannot be written, standard error and the exit status remain.
         Some(directory) => {
             if append(directory, &Message::Error { message: message.to_owned() }).is_err() {

@@ -38,6 +38,14 @@ pub fn install() {
     handle(STOP_SIGNAL, crate::leaving::asked as *const () as usize);
 }
 
+/// Takes the handlers away: the process is not the one that explores.
+pub fn reset() {
+    for signal in FAULTS.into_iter().chain([STOP_SIGNAL, WATCHDOG_SIGNAL]) {
+        // SAFETY: the default action needs no handler.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+}
+
 fn handle(signal: i32, handler: usize) {
     // SAFETY: all-zero bytes are a valid action, and the handler has the signature of SA_SIGINFO.
     unsafe {

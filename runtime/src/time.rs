@@ -34,6 +34,9 @@ fn timespec(nanoseconds: u64) -> libc::timespec {
 
 /// Sleeps: time goes on, and other threads may run wherever they may run anyway.
 fn sleep_for(nanoseconds: u64) {
+    if !crate::host::below_root() {
+        crate::kernel::sleeps(nanoseconds);
+    }
     crate::timely::sleep(nanoseconds, state().execution.clock.saturating_add(nanoseconds));
     if state().below_root {
         crate::waiting::pause(SiteId(0));

@@ -1,7 +1,7 @@
 //! What functions outside of the program do with the addresses that they are given.
 
 use lockred_trace::hooks::PREFIX;
-use lockred_trace::libc_functions::{HARMLESS_LIBC, MODELLED_LIBC, UNSUPPORTED_LIBC};
+use lockred_trace::libc_functions::{HARMLESS_LIBC, UNSUPPORTED_LIBC, is_answered};
 
 /// What a call of an external function does with addresses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -97,6 +97,23 @@ const SPECIAL: &[(&str, Effect)] = &[
     ("_Unwind_DeleteException", Effect::DropsException),
     ("sigaction", Effect::Handles),
     ("signal", Effect::CallsSecond),
+    ("gnu_get_libc_version", Effect::Bytes),
+    // A block of the program's heap, with the entries of the directory in it.
+    ("opendir", Effect::Fresh),
+    ("fdopendir", Effect::Fresh),
+    ("readdir", Effect::SameAsFirst),
+    ("readdir64", Effect::SameAsFirst),
+    ("readdir_r", Effect::Anything),
+    ("readdir64_r", Effect::Anything),
+    // Lists in the C library's memory, whose address is written to an argument.
+    ("getaddrinfo", Effect::Anything),
+    // The kernel keeps 8 bytes of the program's with each descriptor, and gives them back: addresses, where it likes.
+    ("epoll_ctl", Effect::Anything),
+    ("epoll_wait", Effect::Anything),
+    ("epoll_pwait", Effect::Anything),
+    ("epoll_pwait2", Effect::Anything),
+    // What is called at a `fork`.
+    ("pthread_atfork", Effect::Anything),
 ];
 
 /// Functions of the C library that have no model and are called by std, or by what programs have of C; none of them keeps an address.
@@ -105,21 +122,12 @@ const KEEPING_NOTHING: &[&str] = &[
     "_Unwind_",
     "strcmp",
     "strncmp",
-    "dup",
-    "dup2",
-    "dup3",
     "setgroups",
     "getgroups",
     "getpwuid_r",
     "getpwnam_r",
-    "posix_spawn_",
-    "posix_spawnattr_",
     "pidfd_spawnp",
     "pidfd_getpid",
-    "sigemptyset",
-    "sigaddset",
-    "sigfillset",
-    "sigdelset",
     "sigprocmask",
     "chdir",
     "fchdir",
@@ -128,14 +136,7 @@ const KEEPING_NOTHING: &[&str] = &[
     "setuid",
     "setgid",
     "chroot",
-    "setsockopt",
-    "getsockopt",
-    "getsockname",
-    "getpeername",
-    "freeaddrinfo",
     "gai_strerror",
-    "inotify_",
-    "timerfd_",
     "sysinfo",
     "uname",
     "gethostname",
@@ -151,10 +152,6 @@ const KEEPING_NOTHING: &[&str] = &[
     "sendfile64",
     "copy_file_range",
     "splice",
-    "fdopendir",
-    "readdir64",
-    "closedir",
-    "dirfd",
     "linkat",
     "symlink",
     "chmod",
@@ -166,7 +163,6 @@ const KEEPING_NOTHING: &[&str] = &[
     "futimens",
     "fallocate64",
     "posix_fadvise64",
-    "gnu_get_libc_version",
     "confstr",
     "strtod",
     "strtol",
@@ -179,7 +175,7 @@ impl Effect {
         if let Some((_, effect)) = SPECIAL.iter().find(|(n, _)| *n == name) {
             return *effect;
         }
-        let known = MODELLED_LIBC.contains(&name)
+        let known = is_answered(name)
             || HARMLESS_LIBC.contains(&name)
             // Nothing is executed behind a call of those.
             || UNSUPPORTED_LIBC.contains(&name)

@@ -2,7 +2,7 @@
 
 use super::Instrumenter;
 use super::externals::{Treatment, treatment};
-use crate::assembly::{Fence, fence, is_harmless};
+use crate::assembly::{Fence, enters_kernel, fence, is_harmless};
 use crate::llvm::{Function, Instruction, Value};
 use lockred_trace::hooks::{CHANNEL_ENTER, CHANNEL_LEAVE, Order, ROUND};
 use lockred_trace::plan::Reason;
@@ -50,6 +50,11 @@ impl Instrumenter<'_> {
             at.value().set_operand(operand, site);
             return;
         }
+        if let Some(&instruction) = self.entering_kernel.get(&name) {
+            let number = self.externals.number(&format!("{name} ({instruction})"));
+            self.announce(function, at, self.hooks.unsupported_call, number);
+            return;
+        }
         let hook = match treatment(&name) {
             Treatment::None => return,
             Treatment::Native => self.hooks.native_call,
@@ -75,6 +80,9 @@ impl Instrumenter<'_> {
     /// Inline assembly is native code, unless it is empty (a barrier for the optimiser), only asks the processor, or is a fence.
     fn assembly(&mut self, function: Function, at: Instruction, callee: Value) {
         let text = callee.inline_asm_text();
+        if let Some(instruction) = enters_kernel(&text) {
+            return self.system_call(function, at, callee, instruction);
+        }
         let is_fence = match fence(&text) {
             None => false,
             Some(Fence::Pure) => true,
@@ -95,7 +103,13 @@ impl Instrumenter<'_> {
     }
 
     /// Calls a hook with the number of an external function before an instruction.
-    fn announce(&mut self, function: Function, at: Instruction, hook: Function, number: u32) {
+    pub(super) fn announce(
+        &mut self,
+        function: Function,
+        at: Instruction,
+        hook: Function,
+        number: u32,
+    ) {
         let site = self.sites.of(self.context, function, at);
         let location = self.location(function, at);
         let narrow = self.context.integer(32);

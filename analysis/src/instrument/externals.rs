@@ -2,7 +2,7 @@
 
 use crate::llvm::{Context, Linkage, Module};
 use lockred_trace::hooks::{LIBC_PREFIX, PREFIX};
-use lockred_trace::libc_functions::{HARMLESS_LIBC, MODELLED_LIBC, UNSUPPORTED_LIBC};
+use lockred_trace::libc_functions::{HARMLESS_LIBC, UNSUPPORTED_LIBC, is_answered};
 use std::collections::HashMap;
 
 /// What a call of an external function means for the check.
@@ -18,10 +18,7 @@ pub enum Treatment {
 
 /// What to do about a call of this external symbol.
 pub fn treatment(symbol: &str) -> Treatment {
-    if symbol.starts_with(PREFIX)
-        || HARMLESS_LIBC.contains(&symbol)
-        || MODELLED_LIBC.contains(&symbol)
-    {
+    if symbol.starts_with(PREFIX) || HARMLESS_LIBC.contains(&symbol) || is_answered(symbol) {
         Treatment::None
     } else if UNSUPPORTED_LIBC.contains(&symbol) {
         Treatment::Unsupported
@@ -62,7 +59,7 @@ pub fn rename(context: Context, module: &Module) {
     for function in module.functions() {
         if function.is_declaration() && function.intrinsic_id() == 0 {
             let symbol = function.name();
-            if MODELLED_LIBC.contains(&symbol.as_str()) {
+            if is_answered(&symbol) {
                 function.value().set_name(&format!("{LIBC_PREFIX}{symbol}"));
                 function.externalise();
             } else if function.linkage() == Linkage::ExternWeak
@@ -75,7 +72,7 @@ pub fn rename(context: Context, module: &Module) {
     for global in module.globals() {
         if global.is_declaration() {
             let symbol = global.name();
-            if MODELLED_LIBC.contains(&symbol.as_str()) {
+            if is_answered(&symbol) {
                 let model = format!("{LIBC_PREFIX}{symbol}");
                 match module.function(&model) {
                     Some(function) => global.value().replace_all_uses(function.value()),

@@ -1,7 +1,7 @@
 //! Declarations of the runtime's hooks in the program, as `lockred_trace::hooks` lists them.
 
 use crate::llvm::{BlockSplitter, Builder, Context, Function, Global, Module};
-use lockred_trace::hooks::{NATIVE_CALL, UNSUPPORTED_CALL};
+use lockred_trace::hooks::{NATIVE_CALL, SYSTEM_CALL, UNSUPPORTED_CALL};
 
 /// The hooks, and what is needed to insert calls of them.
 pub struct Hooks {
@@ -26,6 +26,7 @@ pub struct Hooks {
     pub(super) spin_hint: Function,
     pub(super) native_call: Function,
     pub(super) unsupported_call: Function,
+    pub(super) system_call: Function,
     pub(super) unsupported_instruction: Function,
 }
 
@@ -63,6 +64,7 @@ impl Hooks {
             spin_hint: declare("__lr_spin_hint", void, &[n]),
             native_call: declare(NATIVE_CALL, void, &[n, n]),
             unsupported_call: declare(UNSUPPORTED_CALL, void, &[n, n]),
+            system_call: declare(SYSTEM_CALL, w, &[w; 7]),
             unsupported_instruction: declare("__lr_unsupported_instruction", void, &[n]),
         }
     }

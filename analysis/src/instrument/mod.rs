@@ -22,6 +22,7 @@ mod region;
 mod scaled;
 mod sidecar;
 mod sites;
+mod system_calls;
 mod test_end;
 mod thread_locals;
 mod thunks;
@@ -32,6 +33,7 @@ pub use audit::Package;
 pub use escape::Privacy;
 pub use protection::Protections;
 
+use crate::assembly::functions_entering_kernel;
 use crate::facts;
 use crate::llvm::{Attribute, Context, Function, Instruction, Module, Opcode};
 use crate::locksets::{Locksets, Owner};
@@ -109,6 +111,8 @@ pub(crate) struct Instrumenter<'m> {
     table: Table,
     /// Operations that wait for a condition of their word: they would else only go round a loop.
     waits: HashMap<Instruction, Wait>,
+    /// Functions of assembly that call the kernel, with the instruction.
+    entering_kernel: HashMap<String, &'static str>,
 }
 
 /// Crates of the toolchain that a test's threads do not run: the harness, and the reading of names. Their plain accesses need no check.
@@ -258,6 +262,7 @@ pub fn instrument(
         decisions: Decisions::default(),
         table: Table::default(),
         waits,
+        entering_kernel: functions_entering_kernel(&module.global_assembly()).into_iter().collect(),
     };
     let paths = instrumenter.sites.paths_of_atomics(context, &functions);
     instrumenter.models.fit(&paths);

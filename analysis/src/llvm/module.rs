@@ -1,7 +1,7 @@
 //! Modules: linking, passes, declarations, printing.
 
 use super::context::take_diagnostics;
-use super::{Attribute, Context, Function, Global, Type, Value, take_message};
+use super::{Attribute, Context, Function, Global, Type, Value, copy_text, take_message};
 use llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
 use llvm_sys::bit_writer::LLVMWriteBitcodeToMemoryBuffer;
 use llvm_sys::core::*;
@@ -264,10 +264,18 @@ impl Module {
     /// Whether the module has assembly outside functions.
     #[must_use]
     pub fn has_global_assembly(&self) -> bool {
+        !self.global_assembly().is_empty()
+    }
+
+    /// Assembly that is in no function.
+    #[must_use]
+    pub fn global_assembly(&self) -> String {
         let mut length = 0;
-        // SAFETY: valid handle; LLVM writes the length.
-        unsafe { LLVMGetModuleInlineAsm(self.0, &mut length) };
-        length > 0
+        // SAFETY: valid handle; LLVM returns a pointer to `length` bytes.
+        unsafe {
+            let data = LLVMGetModuleInlineAsm(self.0, &mut length);
+            copy_text(data, length)
+        }
     }
 
     /// The module as bitcode.

@@ -1,7 +1,7 @@
 //! What the link tests share: a back end with a stub runtime, programs built through the shim, their output.
 
 use lockred_trace::hooks::LIBC_PREFIX;
-use lockred_trace::libc_functions::MODELLED_LIBC;
+use lockred_trace::libc_functions::answered;
 use lockred_trace::sites::{SECTION, Sidecar};
 use object::{Object, ObjectSection};
 use std::fs;
@@ -42,10 +42,8 @@ pub fn home() -> &'static Path {
 }
 
 fn build_stub(home: &Path) {
-    let forwarded = MODELLED_LIBC
-        .iter()
-        .filter(|name| !STUB.contains(&format!("{LIBC_PREFIX}{name}(")))
-        .map(|name| {
+    let forwarded =
+        answered().filter(|name| !STUB.contains(&format!("{LIBC_PREFIX}{name}("))).map(|name| {
             // Another allocator is there only in programs that bring it.
             let weak =
                 if name.starts_with("mi_") { format!(".weak {name}\n") } else { String::new() };

@@ -1,6 +1,7 @@
-//! File descriptors below the root: what was opened is closed at a restore, positions go back, what would block is refused.
+//! File descriptors: what is opened below the root is closed at a restore, positions go back, what would block there is refused.
 
 use crate::host;
+use libc::c_int;
 use std::sync::Mutex;
 
 /// Descriptors that were open at the root, with the positions of those that have one.
@@ -11,6 +12,9 @@ struct Descriptors {
 
 static DESCRIPTORS: Mutex<Descriptors> =
     Mutex::new(Descriptors { at_root: Vec::new(), opened: Vec::new() });
+
+/// So many descriptors are asked for one by one where the system has no list of them.
+const WITHOUT_LIST: i32 = 1024;
 
 fn descriptors() -> std::sync::MutexGuard<'static, Descriptors> {
     DESCRIPTORS.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -23,11 +27,26 @@ fn position(fd: i32) -> Option<i64> {
     (position >= 0).then_some(position)
 }
 
-/// Notes the descriptors that the program opened before its root.
+/// Descriptors that are open, however they came to be.
+fn all_open() -> Vec<i32> {
+    // SAFETY: only looks.
+    let is_open = |fd: &i32| unsafe { libc::fcntl(*fd, libc::F_GETFD) } >= 0;
+    let listed = std::fs::read_dir("/proc/self/fd").map(|entries| {
+        let name = |entry: std::fs::DirEntry| entry.file_name().to_str()?.parse().ok();
+        entries.flatten().filter_map(name).collect::<Vec<i32>>()
+    });
+    let all = listed.unwrap_or_else(|_| (0..WITHOUT_LIST).collect());
+    // The list was itself open while it was read.
+    all.into_iter().filter(is_open).collect()
+}
+
+/// Notes the descriptors that are open at the program's root.
 pub fn at_root() {
+    let open = all_open();
     let mut all = descriptors();
-    let opened = std::mem::take(&mut all.opened);
-    all.at_root = opened.into_iter().map(|fd| (fd, position(fd))).collect();
+    all.opened.clear();
+    all.at_root =
+        open.into_iter().map(|fd| (fd, (fd > 2).then(|| position(fd)).flatten())).collect();
 }
 
 /// Closes what was opened below the root, and puts positions back.
@@ -47,22 +66,29 @@ pub fn restore() {
 
 /// The program opened a descriptor.
 pub fn opened(fd: i32) -> i32 {
-    if fd >= 0 {
+    if fd >= 0 && host::below_root() {
         host::outside();
         descriptors().opened.push(fd);
     }
     fd
 }
 
-/// Whether a descriptor is to be closed in earnest: not if it has to be open again at the root.
-pub fn closes(fd: i32) -> bool {
-    host::outside();
-    let mut all = descriptors();
-    all.opened.retain(|&open| open != fd);
-    !(host::below_root() && (fd <= 2 || all.at_root.iter().any(|&(open, _)| open == fd)))
+/// Whether a descriptor has to be open again at the root.
+fn is_of_root(fd: i32) -> bool {
+    host::below_root() && (fd <= 2 || descriptors().at_root.iter().any(|&(open, _)| open == fd))
 }
 
-/// A read or write of this descriptor must not block: below the root that would stop all threads.
+/// Whether a descriptor is to be closed in earnest: not if it has to be open again at the root.
+pub fn closes(fd: i32) -> bool {
+    if !host::below_root() {
+        return true;
+    }
+    host::outside();
+    descriptors().opened.retain(|&open| open != fd);
+    !is_of_root(fd)
+}
+
+/// A use of this descriptor must not block, nor change what no restore puts back: below the root, pipes, sockets and the like are refused.
 pub fn must_not_block(fd: i32, call: &str) {
     if !host::below_root() {
         return;
@@ -79,6 +105,99 @@ pub fn must_not_block(fd: i32, call: &str) {
     match kind {
         libc::S_IFIFO => host::unsupported(&format!("{call} on a pipe")),
         libc::S_IFSOCK => host::unsupported(&format!("{call} on a socket")),
+        // Those that have no kind are the kernel's own objects.
+        0 => host::unsupported(&format!("{call} on {}", object(fd))),
         _ => {}
+    }
+}
+
+/// What kind of object of the kernel's a descriptor is.
+fn object(fd: i32) -> &'static str {
+    if crate::kernel::is_timer(fd) {
+        return "a timer (timerfd)";
+    }
+    let link = std::fs::read_link(format!("/proc/self/fd/{fd}")).unwrap_or_default();
+    let link = link.to_string_lossy();
+    let is = |kind: &str| link.contains(kind);
+    match () {
+        () if is("eventfd") => "an eventfd",
+        () if is("eventpoll") => "an epoll descriptor",
+        () if is("signalfd") => "a signalfd",
+        () if is("inotify") => "an inotify descriptor",
+        () if is("pidfd") => "a pidfd",
+        () => "an object of the kernel",
+    }
+}
+
+/// fcntl: a duplicate is a new descriptor. What only looks is asked at any time; what locks files or changes what is open is
+/// not put back.
+///
+/// # Safety
+/// As for the C function, with an argument of pointer size.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __lr_libc_fcntl(fd: c_int, command: c_int, argument: usize) -> c_int {
+    // SAFETY: the program's own call, passed on.
+    let call = || unsafe { libc::fcntl(fd, command, argument) };
+    match command {
+        libc::F_DUPFD | libc::F_DUPFD_CLOEXEC => opened(call()),
+        libc::F_GETFD | libc::F_GETFL | libc::F_SETFD => call(),
+        // What was opened below the root is closed again.
+        libc::F_SETFL if !is_of_root(fd) => call(),
+        _ if host::below_root() => host::unsupported("fcntl"),
+        _ => crate::kernel::waits_or_not(call),
+    }
+}
+
+/// fcntl64.
+///
+/// # Safety
+/// As for the C function, with an argument of pointer size.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __lr_libc_fcntl64(fd: c_int, command: c_int, argument: usize) -> c_int {
+    // SAFETY: the same function on 64-bit machines.
+    unsafe { __lr_libc_fcntl(fd, command, argument) }
+}
+
+/// dup.
+///
+/// # Safety
+/// As for the C function.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __lr_libc_dup(fd: c_int) -> c_int {
+    // SAFETY: the program's own call, passed on.
+    opened(unsafe { libc::dup(fd) })
+}
+
+/// dup2: what is open at the root is not replaced below it.
+///
+/// # Safety
+/// As for the C function.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __lr_libc_dup2(fd: c_int, to: c_int) -> c_int {
+    replaces(to, "dup2");
+    // SAFETY: the program's own call, passed on.
+    opened(unsafe { libc::dup2(fd, to) })
+}
+
+/// dup3: what is open at the root is not replaced below it.
+///
+/// # Safety
+/// As for the C function.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __lr_libc_dup3(fd: c_int, to: c_int, flags: c_int) -> c_int {
+    replaces(to, "dup3");
+    // SAFETY: the program's own call, passed on.
+    opened(unsafe { libc::dup3(fd, to, flags) })
+}
+
+/// A descriptor is closed, if it is open, and opened again.
+fn replaces(fd: c_int, call: &str) {
+    if is_of_root(fd) {
+        host::unsupported(call);
+    }
+    if host::below_root() {
+        descriptors().opened.retain(|&open| open != fd);
+    } else {
+        crate::kernel::closed(fd);
     }
 }

@@ -1,7 +1,7 @@
 //! Reading and writing files: really done; buffers are accesses of the running thread; output goes to the session.
 
 use super::descriptors::{self, must_not_block};
-use crate::host;
+use crate::{host, kernel};
 use libc::{c_int, c_void, iovec, off_t};
 use lockred_trace::codes::AssumptionKind;
 
@@ -24,8 +24,9 @@ fn changes() {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __lr_libc_read(fd: c_int, buffer: *mut c_void, n: usize) -> isize {
     must_not_block(fd, "read");
+    kernel::readable(fd, "read");
     // SAFETY: the program's own call, passed on.
-    let result = unsafe { libc::read(fd, buffer, n) };
+    let result = kernel::waiting(|| unsafe { libc::read(fd, buffer, n) });
     host::write(buffer as usize, length(result));
     result
 }
@@ -37,8 +38,9 @@ pub unsafe extern "C" fn __lr_libc_read(fd: c_int, buffer: *mut c_void, n: usize
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __lr_libc_readv(fd: c_int, parts: *const iovec, count: c_int) -> isize {
     must_not_block(fd, "readv");
+    kernel::readable(fd, "readv");
     // SAFETY: the program's own call, passed on.
-    let result = unsafe { libc::readv(fd, parts, count) };
+    let result = kernel::waiting(|| unsafe { libc::readv(fd, parts, count) });
     // Of the parts only what was read is written.
     let mut left = length(result);
     if left > 0 {
@@ -101,7 +103,7 @@ pub unsafe extern "C" fn __lr_libc_write(fd: c_int, buffer: *const c_void, n: us
     must_not_block(fd, "write");
     changes();
     // SAFETY: the program's own call, passed on.
-    unsafe { libc::write(fd, buffer, n) }
+    kernel::waiting(|| unsafe { libc::write(fd, buffer, n) })
 }
 
 /// writev.
@@ -169,6 +171,7 @@ pub unsafe extern "C" fn __lr_libc_pwrite64(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __lr_libc_close(fd: c_int) -> c_int {
     if descriptors::closes(fd) {
+        kernel::closed(fd);
         // SAFETY: the program's own call, passed on.
         return unsafe { libc::close(fd) };
     }
@@ -237,54 +240,13 @@ pub unsafe extern "C" fn __lr_libc_ftruncate64(fd: c_int, size: off_t) -> c_int 
     unsafe { libc::ftruncate(fd, size) }
 }
 
-/// fcntl; a duplicate is a new descriptor.
-///
-/// # Safety
-/// As for the C function, with an argument of pointer size.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __lr_libc_fcntl(fd: c_int, command: c_int, argument: usize) -> c_int {
-    // SAFETY: the program's own call, passed on.
-    let result = unsafe { libc::fcntl(fd, command, argument) };
-    match command {
-        libc::F_DUPFD | libc::F_DUPFD_CLOEXEC => descriptors::opened(result),
-        _ => result,
-    }
-}
-
-/// fcntl64.
-///
-/// # Safety
-/// As for the C function, with an argument of pointer size.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __lr_libc_fcntl64(fd: c_int, command: c_int, argument: usize) -> c_int {
-    // SAFETY: the same function on 64-bit machines.
-    unsafe { __lr_libc_fcntl(fd, command, argument) }
-}
-
 /// ioctl.
 ///
 /// # Safety
 /// As for the C function, with an argument of pointer size.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __lr_libc_ioctl(fd: c_int, request: u64, argument: usize) -> c_int {
+    must_not_block(fd, "ioctl");
     // SAFETY: the program's own call, passed on.
     unsafe { libc::ioctl(fd, request, argument) }
-}
-
-/// poll: only looks; waiting is not modelled.
-///
-/// # Safety
-/// As for the C function.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __lr_libc_poll(
-    fds: *mut libc::pollfd,
-    count: u64,
-    timeout: c_int,
-) -> c_int {
-    if timeout != 0 && host::below_root() {
-        host::unsupported("poll");
-    }
-    host::write(fds as usize, count as usize * size_of::<libc::pollfd>());
-    // SAFETY: the program's own call, passed on.
-    unsafe { libc::poll(fds, count, timeout) }
 }

@@ -1,14 +1,14 @@
 //! Models of libc functions that need no scheduling: the real function is called, and the machine is told what it reads and
 //! writes of the program's memory and of the world.
 
-mod descriptors;
+pub mod descriptors;
+mod directories;
 mod environment;
-mod files;
-mod identity;
-mod paths;
+pub mod files;
+pub mod identity;
+pub mod paths;
+mod signal_sets;
 mod strings;
-
-pub use identity::process_id;
 
 /// The program is at its root: what a restore has to put back is noted.
 pub fn at_root() {

@@ -43,6 +43,7 @@
 //!                     its name, which lives as long as the program; ends, or unwinds
 //! __lr_native_call(external: u32, site: u32)            about to call an unknown external function (assumption)
 //! __lr_unsupported_call(external: u32, site: u32)       about to call something that cannot be modelled (ends the test)
+//! __lr_syscall(number: i64, arguments: usize × 6) -> i64  in the place of the instruction in inline assembly; gives what that does
 //! __lr_unsupported_instruction(site: u32)               e.g. a 128-bit or floating-point atomic
 //! __lr_test_begins()                                    the function that calls a test of libtest's begins
 //! __lr_test_returned(result: *const Result<(), String>)  libtest's wrapper of a test is about to return this
@@ -74,6 +75,9 @@ pub const TEST_BEGINS: &str = "__lr_test_begins";
 /// See the module's table.
 pub const TEST_RETURNED: &str = "__lr_test_returned";
 /// See the module's table.
+/// Stands for the instruction that calls the kernel.
+pub const SYSTEM_CALL: &str = "__lr_syscall";
+/// (see above)
 pub const UNSUPPORTED_CALL: &str = "__lr_unsupported_call";
 
 /// See the module's table.

@@ -115,12 +115,53 @@ pub const MODELLED_LIBC: &[&str] = &[
     "fdatasync",
     "ftruncate",
     "ftruncate64",
+    "dup",
+    "dup2",
+    "dup3",
+    "opendir",
+    "fdopendir",
+    "readdir",
+    "readdir64",
+    "readdir_r",
+    "readdir64_r",
+    "rewinddir",
+    "telldir",
+    "seekdir",
+    "dirfd",
+    "closedir",
+    // what waits for descriptors
+    "ppoll",
+    "select",
+    "pselect",
+    "epoll_wait",
+    "epoll_pwait",
+    "epoll_pwait2",
+    "timerfd_create",
+    "timerfd_settime",
+    "timerfd_gettime",
+    // other processes
+    "fork",
+    "vfork",
+    "_Fork",
+    "execve",
+    "execv",
+    "execvp",
+    "execvpe",
+    "pthread_atfork",
+    "freeaddrinfo",
     // environment
     "getenv",
     "setenv",
     "unsetenv",
     "dlsym",
     "sysconf",
+    "getauxval",
+    // sets of signals: memory of the program
+    "sigemptyset",
+    "sigfillset",
+    "sigaddset",
+    "sigdelset",
+    "sigismember",
     // memory and string functions that read or write the program's memory
     "memcpy",
     "memmove",
@@ -140,7 +181,6 @@ pub const MODELLED_LIBC: &[&str] = &[
 /// Functions that may be called natively: they touch no program memory that another thread could see, never block and
 /// create neither threads nor processes.
 pub const HARMLESS_LIBC: &[&str] = &[
-    "getauxval",
     "dl_iterate_phdr",
     "__dso_handle",
     "secure_getenv",
@@ -149,6 +189,21 @@ pub const HARMLESS_LIBC: &[&str] = &[
     "getgid",
     "getegid",
     "getpagesize",
+    "gnu_get_libc_version",
+    // What is made for `posix_spawn`, which is never reached below the root.
+    "posix_spawnattr_init",
+    "posix_spawnattr_destroy",
+    "posix_spawnattr_setflags",
+    "posix_spawnattr_setpgroup",
+    "posix_spawnattr_setsigdefault",
+    "posix_spawnattr_setsigmask",
+    "posix_spawn_file_actions_init",
+    "posix_spawn_file_actions_destroy",
+    "posix_spawn_file_actions_adddup2",
+    "posix_spawn_file_actions_addopen",
+    "posix_spawn_file_actions_addclose",
+    "posix_spawn_file_actions_addchdir_np",
+    "posix_spawn_file_actions_addfchdir_np",
     "environ",
     "__environ",
     "_Unwind_Resume",
@@ -238,33 +293,17 @@ pub const HARMLESS_LIBC: &[&str] = &[
     "roundevenf",
 ];
 
-/// Functions that block, create threads or processes, or signal, and are not modelled: calling one ends the test as
-/// `unsupported`. Everything that is on no list is called natively and becomes an assumption.
-pub const UNSUPPORTED_LIBC: &[&str] = &[
-    "fork",
-    "vfork",
-    "_Fork",
-    "clone",
-    "clone3",
-    "execve",
-    "execvp",
-    "execv",
-    "execvpe",
-    "execl",
-    "execlp",
+/// Functions that the real kernel answers while the program has one thread and nothing was chosen (above the root): there is nothing
+/// to explore. Below the root nothing could be put back, and a call that blocks would stop all threads: there they are unsupported, by
+/// name. Declarations are renamed as those of the modelled ones.
+pub const REAL_ABOVE_ROOT: &[&str] = &[
     "posix_spawn",
     "posix_spawnp",
     "waitpid",
     "wait",
+    "wait3",
     "wait4",
     "waitid",
-    "kill",
-    "tgkill",
-    "pthread_kill",
-    "pthread_cancel",
-    "sigwait",
-    "sigsuspend",
-    "sigwaitinfo",
     "socket",
     "socketpair",
     "accept",
@@ -275,54 +314,106 @@ pub const UNSUPPORTED_LIBC: &[&str] = &[
     "send",
     "sendto",
     "sendmsg",
+    "sendmmsg",
     "recv",
     "recvfrom",
     "recvmsg",
+    "recvmmsg",
     "shutdown",
     "getaddrinfo",
+    "getnameinfo",
+    "setsockopt",
+    "getsockopt",
+    "getsockname",
+    "getpeername",
     "pipe",
     "pipe2",
     "eventfd",
-    "timerfd_create",
-    "signalfd",
+    "eventfd_read",
+    "eventfd_write",
+    "inotify_init",
     "inotify_init1",
+    "inotify_add_watch",
+    "inotify_rm_watch",
     "epoll_create",
     "epoll_create1",
-    "epoll_wait",
-    "epoll_pwait",
     "epoll_ctl",
-    "select",
-    "pselect",
-    "ppoll",
-    "io_uring_setup",
     "flock",
     "lockf",
+    "splice",
+    "tee",
+    "vmsplice",
     "semget",
     "semop",
-    "shmget",
+    "semctl",
     "msgget",
+    "msgsnd",
+    "msgrcv",
+    "msgctl",
     "sem_init",
+    "sem_destroy",
     "sem_open",
+    "sem_close",
     "sem_wait",
-    "sem_post",
+    "sem_trywait",
     "sem_timedwait",
+    "sem_post",
+    "sem_getvalue",
     "mq_open",
+    "mq_close",
+    "mq_send",
+    "mq_receive",
+    "mq_timedsend",
+    "mq_timedreceive",
+    "pthread_mutex_lock",
+    "pthread_mutex_trylock",
+    "pthread_mutex_timedlock",
+    "pthread_mutex_unlock",
+    "pthread_rwlock_rdlock",
+    "pthread_rwlock_wrlock",
+    "pthread_rwlock_unlock",
+    "pthread_spin_lock",
+    "pthread_spin_unlock",
+];
+
+/// Functions that block, create threads or processes, or signal, and are not modelled: calling one ends the test as
+/// `unsupported`. Everything that is on no list is called natively and becomes an assumption.
+pub const UNSUPPORTED_LIBC: &[&str] = &[
+    "clone",
+    "clone3",
+    "execl",
+    "execlp",
+    "kill",
+    "tgkill",
+    "pthread_kill",
+    "pthread_cancel",
+    "sigwait",
+    "sigsuspend",
+    "sigwaitinfo",
+    "signalfd",
+    "io_uring_setup",
+    "shmget",
     "shm_open",
     "setjmp",
     "_setjmp",
     "longjmp",
     "siglongjmp",
-    "pthread_mutex_lock",
-    "pthread_mutex_trylock",
-    "pthread_mutex_timedlock",
     "pthread_cond_wait",
     "pthread_cond_timedwait",
-    "pthread_rwlock_rdlock",
-    "pthread_rwlock_wrlock",
     "pthread_barrier_wait",
-    "pthread_spin_lock",
     "pthread_once",
 ];
+
+/// Whether calls of a function are answered by the runtime, under its name behind [`crate::hooks::LIBC_PREFIX`].
+#[must_use]
+pub fn is_answered(name: &str) -> bool {
+    MODELLED_LIBC.contains(&name) || REAL_ABOVE_ROOT.contains(&name)
+}
+
+/// The functions whose declarations the shim renames.
+pub fn answered() -> impl Iterator<Item = &'static &'static str> {
+    MODELLED_LIBC.iter().chain(REAL_ABOVE_ROOT)
+}
 
 #[cfg(test)]
 mod tests {
@@ -332,7 +423,7 @@ mod tests {
     #[test]
     fn no_function_is_on_two_lists() {
         let mut seen = HashSet::new();
-        for name in MODELLED_LIBC.iter().chain(HARMLESS_LIBC).chain(UNSUPPORTED_LIBC) {
+        for name in answered().chain(HARMLESS_LIBC).chain(UNSUPPORTED_LIBC) {
             assert!(seen.insert(name), "{name} is listed twice");
         }
     }

@@ -1,0 +1,82 @@
+//! Whether somebody outside of the program's one thread can change what it waits for: another process, another machine.
+
+use super::USED;
+use std::mem::{size_of_val, zeroed};
+use std::os::unix::ffi::OsStrExt;
+use std::sync::atomic::Ordering;
+
+/// Devices that always answer alike: memory, null, zero, random.
+const MEMORY_DEVICES: u32 = 1;
+
+/// Whether anybody can. `false` is certain; `true` costs real time only.
+pub fn may_act() -> bool {
+    USED.load(Ordering::Relaxed) && (has_children() || has_open_ends())
+}
+
+/// Whether the process has children that it has not waited for.
+fn has_children() -> bool {
+    let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: all-zero bytes are a valid place for what is found; nothing is taken away (WNOWAIT).
+    unsafe {
+        let mut info: libc::siginfo_t = zeroed();
+        libc::waitid(libc::P_ALL, 0, &raw mut info, options) == 0
+    }
+}
+
+/// Whether a descriptor is open whose other end others may have.
+fn has_open_ends() -> bool {
+    let Ok(entries) = std::fs::read_dir("/proc/self/fd") else { return true };
+    let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    numbers.collect::<Vec<i32>>().into_iter().any(is_open_end)
+}
+
+/// Whether others may have the other end of a descriptor.
+fn is_open_end(fd: i32) -> bool {
+    // SAFETY: all-zero bytes are a valid `stat`, which the call fills.
+    let status = unsafe {
+        let mut status: libc::stat = zeroed();
+        if libc::fstat(fd, &raw mut status) != 0 {
+            // It was open for the list alone.
+            return false;
+        }
+        status
+    };
+    match status.st_mode & libc::S_IFMT {
+        libc::S_IFREG | libc::S_IFDIR | libc::S_IFBLK => false,
+        libc::S_IFCHR => libc::major(status.st_rdev) != MEMORY_DEVICES,
+        libc::S_IFIFO => !target(fd).starts_with(b"pipe:"),
+        libc::S_IFSOCK => is_open_socket(fd),
+        // What has no name in the file system: of these, the process alone has the first two.
+        _ => {
+            let target = target(fd);
+            let is = |kind: &[u8]| target.ends_with(kind);
+            !is(b"[eventfd]") && !is(b"[eventpoll]") && !is(b"[timerfd]") && !is(b"[pidfd]")
+        }
+    }
+}
+
+/// What a descriptor's link says.
+fn target(fd: i32) -> Vec<u8> {
+    let link = std::fs::read_link(format!("/proc/self/fd/{fd}"));
+    link.map(|path| path.as_os_str().as_bytes().to_vec()).unwrap_or_default()
+}
+
+/// Whether a socket is more than one of a pair without names.
+fn is_open_socket(fd: i32) -> bool {
+    /// `getsockname` or `getpeername`.
+    type Ask = unsafe extern "C" fn(i32, *mut libc::sockaddr, *mut libc::socklen_t) -> libc::c_int;
+    let is_nameless = |ask: Ask| {
+        // SAFETY: a place for any address, of this size; the call only looks.
+        unsafe {
+            let mut address: libc::sockaddr_storage = zeroed();
+            let mut length = size_of_val(&address) as libc::socklen_t;
+            let asked = ask(fd, (&raw mut address).cast(), &raw mut length);
+            let family = i32::from(address.ss_family);
+            // A pair whose other end is closed has none.
+            asked != 0
+                || family == libc::AF_UNIX && length as usize <= size_of::<libc::sa_family_t>()
+        }
+    };
+    let own: Ask = libc::getsockname;
+    !(is_nameless(own) && is_nameless(libc::getpeername))
+}

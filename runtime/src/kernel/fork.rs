@@ -1,0 +1,117 @@
+//! Processes that the program makes of itself, above the root: a child is nobody's exploration, and answers no session.
+
+use crate::host;
+use crate::session;
+use crate::state::{Mode, installed, set_errno};
+use libc::{c_char, c_int};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// This process is a child of an exploration process.
+static CHILD: AtomicBool = AtomicBool::new(false);
+
+/// Whether this process is a child that the program forked: the kernel, not the model, ends it.
+pub fn is_child() -> bool {
+    CHILD.load(Ordering::Relaxed)
+}
+
+/// The process becomes one without a session, with the handling of signals that programs begin with.
+fn become_child() {
+    CHILD.store(true, Ordering::Relaxed);
+    session::forget();
+    crate::signals::reset();
+    if let Some(state) = installed() {
+        state.mode = Mode::Free;
+        state.order = None;
+        state.status = None;
+        state.recorder = None;
+        state.lives = None;
+        state.observed = None;
+    }
+}
+
+/// fork: a copy of a process with one thread. The program's memory is private to each.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_fork() -> libc::pid_t {
+    if host::below_root() {
+        host::unsupported("fork");
+    }
+    super::asked();
+    // SAFETY: the process has one thread; the child goes on with a copy of all memory, of which the status page alone was shared.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        become_child();
+    }
+    child
+}
+
+/// vfork: what is right of it is right of `fork`, too.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_vfork() -> libc::pid_t {
+    __lr_libc_fork()
+}
+
+/// _Fork: without the functions of `pthread_atfork`, which are called here all the same.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc__Fork() -> libc::pid_t {
+    __lr_libc_fork()
+}
+
+/// pthread_atfork: of a `fork` that is refused below the root nothing is called.
+///
+/// # Safety
+/// As for the C function.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __lr_libc_pthread_atfork(
+    prepare: Option<unsafe extern "C" fn()>,
+    parent: Option<unsafe extern "C" fn()>,
+    child: Option<unsafe extern "C" fn()>,
+) -> c_int {
+    if host::below_root() {
+        return 0;
+    }
+    // SAFETY: the program's own call, passed on.
+    unsafe { libc::pthread_atfork(prepare, parent, child) }
+}
+
+/// A child may become another program; the process that explores must not.
+fn becomes(name: &str) {
+    if !is_child() && installed().is_some_and(|state| state.mode != Mode::Free) {
+        host::unsupported(name);
+    }
+}
+
+/// Functions that make another program of the process.
+macro_rules! exec {
+    ($($name:ident($($argument:ident: $type:ty),+) calls $real:ident;)+) => { $(
+        #[doc = concat!(stringify!($real), ".\n\n# Safety\nAs for the C function.")]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($argument: $type),+) -> c_int {
+            becomes(stringify!($real));
+            // SAFETY: the program's own call, passed on.
+            unsafe { libc::$real($($argument),+) }
+        }
+    )+ };
+}
+
+/// A list of C strings.
+type Strings = *const *const c_char;
+
+exec! {
+    __lr_libc_execve(path: *const c_char, arguments: Strings, environment: Strings) calls execve;
+    __lr_libc_execv(path: *const c_char, arguments: Strings) calls execv;
+    __lr_libc_execvp(file: *const c_char, arguments: Strings) calls execvp;
+    __lr_libc_execvpe(file: *const c_char, arguments: Strings, environment: Strings) calls execvpe;
+}
+
+/// freeaddrinfo: below the root it would be done once in every execution.
+///
+/// # Safety
+/// As for the C function.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __lr_libc_freeaddrinfo(list: *mut libc::addrinfo) {
+    if !host::below_root() {
+        // SAFETY: the program's own call, passed on.
+        unsafe { libc::freeaddrinfo(list) };
+    }
+    set_errno(0);
+}

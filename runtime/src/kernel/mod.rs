@@ -1,0 +1,126 @@
+//! The real kernel: it answers while the program has one thread and nothing was chosen (above the root), and nobody else does.
+//!
+//! Above the root there is nothing to explore, and nothing is put back. Below it the kernel's state would have to be, and a call that
+//! blocks would stop all threads: there such a call ends the test as unsupported, by its name.
+//!
+//! Time is virtual above the root, too. Waiting takes no real time where nobody outside of the process can end it ([`agents`]); else the
+//! process really waits, and the virtual clock goes on by what that took.
+
+mod agents;
+pub mod auxiliary;
+mod fill;
+mod fork;
+mod names;
+mod real;
+mod system_calls;
+mod table;
+mod timers;
+mod waits;
+
+use crate::host;
+use crate::state::{installed, keep_errno, state};
+use std::ffi::{CStr, c_char};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+pub use fork::is_child;
+pub use system_calls::__lr_libc_syscall;
+pub use timers::{closed, is_timer};
+pub use waits::readable;
+
+/// The kernel was asked for something that others may have a part in.
+static USED: AtomicBool = AtomicBool::new(false);
+/// When the call under way began, in nanoseconds of the real clock.
+static SINCE: AtomicU64 = AtomicU64::new(0);
+
+/// The process is set up. As Rust programs do, and before any of theirs runs.
+pub fn set_up() {
+    // SAFETY: ignoring a signal needs no handler. Where nobody reads, writing fails instead of ending the process.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
+}
+
+/// Nanoseconds of the real clock.
+fn real_nanoseconds() -> u64 {
+    // SAFETY: all-zero bytes are a valid time, and the call fills it.
+    let time = unsafe {
+        let mut time: libc::timespec = std::mem::zeroed();
+        libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time);
+        time
+    };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// The program calls what only the real kernel can answer.
+///
+/// # Safety
+/// `name` is a C string.
+unsafe extern "C" fn begins(name: *const c_char) {
+    if host::below_root() {
+        // SAFETY: by the caller's promise.
+        host::unsupported(&unsafe { CStr::from_ptr(name) }.to_string_lossy());
+    }
+    asked();
+    SINCE.store(real_nanoseconds(), Ordering::Relaxed);
+}
+
+/// From now on, others may have a part in what happens.
+fn asked() {
+    USED.store(true, Ordering::Relaxed);
+    keep_earlier_errno();
+}
+
+/// What earlier calls left in `errno` is not what the next one leaves.
+fn keep_earlier_errno() {
+    if installed().is_some_and(|state| !state.execution.threads.is_empty()) {
+        keep_errno();
+    }
+}
+
+/// The call is over. `waits`: it may have waited; then time went on.
+extern "C" fn ends(waits: u32) {
+    if waits != 0 {
+        let took = real_nanoseconds().saturating_sub(SINCE.load(Ordering::Relaxed));
+        passed(Duration::from_nanos(took));
+    }
+}
+
+/// Real time that passed while the program waited.
+fn passed(took: Duration) {
+    if installed().is_some() {
+        let clock = state().execution.clock;
+        crate::time::advance_to(clock.saturating_add(took.as_nanos() as u64));
+    }
+}
+
+/// Makes a call that really waits, if it does; the virtual clock goes on by that. Nothing else happens below the root.
+pub fn waiting<T>(call: impl FnOnce() -> T) -> T {
+    if host::below_root() || !USED.load(Ordering::Relaxed) {
+        return call();
+    }
+    let since = Instant::now();
+    let result = call();
+    let took = since.elapsed();
+    let errno = errno();
+    passed(took);
+    crate::state::set_errno(errno);
+    result
+}
+
+/// What the last call of libc left in the OS thread's `errno`.
+pub fn errno() -> i32 {
+    // SAFETY: the pointer is valid for the OS thread's life.
+    unsafe { *libc::__errno_location() }
+}
+
+/// Makes a call that others may have a part in (a lock of a file), and that may wait. Above the root.
+pub fn waits_or_not<T>(call: impl FnOnce() -> T) -> T {
+    asked();
+    waiting(call)
+}
+
+/// The program sleeps above the root: really, where somebody else goes on meanwhile.
+pub fn sleeps(nanoseconds: u64) {
+    if agents::may_act() {
+        std::thread::sleep(Duration::from_nanos(nanoseconds));
+    }
+}

@@ -1,0 +1,93 @@
+//! System calls that are made by number: by libc's `syscall`, and by the instruction in inline assembly, which the shim replaces.
+
+use super::fill::Arguments;
+use super::names::name;
+use super::table::{Answer, answer};
+use crate::host;
+use crate::state::set_errno;
+use lockred_trace::codes::AssumptionKind;
+
+/// The largest number of an error: results of the kernel down to its negative are errors.
+const MOST_ERRNO: i64 = 4095;
+
+/// Makes a system call, as far as it can be; gives what the kernel gives: a result, or an error's number, negative.
+///
+/// # Safety
+/// The program makes this system call with these arguments.
+unsafe fn make(number: i64, arguments: Arguments) -> i64 {
+    super::keep_earlier_errno();
+    let [a, b, c, d, e, f] = arguments;
+    // SAFETY: by the caller's promise, here and below.
+    let native = || unsafe { libc::syscall(number, a, b, c, d, e, f) };
+    let result = match answer(number) {
+        // SAFETY: as above.
+        Some(Answer::Model(model)) => unsafe { model(arguments) },
+        Some(Answer::Looks(fills)) => {
+            let result = native();
+            let places = fills.iter().filter_map(|fill| fill.place(arguments, result));
+            places.for_each(|(address, bytes)| host::write(address, bytes));
+            result
+        }
+        Some(Answer::Assumed) => {
+            host::assume(AssumptionKind::NativeCode, &format!("calls {}", name(number)));
+            native()
+        }
+        Some(Answer::Real) if !host::below_root() => {
+            super::asked();
+            super::waiting(native)
+        }
+        Some(Answer::Real) | None => host::unsupported(&name(number)),
+    };
+    if result == -1 { -i64::from(take_errno()) } else { result }
+}
+
+/// The error that a call has left, which is the caller's result and not the thread's error.
+fn take_errno() -> i32 {
+    let errno = super::errno();
+    set_errno(0);
+    // A model that fails says why.
+    if errno == 0 { libc::EINVAL } else { errno }
+}
+
+/// syscall.
+///
+/// # Safety
+/// Called by the program with the arguments of the system call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __lr_libc_syscall(
+    number: i64,
+    a: usize,
+    b: usize,
+    c: usize,
+    d: usize,
+    e: usize,
+    f: usize,
+) -> i64 {
+    let _leftovers = crate::scrub::Leftovers;
+    // SAFETY: by the caller's promise.
+    let result = unsafe { make(number, [a, b, c, d, e, f]) };
+    if (-MOST_ERRNO..0).contains(&result) {
+        set_errno(-result as i32);
+        return -1;
+    }
+    result
+}
+
+/// See [`lockred_trace::hooks`].
+///
+/// # Safety
+/// Called by the program in the place of the instruction, with what is in the registers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __lr_syscall(
+    number: i64,
+    a: usize,
+    b: usize,
+    c: usize,
+    d: usize,
+    e: usize,
+    f: usize,
+) -> i64 {
+    let _leftovers = crate::scrub::Leftovers;
+    // SAFETY: by the caller's promise.
+    unsafe { make(number, [a, b, c, d, e, f]) }
+}
