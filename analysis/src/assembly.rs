@@ -1,8 +1,5 @@
 //! What inline assembly is known to do.
 
-/// Instructions that only read processor registers and identification.
-const ASKING: &[&str] = &["cpuid", "xgetbv", "rdtsc", "rdtscp", "rdrand", "rdseed", "pause"];
-
 /// Instructions behind `lock` that are used as fences.
 const UPDATES: &[&str] = &["or", "add", "not", "xor", "and", "sub"];
 
@@ -11,8 +8,7 @@ const KEEPING: &[&str] = &["or", "add", "xor", "sub"];
 
 /// Whether assembly touches no memory and keeps nothing: it is empty (a barrier for the optimiser), or only asks the processor.
 pub fn is_harmless(text: &str) -> bool {
-    text.trim().is_empty()
-        || text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| ASKING.contains(&word))
+    crate::processor::only_asks(text)
 }
 
 /// Assembly that is one sequentially consistent fence of x86-64, and nothing else that others can see.

@@ -50,6 +50,7 @@ mod misuse;
 #[path = "libc/mod.rs"]
 mod models;
 mod names;
+mod native;
 mod nested;
 mod nesting;
 mod objects;

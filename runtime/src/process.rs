@@ -64,6 +64,7 @@ pub extern "C" fn __lr_libc___cxa_atexit(
 /// abort.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_abort() -> ! {
+    crate::models::aborts();
     let state = state();
     let thread = state.thread_number();
     let mut place = place(Role::Died, thread, SiteId(0));
@@ -80,71 +81,6 @@ pub extern "C" fn __lr_libc_abort() -> ! {
     crate::state::state().step.failures.push(failure);
     crate::debugger::bug();
     end_execution(Flow::Over)
-}
-
-/// raise: the default action of a fatal signal.
-#[unsafe(no_mangle)]
-pub extern "C" fn __lr_libc_raise(signal: i32) -> i32 {
-    if signal == libc::SIGABRT {
-        __lr_libc_abort();
-    }
-    crate::signals::died(signal)
-}
-
-/// signal: handlers are not run; the old one is reported as the default.
-#[unsafe(no_mangle)]
-pub extern "C" fn __lr_libc_signal(_signal: i32, _handler: usize) -> usize {
-    libc::SIG_DFL
-}
-
-/// sigaction: handlers are not run. A handler that is not the default is reported as the old one for memory faults, so that std does
-/// not set up its guard-page handler and alternate stacks.
-#[unsafe(no_mangle)]
-pub extern "C" fn __lr_libc_sigaction(
-    signal: i32,
-    _new: *const libc::sigaction,
-    old: *mut libc::sigaction,
-) -> i32 {
-    if !old.is_null() {
-        // SAFETY: the program passes null or a place for the old action; all-zero bytes are a valid one.
-        unsafe {
-            *old = std::mem::zeroed();
-            if matches!(signal, libc::SIGSEGV | libc::SIGBUS) {
-                (*old).sa_sigaction = libc::SIG_IGN;
-            }
-        }
-    }
-    0
-}
-
-/// sigaltstack: there is none.
-#[unsafe(no_mangle)]
-pub extern "C" fn __lr_libc_sigaltstack(
-    _new: *const libc::stack_t,
-    old: *mut libc::stack_t,
-) -> i32 {
-    if !old.is_null() {
-        // SAFETY: the program passes null or a place for the old stack; all-zero bytes are a valid one.
-        unsafe {
-            *old = std::mem::zeroed();
-            (*old).ss_flags = libc::SS_DISABLE;
-        }
-    }
-    0
-}
-
-/// pthread_sigmask: the mask is empty, and stays so.
-#[unsafe(no_mangle)]
-pub extern "C" fn __lr_libc_pthread_sigmask(
-    _how: i32,
-    _new: *const libc::sigset_t,
-    old: *mut libc::sigset_t,
-) -> i32 {
-    if !old.is_null() {
-        // SAFETY: the program passes null or a place for the old mask.
-        unsafe { *old = std::mem::zeroed() };
-    }
-    0
 }
 
 /// pause: waits for a signal for ever. std lets threads wait so that end the process while another thread is doing that.
@@ -174,15 +110,15 @@ pub unsafe extern "C" fn __lr_libc_syscall(
     let _ = e;
     match number {
         libc::SYS_futex => crate::futex::futex(a, b as i32, c as u32, d, f as u32),
-        libc::SYS_gettid | libc::SYS_getpid => i64::from(crate::models::process_id()),
         libc::SYS_getrandom => {
             crate::randomness::__lr_libc_getrandom(a as *mut u8, b, c as u32) as i64
         }
         libc::SYS_sched_yield => i64::from(pthread::__lr_libc_sched_yield()),
         // SAFETY: a system call that only looks, or fails cleanly, with the program's own arguments.
-        libc::SYS_statx | libc::SYS_membarrier | libc::SYS_getcpu => unsafe {
+        libc::SYS_statx | libc::SYS_membarrier => unsafe {
             libc::syscall(number, a, b, c, d, e, f)
         },
-        _ => crate::host::unsupported(&format!("system call {number}")),
+        _ => crate::models::system_call(number, a, b, c)
+            .unwrap_or_else(|| crate::host::unsupported(&format!("system call {number}"))),
     }
 }

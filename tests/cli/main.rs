@@ -22,6 +22,7 @@ mod preemptions;
 mod replay;
 mod scaled;
 mod selection;
+mod signals;
 mod storage;
 mod surroundings;
 mod targets;

@@ -57,10 +57,14 @@ impl Instrumenter<'_> {
         };
         let number = self.externals.number(&name);
         self.announce(function, at, hook, number);
+        if treatment(&name) == Treatment::Native {
+            self.tell_result(function, at);
+        }
     }
 
     fn intrinsic(&mut self, function: Function, at: Instruction, name: &str) {
-        if UNDESCRIBED.iter().any(|prefix| name.starts_with(prefix)) {
+        if self.asks_by_intrinsic(function, at, name) {
+        } else if UNDESCRIBED.iter().any(|prefix| name.starts_with(prefix)) {
             self.unsupported_instruction(function, at);
         } else if name == "llvm.x86.sse2.pause" {
             let site = self.sites.of(self.context, function, at);
@@ -75,6 +79,9 @@ impl Instrumenter<'_> {
     /// Inline assembly is native code, unless it is empty (a barrier for the optimiser), only asks the processor, or is a fence.
     fn assembly(&mut self, function: Function, at: Instruction, callee: Value) {
         let text = callee.inline_asm_text();
+        if self.asks(function, at, &text, &callee.inline_asm_constraints()) {
+            return;
+        }
         let is_fence = match fence(&text) {
             None => false,
             Some(Fence::Pure) => true,
@@ -95,7 +102,13 @@ impl Instrumenter<'_> {
     }
 
     /// Calls a hook with the number of an external function before an instruction.
-    fn announce(&mut self, function: Function, at: Instruction, hook: Function, number: u32) {
+    pub(super) fn announce(
+        &mut self,
+        function: Function,
+        at: Instruction,
+        hook: Function,
+        number: u32,
+    ) {
         let site = self.sites.of(self.context, function, at);
         let location = self.location(function, at);
         let narrow = self.context.integer(32);

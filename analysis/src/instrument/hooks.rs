@@ -25,6 +25,11 @@ pub struct Hooks {
     pub(super) await_value: Function,
     pub(super) spin_hint: Function,
     pub(super) native_call: Function,
+    pub(super) native_result: Function,
+    pub(super) time_stamp: Function,
+    pub(super) processor: Function,
+    pub(super) random_number: Function,
+    pub(super) cpuid: Function,
     pub(super) unsupported_call: Function,
     pub(super) unsupported_instruction: Function,
 }
@@ -62,6 +67,11 @@ impl Hooks {
             await_value: declare("__lr_await", void, &[w, w, n]),
             spin_hint: declare("__lr_spin_hint", void, &[n]),
             native_call: declare(NATIVE_CALL, void, &[n, n]),
+            native_result: declare("__lr_native_result", void, &[w]),
+            time_stamp: declare("__lr_time_stamp", w, &[]),
+            processor: declare("__lr_processor", w, &[]),
+            random_number: declare("__lr_random_number", w, &[]),
+            cpuid: declare("__lr_cpuid", n, &[n, n, n]),
             unsupported_call: declare(UNSUPPORTED_CALL, void, &[n, n]),
             unsupported_instruction: declare("__lr_unsupported_instruction", void, &[n]),
         }

@@ -113,6 +113,17 @@ impl Value {
         }
     }
 
+    /// Constraints of an inline assembly callee.
+    #[must_use]
+    pub fn inline_asm_constraints(self) -> String {
+        let mut length = 0;
+        // SAFETY: only called for inline assembly.
+        unsafe {
+            let data = LLVMGetInlineAsmConstraintString(self.0, &mut length);
+            copy_text(data, length)
+        }
+    }
+
     /// Operands of an instruction or constant expression.
     #[must_use]
     pub fn operands(self) -> Vec<Value> {

@@ -153,6 +153,7 @@ struct Finished<'a> {
     v: u32,
     verified: usize,
     passed: usize,
+    interrupted: usize,
     failed: usize,
     /// Those that an error of ours ended included.
     unsupported: usize,
@@ -175,6 +176,7 @@ pub fn finished(tally: &Tally) -> String {
         v: VERSION,
         verified: tally.verified,
         passed: tally.passed,
+        interrupted: tally.interrupted,
         failed: tally.failed,
         unsupported: tally.unsupported,
         errors: tally.ended_by_errors,

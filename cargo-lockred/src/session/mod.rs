@@ -3,6 +3,7 @@
 mod death;
 mod directory;
 mod leftovers;
+pub mod printable;
 mod process;
 mod status;
 mod watchdog;

@@ -86,6 +86,8 @@ pub enum Verdict {
     Verified,
     /// No bug; bounded, or with assumptions.
     Passed,
+    /// No bug so far; the user interrupted it.
+    Interrupted,
     /// At least one reproduced bug.
     Failed,
     /// The test does what cannot be modelled, or an error of ours ended it.

@@ -112,9 +112,13 @@ mod scaled;
 #[cfg(test)]
 mod shared;
 #[cfg(test)]
+mod signals;
+#[cfg(test)]
 mod spin_locks;
 #[cfg(test)]
 mod spinning;
+#[cfg(test)]
+mod surroundings;
 #[cfg(test)]
 mod threads;
 #[cfg(test)]
