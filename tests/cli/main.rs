@@ -26,6 +26,7 @@ mod signals;
 mod storage;
 mod surroundings;
 mod targets;
+mod telling;
 mod uncontrolled;
 mod usage;
 mod verdicts;

@@ -62,6 +62,20 @@ pub fn closes(fd: i32) -> bool {
     !(host::below_root() && (fd <= 2 || all.at_root.iter().any(|&(open, _)| open == fd)))
 }
 
+/// Whether a descriptor gives random bytes: /dev/random and /dev/urandom (devices 1:8 and 1:9).
+pub fn is_random(fd: i32) -> bool {
+    // SAFETY: all-zero bytes are a valid `stat`, which the call fills.
+    let status = unsafe {
+        let mut status: libc::stat = std::mem::zeroed();
+        if libc::fstat(fd, &raw mut status) != 0 {
+            return false;
+        }
+        status
+    };
+    let random = [libc::makedev(1, 8), libc::makedev(1, 9)];
+    status.st_mode & libc::S_IFMT == libc::S_IFCHR && random.contains(&status.st_rdev)
+}
+
 /// A read or write of this descriptor must not block: below the root that would stop all threads.
 pub fn must_not_block(fd: i32, call: &str) {
     if !host::below_root() {

@@ -59,7 +59,7 @@ fn by_the_processor_that_a_system_call_tells() {
     });
 }
 
-//@ verified
+//@ clean
 #[test]
 fn by_the_processor_that_rdtscp_tells() {
     by_number(|| {
@@ -138,7 +138,7 @@ fn a_thread_is_on_a_processor_that_it_may_use() {
     }
 }
 
-//@ verified
+//@ clean
 #[test]
 fn what_the_process_has_used() {
     by_number(|| unsafe {
@@ -160,4 +160,23 @@ fn our_variables_are_not_the_program_s() {
         !cfg!(lockred)
             || std::env::vars_os().all(|(name, _)| !name.to_string_lossy().starts_with("LOCKRED_"))
     );
+}
+
+/// What the system gives is one stream, by whatever way it is asked for.
+//@ passed randomness-fixed
+#[test]
+fn random_bytes_are_the_same_in_every_execution() {
+    by_number(|| {
+        use std::io::Read;
+        let mut byte = [0];
+        std::fs::File::open("/dev/urandom").unwrap().read_exact(&mut byte).unwrap();
+        byte[0].into()
+    });
+}
+
+//@ passed system-files
+#[test]
+fn the_system_s_files_may_change() {
+    let thread = spawn(|| std::fs::read_to_string("/proc/self/status").unwrap().len());
+    assert!(thread.join().unwrap() > 0);
 }
