@@ -65,10 +65,15 @@ pub extern "C" fn __lr_libc___cxa_atexit(
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_abort() -> ! {
     crate::models::aborts();
+    died_of_abort(crate::unwind::recorded_stack())
+}
+
+/// The running thread has aborted, with this stack.
+pub fn died_of_abort(stack: Vec<u64>) -> ! {
     let state = state();
     let thread = state.thread_number();
     let mut place = place(Role::Died, thread, SiteId(0));
-    place.stack = crate::unwind::recorded_stack();
+    place.stack = stack;
     place.step = Some(crate::record::steps());
     let words = std::mem::take(&mut state.thread().last_words);
     let (message, what) = match crate::unwind::parse_panic(&words) {

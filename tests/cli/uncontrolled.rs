@@ -25,6 +25,6 @@ fn a_native_library_is_an_assumption() {
     let message = &assumption.unwrap_or_else(|| panic!("no {code}\n{output}")).message;
     assert!(message.contains("real_nanoseconds"), "{message}");
     // What is said at the end is no more than the verdict.
-    let output = output.says(&["1 test passed to the end, as far as what is assumed holds"]);
+    let output = output.says(&["1 test passed a complete search, under assumptions"]);
     assert!(!output.stderr.contains("every interleaving"), "{output}");
 }

@@ -151,12 +151,15 @@ struct Unwinds;
 
 impl Drop for Unwinds {
     fn drop(&mut self) {
+        aborts();
         let state = state();
+        let mut stack = Vec::new();
         if let Some(panic) = state.execution.panics.last() {
             let words = format!(" panicked at {}:\n{}", panic.location, panic.message);
+            stack.clone_from(&panic.stack);
             state.thread().last_words = words;
         }
-        crate::process::__lr_libc_abort();
+        crate::process::died_of_abort(stack);
     }
 }
 
