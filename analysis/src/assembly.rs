@@ -1,8 +1,5 @@
 //! What inline assembly is known to do.
 
-/// Instructions that only read processor registers and identification.
-const ASKING: &[&str] = &["cpuid", "xgetbv", "rdtsc", "rdtscp", "rdrand", "rdseed", "pause"];
-
 /// Instructions behind `lock` that are used as fences.
 const UPDATES: &[&str] = &["or", "add", "not", "xor", "and", "sub"];
 
@@ -11,11 +8,7 @@ const KEEPING: &[&str] = &["or", "add", "xor", "sub"];
 
 /// Whether assembly touches no memory and keeps nothing: it is empty (a barrier for the optimiser), or only asks the processor.
 pub fn is_harmless(text: &str) -> bool {
-    if enters_kernel(text).is_some() {
-        return false;
-    }
-    text.trim().is_empty()
-        || text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| ASKING.contains(&word))
+    enters_kernel(text).is_none() && crate::processor::only_asks(text)
 }
 
 /// The instruction by which assembly calls the kernel, if it has one. Both syntaxes are read; words in comments and labels may look like one.

@@ -10,6 +10,7 @@ mod locksets;
 mod oracle;
 pub mod plan;
 mod points_to;
+mod processor;
 pub mod promotion;
 mod protection;
 pub mod recognise;

@@ -5,6 +5,7 @@ use crate::checkpoint;
 use crate::failure::Failure;
 use crate::machine::Native;
 use crate::names::Use;
+use crate::native::Call;
 use crate::nesting::Nesting;
 use crate::observed::Observed;
 use crate::state::{State, state};
@@ -429,7 +430,7 @@ fn reason(state: &mut State, outcome: &Outcome, watch: &Watch) -> Reason {
                 stack: Vec::new(),
             }))
         }
-        Stop::Nondeterminism { step } => Reason::Unsupported(nondeterminism(step)),
+        Stop::Nondeterminism { step } => Reason::Unsupported(nondeterminism(step, None)),
     }
 }
 
@@ -439,16 +440,16 @@ fn at(stack: Vec<u64>) -> Unsupported {
 }
 
 /// A step that was made again was another one.
-pub fn nondeterminism(step: usize) -> Unsupported {
+pub fn nondeterminism(step: usize, differing: Option<(Option<Call>, Option<Call>)>) -> Unsupported {
+    let (why, suspected) = crate::native::suspect(differing);
     let state = state();
     let thread = state.step.thread;
     Unsupported {
         message: format!(
-            "the program does not behave alike under the same schedule (first seen at step {step}, in thread {thread}): \
-             it depends on something outside, such as real time or a native library"
+            "the program does not behave alike under the same schedule (first seen at step {step}, in thread {thread}): {why}"
         ),
-        site: state.step.site,
-        stack: crate::state::stack_of(thread),
+        site: suspected.unwrap_or(state.step.site),
+        stack: if suspected.is_some() { Vec::new() } else { crate::state::stack_of(thread) },
     }
 }
 

@@ -47,6 +47,7 @@ extern "C" fn set_up() {
         }
         None => State::new(Mode::Free, None, None),
     };
+    crate::models::hide_our_variables();
     state::install(state);
     crate::start::main_thread(bottom);
 }

@@ -4,6 +4,7 @@ use crate::atomicity::Blocks;
 use crate::channel::Channel;
 use crate::claims::Claims;
 use crate::looks::Looks;
+use crate::models::{Processors, Signals};
 use crate::nesting::Event;
 use crate::thread::Thread;
 use lockred_trace::sites::SiteId;
@@ -88,6 +89,10 @@ pub struct Execution {
     pub claims: Option<Claims>,
     /// Blocks that are meant to be atomic, where some are under way.
     pub blocks: Blocks,
+    /// What happens at signals, and which are pending.
+    pub signals: Signals,
+    /// The processors that threads may use.
+    pub processors: Processors,
     /// The first exit.
     pub exit: Option<Exit>,
     /// Panics in order.
@@ -126,6 +131,8 @@ impl Clone for Execution {
             channels,
             claims,
             blocks,
+            signals,
+            processors,
             outside,
         } = other;
         self.threads.clone_from(threads);
@@ -145,5 +152,7 @@ impl Clone for Execution {
         self.channels.clone_from(channels);
         self.claims.clone_from(claims);
         self.blocks.clone_from(blocks);
+        self.signals.clone_from(signals);
+        self.processors.clone_from(processors);
     }
 }

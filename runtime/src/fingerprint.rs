@@ -116,6 +116,8 @@ fn hash_execution(execution: &Execution, hasher: &mut impl Hasher) {
         claims: _,
         // They are not judged in a search over states.
         blocks: _,
+        signals,
+        processors,
         outside: _,
     } = execution;
     for thread in threads {
@@ -134,6 +136,7 @@ fn hash_execution(execution: &Execution, hasher: &mut impl Hasher) {
         address.hash(hasher);
         channel.hash(hasher);
     }
+    (signals, processors).hash(hasher);
     let exit = exit.map(|exit| (exit.status, exit.thread, exit.returned));
     (live, clock, looks, exit, panics.len(), steps_after_exit, cut).hash(hasher);
 }

@@ -114,7 +114,7 @@ pub fn writable(path: &str) -> bool {
 }
 
 /// Name of an external function by the index that the shim gave it.
-fn external(index: u32) -> String {
+pub fn external(index: u32) -> String {
     let sidecar = crate::session::sidecar();
     sidecar
         .and_then(|sidecar| sidecar.externals.get(index as usize).cloned())
@@ -124,7 +124,11 @@ fn external(index: u32) -> String {
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_native_call(index: u32, site: u32) {
-    if below_root() && !crate::session::told(index) {
+    if !below_root() {
+        return;
+    }
+    crate::native::called(index, SiteId(site));
+    if !crate::session::told(index) {
         assume_at(AssumptionKind::NativeCode, &format!("calls {}", external(index)), SiteId(site));
     }
 }

@@ -135,32 +135,60 @@ fn warn_stuck() {
     }
 }
 
-/// Threads that panicked, and nobody joined them, nor told of it in their place.
+/// Threads that panicked, and nobody joined them, nor told of it in their place: one warning for those of a place.
 fn warn_panicked() {
     let panics = &state().execution.panics;
+    let mut places: Vec<(&str, u32, usize)> = Vec::new();
     for panic in panics {
         let thread = &state().execution.threads[panic.thread as usize];
         let tells = |other: &Panic| {
             thread.parent == Some(other.thread) && other.message.starts_with(SCOPE_TELLS)
         };
         if panic.thread != 0 && thread.has_ended() && !thread.joined && !panics.iter().any(tells) {
-            let message = format!(
-                "thread {} panicked at {}, and nobody joined it",
-                panic.thread, panic.location
-            );
-            warn(WarningKind::ThreadPanicked, message, SiteId(0), panic.thread);
+            match places.iter_mut().find(|(location, ..)| *location == panic.location) {
+                Some((.., number)) => *number += 1,
+                None => places.push((&panic.location, panic.thread, 1)),
+            }
+        }
+    }
+    for (location, thread, number) in places {
+        let at = format!("panicked at {location}, and nobody joined");
+        let message = match number {
+            1 => format!("thread {thread} {at} it"),
+            _ => format!("thread {thread} and {} more {at} them", number - 1),
+        };
+        let known =
+            |told: &Warning| told.kind == WarningKind::ThreadPanicked && told.message.contains(&at);
+        match state().warnings.iter_mut().find(|told| known(told)) {
+            // Where most of them did in one execution.
+            Some(told) if panicked(&told.message) < number => told.message = message,
+            Some(_) => {}
+            None => warn(WarningKind::ThreadPanicked, message, SiteId(0), thread),
         }
     }
 }
 
+/// How many threads panicked by the words of a warning.
+fn panicked(message: &str) -> usize {
+    let who = message.split(" panicked at ").next().unwrap_or_default();
+    let more = who.split_once(" and ").and_then(|(_, rest)| rest.strip_suffix(" more"));
+    1 + more.and_then(|number| number.parse::<usize>().ok()).unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::panic;
+    use super::{panic, panicked as number};
     use crate::execution::Panic;
 
     fn panicked(thread: u32, message: &str) -> Panic {
         let (location, stack) = (format!("src/lib.rs:{thread}:1"), Vec::new());
         Panic { thread, location, message: message.to_owned(), stack, step: 0 }
+    }
+
+    #[test]
+    fn a_warning_says_how_many_threads_panicked() {
+        assert_eq!(number("thread 1 panicked at a and 7 more:1:1, and nobody joined it"), 1);
+        assert_eq!(number("thread 3 and 99 more panicked at a:1:1, and nobody joined them"), 100);
     }
 
     #[test]

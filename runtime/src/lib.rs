@@ -56,6 +56,7 @@ mod misuse;
 mod models;
 mod moments;
 mod names;
+mod native;
 mod nested;
 mod nesting;
 mod objects;

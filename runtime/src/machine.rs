@@ -152,6 +152,7 @@ pub fn execute(
         state.step.gate = gate;
         state.step.begin(thread.0, state.execution.threads[thread.index()].site);
         state.step.signature = u64::from(thread.0);
+        state.native.begin_step();
         std::mem::swap(&mut state.step.footprint, &mut step.footprint);
         std::mem::swap(&mut state.step.failures, &mut step.failures);
     }

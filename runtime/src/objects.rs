@@ -96,7 +96,8 @@ pub fn executed(
     old: u64,
     new: u64,
 ) {
-    if state().recorder.is_none() {
+    let word_of_signals = state().execution.signals.word;
+    if state().recorder.is_none() || operation.address == word_of_signals {
         return;
     }
     let wrote = match operation.kind {

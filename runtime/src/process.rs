@@ -75,10 +75,16 @@ pub extern "C" fn __lr_libc_abort() -> ! {
     if crate::kernel::is_child() {
         std::process::abort();
     }
+    crate::models::aborts();
+    died_of_abort(crate::unwind::recorded_stack())
+}
+
+/// The running thread has aborted, with this stack.
+pub fn died_of_abort(stack: Vec<u64>) -> ! {
     let state = state();
     let thread = state.thread_number();
     let mut place = place(Role::Died, thread, SiteId(0));
-    place.stack = crate::unwind::recorded_stack();
+    place.stack = stack;
     place.step = Some(crate::record::steps());
     let words = std::mem::take(&mut state.thread().last_words);
     let (message, what) = match crate::unwind::parse_panic(&words) {
@@ -91,75 +97,6 @@ pub extern "C" fn __lr_libc_abort() -> ! {
     crate::state::state().step.failures.push(failure);
     crate::debugger::bug();
     end_execution(Flow::Over)
-}
-
-/// raise: the default action of a fatal signal.
-#[unsafe(no_mangle)]
-pub extern "C" fn __lr_libc_raise(signal: i32) -> i32 {
-    if crate::kernel::is_child() {
-        // SAFETY: a process may send itself signals; nobody handles them in the child that the program forked.
-        return unsafe { libc::raise(signal) };
-    }
-    if signal == libc::SIGABRT {
-        __lr_libc_abort();
-    }
-    crate::signals::died(signal)
-}
-
-/// signal: handlers are not run; the old one is reported as the default.
-#[unsafe(no_mangle)]
-pub extern "C" fn __lr_libc_signal(_signal: i32, _handler: usize) -> usize {
-    libc::SIG_DFL
-}
-
-/// sigaction: handlers are not run. A handler that is not the default is reported as the old one for memory faults, so that std does
-/// not set up its guard-page handler and alternate stacks.
-#[unsafe(no_mangle)]
-pub extern "C" fn __lr_libc_sigaction(
-    signal: i32,
-    _new: *const libc::sigaction,
-    old: *mut libc::sigaction,
-) -> i32 {
-    if !old.is_null() {
-        // SAFETY: the program passes null or a place for the old action; all-zero bytes are a valid one.
-        unsafe {
-            *old = std::mem::zeroed();
-            if matches!(signal, libc::SIGSEGV | libc::SIGBUS) {
-                (*old).sa_sigaction = libc::SIG_IGN;
-            }
-        }
-    }
-    0
-}
-
-/// sigaltstack: there is none.
-#[unsafe(no_mangle)]
-pub extern "C" fn __lr_libc_sigaltstack(
-    _new: *const libc::stack_t,
-    old: *mut libc::stack_t,
-) -> i32 {
-    if !old.is_null() {
-        // SAFETY: the program passes null or a place for the old stack; all-zero bytes are a valid one.
-        unsafe {
-            *old = std::mem::zeroed();
-            (*old).ss_flags = libc::SS_DISABLE;
-        }
-    }
-    0
-}
-
-/// pthread_sigmask: the mask is empty, and stays so.
-#[unsafe(no_mangle)]
-pub extern "C" fn __lr_libc_pthread_sigmask(
-    _how: i32,
-    _new: *const libc::sigset_t,
-    old: *mut libc::sigset_t,
-) -> i32 {
-    if !old.is_null() {
-        // SAFETY: the program passes null or a place for the old mask.
-        unsafe { *old = std::mem::zeroed() };
-    }
-    0
 }
 
 /// pause: waits for a signal for ever. std lets threads wait so that end the process while another thread is doing that.

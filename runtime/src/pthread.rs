@@ -85,6 +85,8 @@ pub extern "C" fn __lr_libc_pthread_create(
         state.created[region.0 as usize] = stack;
     }
     state.execution.threads.push(thread);
+    state.execution.signals.created(parent, child);
+    state.execution.processors.created(parent, child);
     state.execution.live += 1;
     state.step.footprint.enables.push(ThreadId(child));
     // The numbering of threads shows who came first.

@@ -233,6 +233,7 @@ pub fn put_back(execution: &Execution) {
         unsafe { crate::scrub::below(thread.stack_pointer) };
     }
     state.step.failures.clear();
+    state.native.begin();
     crate::channels::restored(state);
 }
 

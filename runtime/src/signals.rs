@@ -4,6 +4,7 @@
 //! interrupted context to go on in the explorer.
 
 use crate::failure::{Failure, place};
+use crate::models::signal_name as name;
 use crate::session::StatusPage;
 use crate::state::{end_execution, installed, state};
 use crate::unwind;
@@ -166,21 +167,6 @@ pub fn go_on_in_explorer(context: *mut libc::ucontext_t) {
     }
 }
 
-fn name(signal: i32) -> &'static str {
-    match signal {
-        libc::SIGSEGV => "SIGSEGV",
-        libc::SIGBUS => "SIGBUS",
-        libc::SIGILL => "SIGILL",
-        libc::SIGFPE => "SIGFPE",
-        libc::SIGABRT => "SIGABRT",
-        libc::SIGTRAP => "SIGTRAP",
-        libc::SIGTERM => "SIGTERM",
-        libc::SIGKILL => "SIGKILL",
-        libc::SIGINT => "SIGINT",
-        _ => "a signal",
-    }
-}
-
 /// What a page fault with this error code (Intel SDM volume 3, section 4.7) is about.
 const fn does(error: i64) -> &'static str {
     const WRITE: i64 = 1 << 1;
@@ -200,6 +186,13 @@ pub fn record_death(
     stack: Vec<u64>,
 ) {
     let state = state();
+    if fault.is_some() && state.execution.signals.has_handler(signal) {
+        let message = format!("the handler of {}, which a fault would run", name(signal));
+        let stack = if stack.is_empty() { crate::unwind::stack() } else { stack };
+        state.unsupported = Some(Unsupported { message, site: SiteId(0), stack });
+        state.step.flow = Flow::Unsupported;
+        return;
+    }
     let overflow = fault.is_some_and(|(address, _)| state.mapped.is_guard(address));
     let message = match fault {
         _ if overflow => format!("thread {number} overflows its stack"),
@@ -211,8 +204,8 @@ pub fn record_death(
     let mut place = place(Role::Died, number, SiteId(0));
     place.stack = stack;
     place.step = Some(crate::record::steps());
-    let what = if overflow { "stack overflow" } else { name(signal) };
-    state.step.failures.push(Failure::new(BugKind::Signal, message, what).at(place));
+    let what = if overflow { "stack overflow".to_owned() } else { name(signal) };
+    state.step.failures.push(Failure::new(BugKind::Signal, message, &what).at(place));
     state.step.flow = Flow::Over;
 }
 

@@ -22,6 +22,7 @@ pub fn main_thread(bottom: extern "C" fn(usize) -> !) {
     thread_locals::switch_to(main.tls);
     // SAFETY: the region's end is the top of main's unused stack, and page aligned.
     main.stack_pointer = unsafe { context::prepare(Region::MAIN.end(), bottom, 0) };
+    state.execution.signals.word = thread_locals::create_errno(Region::MAIN) as usize;
     state.execution.threads.push(main);
     state.execution.live = 1;
 }

@@ -201,6 +201,8 @@ pub struct State {
     pub harness: Harness,
     /// Some execution had conflicting atomic accesses, unordered and not both `SeqCst`.
     pub weak_pair: bool,
+    /// Calls of native code.
+    pub native: crate::native::Calls,
     /// What was found of accesses and who shares what they touch, in builds that look at that.
     pub proved: crate::proved::Sites,
 }
@@ -286,6 +288,7 @@ impl State {
             exit_ends: false,
             harness: Harness::default(),
             weak_pair: false,
+            native: crate::native::Calls::default(),
             proved: crate::proved::Sites::default(),
         }
     }

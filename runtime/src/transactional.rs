@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::fingerprint::Whole;
 use crate::gate;
 use crate::machine::{Native, execute, status};
+use crate::native::{self, Call};
 use crate::operation::Pending;
 use crate::snapshot::Snapshot;
 use crate::state::state;
@@ -33,6 +34,8 @@ struct Made {
     signature: u64,
     /// Where its values end.
     values: usize,
+    /// The calls of native code in it.
+    native: Box<[Call]>,
 }
 
 /// The steps since the root.
@@ -150,6 +153,7 @@ impl Native {
         };
         let mut half = half_way(number, length).filter(|_| copied);
         let mut step = std::mem::take(&mut log.step);
+        let mut differing = None;
         while number < length {
             if half == Some(number) {
                 log.check_in(number);
@@ -162,8 +166,11 @@ impl Native {
             if runs {
                 self.step(made.thread, &mut Again { values }, &mut step);
             }
+            if runs && differing.is_none() {
+                differing = native::difference(&made.native, state().native.of_step());
+            }
             if !runs || step.signature != made.signature || step.flow != Flow::On {
-                state().unsupported = Some(crate::answer::nondeterminism(number));
+                state().unsupported = Some(crate::answer::nondeterminism(number, differing));
                 log.differs = true;
                 break;
             }
@@ -243,7 +250,9 @@ impl Native {
         let mut keeping = Keeping { gate: lent, values: &mut self.log.values };
         execute(thread, &mut keeping, Some(lent.cast()), &mut step);
         failures.append(&mut step.failures);
-        let made = Made { thread, signature: step.signature, values: self.log.values.len() };
+        let native = state().native.of_step().into();
+        let values = self.log.values.len();
+        let made = Made { thread, signature: step.signature, values, native };
         self.log.steps.push(made);
         if state().execution.threads[number].has_ended() {
             gate::ended(state(), thread, gate);

@@ -1,7 +1,7 @@
 //! Ctrl-C: what was finished is printed, and the exit status says that it is not everything.
 
 use crate::fixtures::shared;
-use lockred_tests::outcome::{self, Line};
+use lockred_tests::outcome::{self, Line, TestFinished};
 use lockred_tests::tool::lockred;
 use lockred_trace::codes::Verdict;
 use std::io::{BufRead, BufReader, Read};
@@ -37,6 +37,8 @@ fn partial_results_are_printed() {
         (tests[0].name.as_str(), tests[0].verdict),
         ("tests::a_short_one", Verdict::Verified)
     );
+    let interrupted = |test: &&&TestFinished| test.verdict == Verdict::Interrupted;
+    assert_eq!(tests[1..].iter().filter(interrupted).count(), tests.len() - 1, "{text}");
     assert!(tests.iter().skip(1).all(|test| !test.complete), "{text}");
     assert!(matches!(lines.last(), Some(Line::Finished(_))), "the summary is missing\n{text}");
     assert!(people.contains("interrupted"), "{people}");

@@ -25,6 +25,7 @@ fn the_last_line_counts_the_others() {
     assert_eq!(finished.v, 1);
     assert_eq!(finished.verified, count(Verdict::Verified));
     assert_eq!(finished.passed, count(Verdict::Passed));
+    assert_eq!(finished.interrupted, count(Verdict::Interrupted));
     assert_eq!(finished.failed, count(Verdict::Failed));
     assert_eq!(finished.unsupported, count(Verdict::Unsupported));
     assert!(output.stderr.contains("verified"), "people read nothing\n{output}");

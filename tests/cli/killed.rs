@@ -204,6 +204,31 @@ fn an_exploration_that_is_killed_from_outside_goes_on_in_another_process() {
 }
 
 #[test]
+fn what_was_kept_and_is_damaged_is_told() {
+    let name = "tests::a_counts";
+    let whole = finish(&mut check(&shared("killed"), &[name])).expect(0);
+    let fixture = own("killed", "killed-damaged");
+    let temporary = fixture.join("temporary");
+    let _ = fs::remove_dir_all(&temporary);
+    fs::create_dir_all(&temporary).unwrap();
+    let mut command = check(&fixture, &[name]);
+    command.env("TMPDIR", &temporary).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut killed = command.spawn().unwrap();
+    assert!(kill_behind(&mut killed, &temporary, 10_000, Victim::Both));
+    let _ = killed.wait().unwrap();
+    let kept = fixture.join("target/lockred/unfinished");
+    let is_checkpoint = |file: &&String| file.ends_with(".checkpoint");
+    let file = kept.join(unfinished(&fixture).iter().find(is_checkpoint).unwrap());
+    let mut bytes = fs::read(&file).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(file, bytes).unwrap();
+    let resumed = finish(&mut check(&fixture, &["--resume", name])).expect(0);
+    let resumed = resumed.says(&["what was kept of tests::a_counts is damaged: it begins again"]);
+    assert_eq!(outcome(&resumed), outcome(&whole));
+}
+
+#[test]
 fn sessions_of_the_killed_are_removed_and_those_of_the_living_are_not() {
     let fixture = own("killed", "killed-sessions");
     let temporary = fixture.join("temporary");

@@ -154,6 +154,8 @@ pub struct Finished {
     pub verified: usize,
     /// `passed` tests.
     pub passed: usize,
+    /// `interrupted` tests.
+    pub interrupted: usize,
     /// `failed` tests.
     pub failed: usize,
     /// `unsupported` tests.

@@ -62,10 +62,14 @@ impl Instrumenter<'_> {
         };
         let number = self.externals.number(&name);
         self.announce(function, at, hook, number);
+        if treatment(&name) == Treatment::Native {
+            self.tell_result(function, at);
+        }
     }
 
     fn intrinsic(&mut self, function: Function, at: Instruction, name: &str) {
-        if UNDESCRIBED.iter().any(|prefix| name.starts_with(prefix)) {
+        if self.asks_by_intrinsic(function, at, name) {
+        } else if UNDESCRIBED.iter().any(|prefix| name.starts_with(prefix)) {
             self.unsupported_instruction(function, at);
         } else if name == "llvm.x86.sse2.pause" {
             let site = self.sites.of(self.context, function, at);
@@ -82,6 +86,9 @@ impl Instrumenter<'_> {
         let text = callee.inline_asm_text();
         if let Some(instruction) = enters_kernel(&text) {
             return self.system_call(function, at, callee, instruction);
+        }
+        if self.asks(function, at, &text, &callee.inline_asm_constraints()) {
+            return;
         }
         let is_fence = match fence(&text) {
             None => false,

@@ -17,6 +17,7 @@ mod lock_order;
 mod locks;
 mod notes;
 mod plain;
+mod processor;
 mod protection;
 mod region;
 mod scaled;

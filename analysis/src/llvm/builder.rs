@@ -111,6 +111,19 @@ impl Builder {
         })
     }
 
+    /// A field of a structure value.
+    pub fn field(&self, structure: Value, index: u32) -> Value {
+        // SAFETY: valid handles; the index fits.
+        Value(unsafe { LLVMBuildExtractValue(self.0, structure.0, index, NO_NAME) })
+    }
+
+    /// The upper half of a 64-bit number.
+    pub fn upper_half(&self, context: Context, number: Value) -> Value {
+        let half = context.integer(64).constant(32);
+        // SAFETY: valid handles of one integer type.
+        Value(unsafe { LLVMBuildLShr(self.0, number.0, half.0, NO_NAME) })
+    }
+
     /// Puts a field into a structure value.
     pub fn insert_field(&self, structure: Value, field: Value, index: u32) -> Value {
         // SAFETY: valid handles; the index fits.

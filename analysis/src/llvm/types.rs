@@ -55,6 +55,19 @@ impl Type {
         self.kind() == TypeKind::Pointer
     }
 
+    /// Of a structure: the types of its fields.
+    #[must_use]
+    pub fn field_types(self) -> Option<Vec<Type>> {
+        // SAFETY: the handle is valid (directory contract); fields are asked of structures only, and the indices are in range.
+        unsafe {
+            if LLVMGetTypeKind(self.0) != LLVMTypeKind::LLVMStructTypeKind {
+                return None;
+            }
+            let count = LLVMCountStructElementTypes(self.0);
+            Some((0..count).map(|i| Type(LLVMStructGetTypeAtIndex(self.0, i))).collect())
+        }
+    }
+
     /// A function type with this return type.
     #[must_use]
     pub fn function(self, parameters: &[Type], variadic: bool) -> Type {

@@ -10,6 +10,10 @@ use crate::facts::{Effect, Facts, FunctionId};
 use crate::points_to::PointsTo;
 use std::rc::Rc;
 
+/// Functions that may call a handler of a signal.
+const RUN_HANDLERS: &[&str] =
+    &["raise", "kill", "pthread_kill", "tgkill", "sigprocmask", "pthread_sigmask"];
+
 /// See the module.
 #[derive(Debug)]
 pub struct Callees<'f> {
@@ -92,6 +96,7 @@ impl<'f> Callees<'f> {
         let (calls_back, throws) = match Effect::of(&it.name) {
             Effect::Anything | Effect::Visits | Effect::DropsException => (true, true),
             Effect::Throws => (false, true),
+            _ if RUN_HANDLERS.contains(&it.name.as_str()) => (true, false),
             _ => (false, false),
         };
         let released = if calls_back { Released::Anything } else { Released::default() };

@@ -4,6 +4,7 @@ mod conservative;
 mod lock_order;
 mod locksets;
 mod plan;
+mod processor;
 mod protection;
 mod scaled;
 mod sharing;

@@ -125,6 +125,11 @@ void __lr_channel_enter(uint32_t act, void *channel, uint32_t n, uint32_t s) { (
 void __lr_channel_leave(void *result, uint64_t size, uint32_t s) { (void)result; (void)size; (void)s; }
 void __lr_spin_hint(uint32_t s) { (void)s; spins++; leave(); sched_yield(); enter(); }
 void __lr_native_call(uint32_t e, uint32_t s) { (void)e; (void)s; natives++; }
+void __lr_native_result(uint64_t result) { (void)result; }
+uint64_t __lr_time_stamp(void) { return 0; }
+uint64_t __lr_processor(void) { return 0; }
+uint64_t __lr_random_number(void) { return 0; }
+uint32_t __lr_cpuid(uint32_t leaf, uint32_t which, uint32_t value) { (void)leaf; (void)which; return value; }
 void __lr_unsupported_call(uint32_t e, uint32_t s) {
     dprintf(2, "stub: unsupported call of external %u at site %u\n", e, s); _exit(99);
 }

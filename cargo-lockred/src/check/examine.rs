@@ -62,7 +62,7 @@ impl Examiner<'_> {
             }
             Explored::Interrupted { counts } if counts == Counts::default() => Ok(None),
             Explored::Interrupted { counts } => {
-                let mut outcome = self.outcome(test, Verdict::Passed, Ended::Interrupted);
+                let mut outcome = self.outcome(test, Verdict::Interrupted, Ended::Interrupted);
                 outcome.counts = counts;
                 Ok(Some(outcome))
             }

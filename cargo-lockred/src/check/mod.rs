@@ -31,6 +31,7 @@ use crate::output::console::Console;
 use crate::output::human::Human;
 use crate::output::outputs::Outputs;
 use crate::session::Launch;
+use crate::session::printable::in_line;
 use crate::subject::Subject;
 use audited::Audited;
 use circles::Circles;
@@ -195,7 +196,7 @@ impl Check<'_> {
         human.start(number, targets.len(), options, &subject.toolchain.release);
         let examiners: Vec<Examiner<'_>> =
             targets.iter().map(|target| self.examiner(target)).collect::<Result<_>>()?;
-        let jobs = jobs(targets, &examiners, subject, options)?;
+        let jobs = jobs(targets, &examiners, subject, options, self.console)?;
         let (mut tally, mut found) = (Tally::default(), Found::default());
         let mut circles = Circles::new(options.findings.denies(WarningKind::LockOrder));
         side_by_side::run(
@@ -304,6 +305,7 @@ fn jobs<'a>(
     examiners: &[Examiner<'_>],
     subject: &Subject,
     options: &CheckOptions,
+    console: &Console,
 ) -> Result<Vec<Job<'a>>> {
     let directory = subject.project.unfinished();
     if !options.resume {
@@ -318,6 +320,10 @@ fn jobs<'a>(
         let (examiner, circles) = (&examiners[number], circles[number].clone());
         let (launch, order) = (examiner.launch(test), examiner.exploration(test));
         let unfinished = Unfinished::new(&directory, &examiner.hash, &launch, &order);
+        if unfinished.is_damaged() {
+            let name = in_line(&test.name);
+            console.warning(&format!("what was kept of {name} is damaged: it begins again"));
+        }
         Job { examiner: number, test, launch, order, circles, unfinished }
     };
     let of_target =

@@ -229,6 +229,7 @@ pub struct FoundWarning {
 pub fn verdict_without_bugs(exploration: &Exploration) -> Verdict {
     match exploration.stop {
         Stop::Unsupported(_) => Verdict::Unsupported,
+        Stop::Interrupted => Verdict::Interrupted,
         Stop::Complete if exploration.assumptions.is_empty() => Verdict::Verified,
         _ => Verdict::Passed,
     }
@@ -266,9 +267,10 @@ mod tests {
         assert_eq!(verdict(Stop::Complete, false), Verdict::Verified);
         assert_eq!(verdict(Stop::Complete, true), Verdict::Passed);
         let bounded = [Stop::Executions, Stop::Seconds, Stop::Operations, Stop::Preemptions];
-        for stop in bounded.into_iter().chain([Stop::Interrupted]) {
+        for stop in bounded {
             assert_eq!(verdict(stop, false), Verdict::Passed);
         }
+        assert_eq!(verdict(Stop::Interrupted, false), Verdict::Interrupted);
         let unsupported = Unsupported { message: "x".into(), site: SiteId(0), stack: Vec::new() };
         assert_eq!(verdict(Stop::Computing(unsupported.clone()), false), Verdict::Passed);
         assert_eq!(verdict(Stop::Unsupported(unsupported), false), Verdict::Unsupported);

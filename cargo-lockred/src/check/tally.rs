@@ -15,6 +15,8 @@ pub struct Tally {
     pub verified: usize,
     /// `passed` tests.
     pub passed: usize,
+    /// `interrupted` tests.
+    pub interrupted: usize,
     /// `failed` tests, those with known findings only included.
     pub failed: usize,
     /// `failed` tests whose findings are all known.
@@ -27,8 +29,10 @@ pub struct Tally {
     pub errors: usize,
     /// Warnings.
     pub warnings: usize,
-    /// Tests without a bug whose search was complete.
+    /// Verified tests: every interleaving of them was covered.
     pub complete: usize,
+    /// Tests that passed, and whose search was complete as far as what they rest on holds.
+    pub assuming: usize,
     /// Tests without a bug whose search was stopped, by what stopped it.
     pub stopped: BTreeMap<&'static str, usize>,
     /// Codes of what is told in full.
@@ -53,6 +57,7 @@ impl Tally {
         match outcome.verdict {
             Verdict::Verified => self.verified += 1,
             Verdict::Passed => self.passed += 1,
+            Verdict::Interrupted => self.interrupted += 1,
             Verdict::Failed => self.failed += 1,
             Verdict::Unsupported => self.unsupported += 1,
         }
@@ -74,9 +79,10 @@ impl Tally {
         match outcome.verdict {
             Verdict::Failed if !outcome.fails() => self.known += 1,
             Verdict::Failed => self.failures.push(outcome.name.clone()),
-            Verdict::Unsupported => {}
-            _ if outcome.ended == Ended::Complete => self.complete += 1,
-            _ => *self.stopped.entry(outcome.ended.text()).or_insert(0) += 1,
+            Verdict::Unsupported | Verdict::Interrupted => {}
+            Verdict::Verified => self.complete += 1,
+            Verdict::Passed if outcome.ended == Ended::Complete => self.assuming += 1,
+            Verdict::Passed => *self.stopped.entry(outcome.ended.text()).or_insert(0) += 1,
         }
         if outcome.verdict == Verdict::Passed {
             let mut kinds: Vec<_> = outcome.assumptions.iter().map(|told| told.kind).collect();
@@ -90,7 +96,7 @@ impl Tally {
 
     /// Tests that were checked.
     pub const fn total(&self) -> usize {
-        self.verified + self.passed + self.failed + self.unsupported
+        self.verified + self.passed + self.interrupted + self.failed + self.unsupported
     }
 
     /// The exit status (DESIGN.md section 8: the first that applies). A test with known findings only fails nothing, but is not
@@ -100,7 +106,9 @@ impl Tally {
             Exit::BugFound
         } else if self.unsupported > 0 || self.errors > 0 {
             Exit::Unsupported
-        } else if require == Some(Require::Verified) && self.passed + self.known > 0 {
+        } else if require == Some(Require::Verified)
+            && self.passed + self.interrupted + self.known > 0
+        {
             Exit::NotVerified
         } else {
             Exit::Success

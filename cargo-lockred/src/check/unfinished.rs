@@ -59,6 +59,14 @@ impl Unfinished {
         }
     }
 
+    /// Whether something was kept that is damaged, so that the test begins again.
+    pub fn is_damaged(&self) -> bool {
+        [ANSWER, DEATHS, CHECKPOINT].into_iter().any(|extension| {
+            let kept = fs::read(self.file(extension)).ok();
+            kept.is_some_and(|kept| !str::from_utf8(&kept).is_ok_and(|t| sealed::open(t).is_some()))
+        })
+    }
+
     /// The outcome, if the test was explored to its end.
     pub fn answer(&self) -> Option<Answer> {
         self.read(ANSWER)
@@ -163,8 +171,14 @@ mod tests {
         let text = fs::read(one.file(ANSWER)).unwrap();
         for length in [0, 5, 17, text.len() / 2, text.len() - 1] {
             fs::write(one.file(ANSWER), &text[..length]).unwrap();
-            assert_eq!(one.answer(), None, "cut at {length}");
+            assert_eq!((one.answer(), one.is_damaged()), (None, true), "cut at {length}");
         }
+        fs::write(one.file(ANSWER), [0xff; 40]).unwrap();
+        assert!(one.is_damaged(), "it is no text");
+        fs::write(one.file(ANSWER), &text).unwrap();
+        assert!(!one.is_damaged() && one.answer().is_some());
+        one.clear();
+        assert!(!one.is_damaged(), "there is nothing");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::check::tally::Tally;
 use crate::cli::check::{CheckOptions, StrategyName};
 use crate::executable::list::Test;
 use crate::session::Progress as Seen;
+use crate::session::printable::in_line;
 use lockred_trace::codes::{AssumptionKind, Verdict};
 use lockred_trace::message::{Counts, Proved};
 use lockred_trace::session::Strategy;
@@ -97,6 +98,7 @@ impl<'a> Human<'a> {
         let (word, paint) = match outcome.verdict {
             Verdict::Verified => ("verified", Paint::Green),
             Verdict::Passed => ("passed", Paint::Yellow),
+            Verdict::Interrupted => ("interrupted", Paint::Yellow),
             Verdict::Failed if !outcome.fails() && outcome.error.is_none() => {
                 ("known", Paint::Yellow)
             }
@@ -107,7 +109,7 @@ impl<'a> Human<'a> {
         let name = self.name(&outcome.package, &outcome.name);
         let width = self.width;
         let line = format!("{name:width$}  {}", facts(outcome));
-        let good = matches!(outcome.verdict, Verdict::Verified | Verdict::Passed);
+        let good = !matches!(outcome.verdict, Verdict::Failed | Verdict::Unsupported);
         if good && outcome.warnings.iter().all(|warning| warning.known) {
             self.quietly(word, paint, &line);
         } else {
@@ -179,7 +181,8 @@ impl<'a> Human<'a> {
     }
 
     fn name(&self, package: &str, test: &str) -> String {
-        if self.several_packages { format!("{package} {test}") } else { test.to_owned() }
+        let test = in_line(test);
+        if self.several_packages { format!("{package} {test}") } else { test }
     }
 }
 
@@ -198,12 +201,11 @@ fn facts(outcome: &Outcome) -> String {
     }
     facts.push(format!("{:.2} s", outcome.seconds));
     match outcome.ended {
-        Ended::Complete | Ended::Bug | Ended::Unsupported | Ended::Error => {}
+        Ended::Complete | Ended::Bug | Ended::Interrupted | Ended::Unsupported | Ended::Error => {}
         Ended::Executions => facts.push("stopped at --max-executions".into()),
         Ended::Seconds => facts.push("stopped at --max-seconds".into()),
         Ended::Operations => facts.push("executions cut at --max-operations".into()),
         Ended::Preemptions => {}
-        Ended::Interrupted => facts.push("interrupted".into()),
     }
     match (outcome.preemptions, outcome.ended) {
         (Some(most), Ended::Preemptions) => facts.push(at_most(most.into())),
@@ -236,6 +238,7 @@ fn counts(tally: &Tally) -> String {
     let counts = [
         (tally.verified, "verified"),
         (tally.passed, "passed"),
+        (tally.interrupted, "interrupted"),
         (tally.failed - tally.known, "failed"),
         (tally.known, "with known findings only"),
         (tally.unsupported - tally.ended_by_errors, "unsupported"),
@@ -262,6 +265,10 @@ fn sentences(tally: &Tally, tests: usize, interrupted: bool) -> Vec<String> {
         let tests = count(tally.complete as u64, "test");
         sentences.push(format!("every interleaving of {tests} was covered"));
     }
+    if tally.assuming > 0 {
+        let tests = count(tally.assuming as u64, "test");
+        sentences.push(format!("{tests} passed a complete search, under assumptions"));
+    }
     for (by, number) in &tally.stopped {
         let tests = count(*number as u64, "test");
         sentences.push(match *by {
@@ -272,12 +279,11 @@ fn sentences(tally: &Tally, tests: usize, interrupted: bool) -> Vec<String> {
             "operations" => format!(
                 "not every interleaving of {tests}: executions were cut at --max-operations"
             ),
-            "preemptions" => {
+            _ => {
                 format!(
                     "not every interleaving of {tests}: those with more preemptions were left out"
                 )
             }
-            _ => format!("not every interleaving of {tests}: interrupted"),
         });
     }
     for (kind, number) in &tally.assumptions {
@@ -316,7 +322,7 @@ fn sentences(tally: &Tally, tests: usize, interrupted: bool) -> Vec<String> {
         let tests = count(tally.errors as u64, "test");
         sentences.push(format!("errors of lockred itself in {tests}; please report them"));
     }
-    sentences.extend(tally.failures.iter().map(|name| format!("failed: {name}")));
+    sentences.extend(tally.failures.iter().map(|name| format!("failed: {}", in_line(name))));
     if let Some(first) = tally.codes.first() {
         let others: Vec<&str> = tally.codes.iter().skip(1).copied().collect();
         let others =
@@ -332,10 +338,20 @@ mod tests {
 
     #[test]
     fn the_summary_says_what_was_covered_and_what_was_not() {
-        let mut tally =
-            Tally { verified: 2, passed: 1, failed: 1, complete: 2, ..Tally::default() };
+        let mut tally = Tally {
+            verified: 2,
+            passed: 1,
+            failed: 1,
+            complete: 2,
+            assuming: 1,
+            ..Tally::default()
+        };
         tally.stopped.insert("seconds", 1);
         assert_eq!(counts(&tally), "2 verified, 1 passed, 1 failed");
+        tally.interrupted = 1;
+        assert_eq!(counts(&tally), "2 verified, 1 passed, 1 interrupted, 1 failed");
+        assert_eq!(tally.total(), 5);
+        tally.interrupted = 0;
         (tally.failed, tally.known) = (2, 1);
         (tally.unsupported, tally.ended_by_errors) = (3, 1);
         let all =
@@ -352,6 +368,7 @@ mod tests {
             [
                 "interrupted; 2 tests not checked (`cargo lockred check --resume` goes on here)",
                 "every interleaving of 2 tests was covered",
+                "1 test passed a complete search, under assumptions",
                 "not every interleaving of 1 test: stopped at --max-seconds",
                 "1 test passed under the assumption memory-model-sc",
                 "failed: a::b",

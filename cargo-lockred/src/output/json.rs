@@ -163,6 +163,7 @@ struct Finished<'a> {
     v: u32,
     verified: usize,
     passed: usize,
+    interrupted: usize,
     failed: usize,
     /// Those that an error of ours ended included.
     unsupported: usize,
@@ -185,6 +186,7 @@ pub fn finished(tally: &Tally) -> String {
         v: VERSION,
         verified: tally.verified,
         passed: tally.passed,
+        interrupted: tally.interrupted,
         failed: tally.failed,
         unsupported: tally.unsupported,
         errors: tally.ended_by_errors,

@@ -47,9 +47,14 @@ fn suite(outcome: &Outcome) -> String {
     }
 }
 
+/// What tests took together. (The sum of no numbers is a negative zero.)
+fn seconds(outcomes: &[&Outcome]) -> f64 {
+    outcomes.iter().map(|outcome| outcome.seconds).fold(0.0, |all, one| all + one)
+}
+
 fn counts(text: &mut String, outcomes: &[&Outcome], own: usize) {
     let number = |what: Fate| outcomes.iter().filter(|outcome| fate(outcome) == what).count();
-    let seconds: f64 = outcomes.iter().map(|outcome| outcome.seconds).sum();
+    let seconds = seconds(outcomes);
     let (failures, errors) = (number(Fate::Failure), number(Fate::Error) + own);
     let skipped = number(Fate::Skipped);
     let tests = outcomes.len() + own;
@@ -125,6 +130,7 @@ fn told(outcome: &Outcome) -> String {
     let verdict = match outcome.verdict {
         Verdict::Verified => "verified",
         Verdict::Passed => "passed",
+        Verdict::Interrupted => "interrupted",
         Verdict::Failed => "failed",
         Verdict::Unsupported => "unsupported",
     };
@@ -188,6 +194,11 @@ fn escaped(text: &str, attribute: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_check_without_tests_took_no_time() {
+        assert_eq!(format!("{:.3}", seconds(&[])), "0.000");
+    }
 
     #[test]
     fn what_xml_cannot_say_is_replaced() {

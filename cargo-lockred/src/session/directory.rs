@@ -2,6 +2,7 @@
 
 use super::death::LastWords;
 use super::leftovers::{self, Owned};
+use super::printable;
 use super::status::{self, Progress};
 use crate::error::{Error, Result};
 use lockred_trace::message::Message;
@@ -68,6 +69,8 @@ impl Directory {
         let text = String::from_utf8_lossy(&bytes);
         let lines: Vec<&str> = text.lines().collect();
         let shown = lines[lines.len().saturating_sub(SHOWN_LINES)..].join("\n");
+        let mut shown = shown;
+        printable::text(&mut shown);
         (!shown.trim().is_empty()).then_some(shown)
     }
 
@@ -111,10 +114,11 @@ impl Directory {
             if line.is_empty() {
                 continue;
             }
-            let message = serde_json::from_str(&line).map_err(|e| {
+            let mut message = serde_json::from_str(&line).map_err(|e| {
                 let start: String = line.chars().take(200).collect();
                 format!("the process answered what is no message ({e}): {start}")
             })?;
+            printable::message(&mut message);
             let error = matches!(message, Message::Error { .. });
             last = Some(message);
             if error {

@@ -3,6 +3,7 @@
 mod death;
 mod directory;
 mod leftovers;
+pub mod printable;
 mod process;
 mod sight;
 mod status;

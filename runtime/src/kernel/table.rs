@@ -1,8 +1,9 @@
-//! What answers each system call: a model of the libc function of the same meaning, or the real kernel.
+//! What answers each system call: a model of the libc function of the same meaning, or the real kernel. Calls that ask for the process
+//! or for processors, and those about signals, never come here ([`crate::models::system_call`]).
 
 use super::fill::{Arguments, Fill};
 use super::{auxiliary, fork, timers, waits};
-use crate::models::{descriptors, files, identity, paths};
+use crate::models::{descriptors, files, paths};
 use crate::{futex, memory, process, pthread, randomness, time};
 use libc::{MAP_FAILED, c_long};
 use std::ptr::with_exposed_provenance as from;
@@ -94,11 +95,6 @@ fn threads_and_time(number: c_long) -> Option<Answer> {
     match number {
         libc::SYS_futex => safe!(|a| futex::futex(a[0], a[1] as i32, a[2] as u32, a[3], a[5] as u32)),
         libc::SYS_sched_yield => safe!(|_a| pthread::__lr_libc_sched_yield()),
-        libc::SYS_gettid => safe!(|_a| identity::__lr_libc_gettid()),
-        libc::SYS_getpid => safe!(|_a| identity::__lr_libc_getpid()),
-        libc::SYS_sched_getaffinity => model!(|a| affinity(a)),
-        // Threads run on one processor.
-        libc::SYS_getcpu => model!(|a| processor(a)),
         libc::SYS_exit_group => safe!(|a| ends(a[0] as i32)),
         libc::SYS_fork | libc::SYS_vfork => safe!(|_a| fork::__lr_libc_fork()),
         libc::SYS_execve => model!(|a| fork::__lr_libc_execve(from(a[0]), from(a[1]), from(a[2]))),
@@ -118,29 +114,6 @@ fn threads_and_time(number: c_long) -> Option<Answer> {
 /// The process ends by `exit_group`.
 fn ends(status: i32) -> i64 {
     process::__lr_libc__exit(status)
-}
-
-/// The set of processors; the call gives how many bytes of it there are.
-///
-/// # Safety
-/// As for the system call.
-unsafe fn affinity(a: Arguments) -> i64 {
-    // SAFETY: by the caller's promise.
-    unsafe { identity::__lr_libc_sched_getaffinity(a[0] as i32, a[1], to(a[2])) };
-    a[1].min(8) as i64
-}
-
-/// The number of the processor, and of its node: 0.
-///
-/// # Safety
-/// As for the system call.
-unsafe fn processor(a: Arguments) -> i64 {
-    for place in [a[0], a[1]].into_iter().filter(|&place| place != 0) {
-        crate::host::write(place, size_of::<u32>());
-        // SAFETY: by the caller's promise.
-        unsafe { *to::<u32>(place) = 0 };
-    }
-    0
 }
 
 #[rustfmt::skip]

@@ -88,6 +88,20 @@ pub fn closes(fd: i32) -> bool {
     !is_of_root(fd)
 }
 
+/// Whether a descriptor gives random bytes: /dev/random and /dev/urandom (devices 1:8 and 1:9).
+pub fn is_random(fd: i32) -> bool {
+    // SAFETY: all-zero bytes are a valid `stat`, which the call fills.
+    let status = unsafe {
+        let mut status: libc::stat = std::mem::zeroed();
+        if libc::fstat(fd, &raw mut status) != 0 {
+            return false;
+        }
+        status
+    };
+    let random = [libc::makedev(1, 8), libc::makedev(1, 9)];
+    status.st_mode & libc::S_IFMT == libc::S_IFCHR && random.contains(&status.st_rdev)
+}
+
 /// A use of this descriptor must not block, nor change what no restore puts back: below the root, pipes, sockets and the like are refused.
 pub fn must_not_block(fd: i32, call: &str) {
     if !host::below_root() {

@@ -16,8 +16,24 @@ fn saved() -> std::sync::MutexGuard<'static, (Vec<CString>, bool)> {
     SAVED.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Notes the environment.
-pub fn at_root() {
+/// What the names of our own variables begin with.
+const OURS: &[u8] = b"LOCKRED_";
+
+/// Takes our own variables out of the environment, before the program looks at it.
+pub fn hide_our_variables() {
+    for entry in entries() {
+        let Some(name) = entry.as_bytes().split(|&byte| byte == b'=').next() else { continue };
+        if name.starts_with(OURS)
+            && let Ok(name) = CString::new(name)
+        {
+            // SAFETY: one OS thread, and nobody holds a pointer into the environment.
+            unsafe { libc::unsetenv(name.as_ptr()) };
+        }
+    }
+}
+
+/// The variables with their values.
+fn entries() -> Vec<CString> {
     let mut entries = Vec::new();
     // SAFETY: `environ` is null or a null-terminated array of C strings; nobody changes it meanwhile.
     unsafe {
@@ -27,7 +43,12 @@ pub fn at_root() {
             entry = entry.add(1);
         }
     }
-    *saved() = (entries, false);
+    entries
+}
+
+/// Notes the environment.
+pub fn at_root() {
+    *saved() = (entries(), false);
 }
 
 /// Puts it back.

@@ -23,6 +23,9 @@ fn changes() {
 /// As for the C function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __lr_libc_read(fd: c_int, buffer: *mut c_void, n: usize) -> isize {
+    if descriptors::is_random(fd) {
+        return crate::randomness::__lr_libc_getrandom(buffer.cast(), n, 0);
+    }
     must_not_block(fd, "read");
     kernel::readable(fd, "read");
     // SAFETY: the program's own call, passed on.

@@ -1,21 +1,41 @@
 //! What a program learns about the process and the machine: constants, so that every process and every execution learns the same.
 
-use crate::host;
 use crate::state::{installed, state};
-use libc::{c_char, c_int, c_long, c_void};
+use crate::thread::Thread;
+use libc::{c_char, c_int, c_void};
 
 /// The process's number.
-const PROCESS: i32 = 4242;
-/// Processors that the program sees: enough to start threads, few enough to explore them.
-const PROCESSORS: i64 = 2;
+pub const PROCESS: i32 = 4242;
+/// That of its parent, which leads its group and its session.
+const PARENT: i32 = PROCESS - 1;
 
-/// The running thread's number for the system: main's is the process's.
+/// What the system calls a thread: main's number is the process's.
+fn number_of(thread: &Thread) -> i32 {
+    PROCESS + thread.region.0 as i32
+}
+
+/// The running thread's number for the system.
 pub fn process_id() -> i32 {
     match installed() {
-        Some(state) if !state.execution.threads.is_empty() => {
-            PROCESS + state.thread().region.0 as i32
-        }
+        Some(state) if !state.execution.threads.is_empty() => number_of(state.thread()),
         _ => PROCESS,
+    }
+}
+
+/// The thread that the system calls so, by its number here, unless it has ended.
+pub fn thread(number: i32) -> Option<u32> {
+    let threads = &state().execution.threads;
+    let is_it = |thread: &Thread| number_of(thread) == number && !thread.has_ended();
+    threads.iter().position(is_it).map(|index| index as u32)
+}
+
+/// Does what a system call does that asks who is running, if it is one.
+pub fn system_call(number: i64) -> Option<i64> {
+    match number {
+        libc::SYS_gettid => Some(process_id().into()),
+        libc::SYS_getpid => Some(PROCESS.into()),
+        libc::SYS_getppid => Some(PARENT.into()),
+        _ => None,
     }
 }
 
@@ -25,41 +45,22 @@ pub extern "C" fn __lr_libc_getpid() -> i32 {
     PROCESS
 }
 
+/// getppid.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_getppid() -> i32 {
+    PARENT
+}
+
+/// getpgrp.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_getpgrp() -> i32 {
+    PARENT
+}
+
 /// gettid.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_gettid() -> i32 {
     process_id()
-}
-
-/// sysconf: the number of processors is fixed.
-#[unsafe(no_mangle)]
-pub extern "C" fn __lr_libc_sysconf(name: c_int) -> c_long {
-    match name {
-        libc::_SC_NPROCESSORS_ONLN | libc::_SC_NPROCESSORS_CONF => PROCESSORS,
-        // SAFETY: only looks.
-        _ => unsafe { libc::sysconf(name) },
-    }
-}
-
-/// sched_getaffinity: the first processors.
-///
-/// # Safety
-/// As for the C function.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __lr_libc_sched_getaffinity(
-    _process: i32,
-    size: usize,
-    set: *mut c_void,
-) -> c_int {
-    host::write(set as usize, size);
-    // SAFETY: the program passes a set of `size` bytes.
-    unsafe {
-        std::ptr::write_bytes(set.cast::<u8>(), 0, size);
-        if size > 0 {
-            *set.cast::<u8>() = (1 << PROCESSORS) - 1;
-        }
-    }
-    0
 }
 
 /// dlsym: of the functions that Rust programs look for in this way, `getrandom` is found, as modelled. Nothing else is: the

@@ -32,6 +32,25 @@ fn reads(text: *const c_char) {
     }
 }
 
+/// What the system says of itself: files that change although nobody writes them.
+const OF_THE_SYSTEM: [&str; 2] = ["/proc/", "/sys/"];
+/// Those of them that do not, as long as the process lives: std looks there for how many threads it may start.
+const LASTING: [&str; 4] =
+    ["/proc/self/cgroup", "/proc/self/mountinfo", "/proc/self/exe", "/sys/fs/cgroup/"];
+
+/// The program opens the file at a path.
+fn opens(path: *const c_char) {
+    if !host::below_root() || path.is_null() {
+        return;
+    }
+    // SAFETY: the program passes a C string.
+    let path = unsafe { CStr::from_ptr(path) }.to_string_lossy();
+    let begins = |starts: &[&str]| starts.iter().any(|start| path.starts_with(start));
+    if begins(&OF_THE_SYSTEM) && !begins(&LASTING) {
+        host::assume(AssumptionKind::SystemFiles, &path);
+    }
+}
+
 /// open.
 ///
 /// # Safety
@@ -68,6 +87,7 @@ pub unsafe extern "C" fn __lr_libc_openat(
     mode: c_uint,
 ) -> c_int {
     reads(path);
+    opens(path);
     // SAFETY: the program passes a C string.
     let known = (!path.is_null()).then(|| unsafe { CStr::from_ptr(path) }.to_bytes());
     if let Some(file) = known.and_then(crate::kernel::auxiliary::open) {

@@ -66,6 +66,7 @@ closed_list! {
         NativeCode "native-code" "uninstrumented native code was called; its memory accesses and synchronisation are not seen",
         ExternalWrite "external-write" "files outside the temporary folder were written; their contents are not restored between executions",
         FileChange "file-change" "files were changed: file operations of threads are not explored in other orders, and changes are not undone between executions",
+        SystemFiles "system-files" "files that the system changes by itself were read; what is in them may differ between executions",
         BoundedSpin "bounded-spin" "a waiting loop gave up by itself; interleavings in which it gives up at another iteration are not explored",
         DetachedThreadCut "detached-thread-cut" "a thread that outlived the test was stopped after a bounded number of operations",
         AddressReuse "address-reuse" "freed addresses are not handed out again, so ABA on addresses is not explored",
@@ -88,6 +89,8 @@ pub enum Verdict {
     Verified,
     /// No bug; bounded, or with assumptions.
     Passed,
+    /// No bug so far; the user interrupted it.
+    Interrupted,
     /// At least one reproduced bug.
     Failed,
     /// The test does what cannot be modelled, or an error of ours ended it.

@@ -42,6 +42,9 @@
 //! __lr_block_begin(text: *const u8, length: usize), __lr_block_end()   called by the crate `lockred`: a block that is meant to be atomic, with
 //!                     its name, which lives as long as the program; ends, or unwinds
 //! __lr_native_call(external: u32, site: u32)            about to call an unknown external function (assumption)
+//! __lr_native_result(result: u64)                       the unknown external function that was called last gave this number
+//! __lr_time_stamp() -> u64, __lr_processor() -> u64, __lr_random_number() -> u64   what `rdtsc`, `rdpid` and `rdrand` give in their place
+//! __lr_cpuid(leaf: u32, register: u32, value: u32) -> u32   what `cpuid` gives in this register (0 to 3: eax to edx), where it gave `value`
 //! __lr_unsupported_call(external: u32, site: u32)       about to call something that cannot be modelled (ends the test)
 //! __lr_syscall(number: i64, arguments: usize × 6) -> i64  in the place of the instruction in inline assembly; gives what that does
 //! __lr_unsupported_instruction(site: u32)               e.g. a 128-bit or floating-point atomic

@@ -114,11 +114,15 @@ mod scaled;
 #[cfg(test)]
 mod shared;
 #[cfg(test)]
+mod signals;
+#[cfg(test)]
 mod sizes;
 #[cfg(test)]
 mod spin_locks;
 #[cfg(test)]
 mod spinning;
+#[cfg(test)]
+mod surroundings;
 #[cfg(test)]
 mod threads;
 #[cfg(test)]

@@ -333,3 +333,10 @@ fn two_different_accounts() {
         let _to = accounts[to].lock().unwrap();
     });
 }
+
+//@ passed system-files
+#[test]
+fn how_busy_the_machine_is() {
+    let load = spawn(|| std::fs::read_to_string("/proc/loadavg").unwrap());
+    assert!(!load.join().unwrap().is_empty());
+}
