@@ -8,4 +8,6 @@ pub mod generate;
 pub mod mount;
 pub mod outcome;
 pub mod program;
+pub mod safe;
+pub mod shapes;
 pub mod tool;
