@@ -3,6 +3,7 @@
 
 use crate::shapes::{Dice, PRELUDE, Shape};
 use std::fmt::Write as _;
+use std::ops::Range;
 use std::path::Path;
 
 /// Programs that one test chooses from.
@@ -50,9 +51,38 @@ const COPIES: &[&str] = &[
     "let x; x = *p; black_box(&x);",
 ];
 
-/// A program of two threads that look at one value, as a function `safe_N`.
+/// One program in so many reads through one of two pointers.
+const CHOSEN: usize = 16;
+
+/// A program without a data race of two threads that look at one value, as a function `safe_N`.
 #[must_use]
-pub fn safe(number: usize) -> String {
+pub fn right(number: usize) -> String {
+    if number.is_multiple_of(CHOSEN) { chosen(number) } else { safe(number) }
+}
+
+/// A thread follows a pointer to what another one writes only if that has been written. It is not safe code: references are
+/// promises that what they refer to can be read at any time.
+fn chosen(number: usize) -> String {
+    let mut dice = Dice(number as u64);
+    let shape = Shape::random(&mut dice, 0, true);
+    let [name, value, other, own] = [
+        shape.name(),
+        shape.value(&mut dice, true),
+        shape.value(&mut dice, true),
+        shape.value(&mut dice, true),
+    ];
+    format!(
+        "fn safe_{number}() {{\n    static VALUE: Raw<{name}> = Raw(UnsafeCell::new({value}));\n    \
+         static READY: AtomicBool = AtomicBool::new(false);\n    \
+         fn writes() {{ unsafe {{ *VALUE.0.get() = {other} }}; READY.store(true, Atomic::SeqCst); }}\n    \
+         fn reads() {{\n        let ready = READY.load(Atomic::SeqCst);\n        let own: {name} = {own};\n        \
+         let mut p = &raw const VALUE as *const {name};\n        if !ready {{ p = &raw const own; }}\n        \
+         let _x = unsafe {{ *p }};\n    }}\n    two(Box::new(writes), Box::new(reads));\n}}\n"
+    )
+}
+
+/// A program of two threads that look at one value through shared references.
+fn safe(number: usize) -> String {
     let mut dice = Dice(number as u64);
     let shape = Shape::random(&mut dice, 3, false);
     let (name, value) = (shape.name(), shape.value(&mut dice, false));
@@ -107,8 +137,8 @@ pub fn racy(number: usize) -> String {
 pub fn write_crate(
     root: &Path,
     level: u32,
-    safe_ones: std::ops::Range<usize>,
-    racy_ones: std::ops::Range<usize>,
+    right_ones: Range<usize>,
+    racy_ones: Range<usize>,
 ) -> std::io::Result<()> {
     let annotations = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/annotations");
     let is_checked = level == 0;
@@ -118,9 +148,9 @@ pub fn write_crate(
          [dependencies]\nlockred = {{ path = {annotations:?} }}\n"
     );
     let mut source = [START, PRELUDE].concat();
-    let all: Vec<usize> = safe_ones.collect();
+    let all: Vec<usize> = right_ones.collect();
     for group in all.chunks(GROUP) {
-        source.extend(group.iter().map(|&number| safe(number)));
+        source.extend(group.iter().map(|&number| right(number)));
         let names: Vec<String> = group.iter().map(|number| format!("safe_{number}")).collect();
         let _ = writeln!(
             source,
