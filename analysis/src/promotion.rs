@@ -3,17 +3,26 @@
 //! rustc has promoted the local variables of each crate when it compiled that (see cargo-lockred's wrapper): only functions that inlining
 //! changes are gone through again, which is a tenth of them.
 
-use crate::llvm::{Attribute, Function, Module, Value};
+use crate::llvm::{Attribute, Context, Function, Module, Value};
 use std::collections::HashSet;
 
 /// What is done to functions: promotion of local variables that never escape, and propagation of constants.
 const PASSES: &str = "sroa,sccp";
 
+/// The attribute that keeps promotion from reading behind one of several pointers before it is known which of them the program
+/// follows: such a read may race where the program has none. rustc gives it to all functions under the wrapper.
+pub const NO_SPECULATION: &str = "sanitize_thread";
+
 /// Promotes the local variables of a module that rustc has not made, or not under the wrapper.
 ///
 /// # Errors
 /// When LLVM refuses the passes.
-pub fn promote(module: &Module) -> Result<(), String> {
+pub fn promote(context: Context, module: &Module) -> Result<(), String> {
+    if let Some(told) = Attribute::named(NO_SPECULATION) {
+        for function in module.functions() {
+            function.add(context, told);
+        }
+    }
     module.run_passes(&format!("function({PASSES})"))
 }
 

@@ -9,4 +9,6 @@ pub mod load;
 pub mod mount;
 pub mod outcome;
 pub mod program;
+pub mod safe;
+pub mod shapes;
 pub mod tool;

@@ -1,7 +1,8 @@
 //! Removing promises about functions that instrumentation breaks: after it, every function may read and write the runtime's memory,
-//! synchronise, and not return. Code generation drops unused calls that promise the contrary.
+//! synchronise, and not return. Code generation drops unused calls that promise the contrary. And of what only promotion has to know.
 
 use crate::llvm::{Attribute, Module, Opcode};
+use crate::promotion::NO_SPECULATION;
 
 /// The promises, by LLVM's names.
 const BROKEN: &[&str] = &["memory", "nosync", "nofree", "willreturn", "speculatable"];
@@ -9,7 +10,11 @@ const BROKEN: &[&str] = &["memory", "nosync", "nofree", "willreturn", "speculata
 /// Removes them from all functions but intrinsics, and from all calls of others than intrinsics.
 pub fn strip(module: &Module) {
     let broken: Vec<Attribute> = BROKEN.iter().filter_map(|name| Attribute::named(name)).collect();
+    let told = Attribute::named(NO_SPECULATION);
     for function in module.functions() {
+        if let Some(told) = told {
+            function.remove(told);
+        }
         if function.intrinsic_id() != 0 {
             continue;
         }

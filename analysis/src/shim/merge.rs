@@ -44,7 +44,7 @@ fn open(context: Context, part: &Bitcode) -> Result<Module, String> {
     }
     let module = context.parse_bitcode(&part.bytes, &part.name)?;
     if !module.is_from_rustc() {
-        promotion::promote(&module)?;
+        promotion::promote(context, &module)?;
     }
     Ok(module)
 }

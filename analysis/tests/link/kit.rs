@@ -75,8 +75,9 @@ pub fn flags() -> Vec<String> {
         "-Clinker-flavor=gcc",
         "-Copt-level=1",
         "-Cno-prepopulate-passes",
-        "-Cpasses=sroa",
-        "-Cpasses=sccp",
+        "-Cpasses=forceattrs",
+        "-Cpasses=function(dce,sroa,sccp)",
+        "-Cllvm-args=-force-attribute=sanitize_thread",
         "-Ccodegen-units=1",
         "-Cdebuginfo=2",
     ]

@@ -48,6 +48,8 @@ mod crates;
 #[cfg(test)]
 mod discipline;
 #[cfg(test)]
+mod enums;
+#[cfg(test)]
 mod executors;
 #[cfg(test)]
 mod flag_locks;
