@@ -196,7 +196,8 @@ impl Rule {
     }
 
     /// The functions in which it must match something, in a program that has these functions, because all that it asks of callers is there. A
-    /// rule that asks for types, or matches whatever is below a path, may always find nothing.
+    /// rule that asks for types, or matches whatever is below a path, may always find nothing; and bookkeeping that no rule makes invisible is
+    /// explored, which is slow but not wrong.
     pub fn expected(&self, present: &HashSet<String>) -> impl Iterator<Item = &str> {
         let within = |path: &String| match path.strip_suffix('*') {
             Some(prefix) => present.iter().any(|p| p.starts_with(prefix)),
@@ -204,6 +205,7 @@ impl Rule {
         };
         let called = |callers: &String| callers.split(" < ").all(|caller| present.contains(caller));
         let any = !self.optional
+            && self.class != Class::Invisible
             && self.of.is_empty()
             && (self.within.is_empty() || self.within.iter().any(within))
             && (self.called_by.is_empty() || self.called_by.iter().any(called));
