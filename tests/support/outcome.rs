@@ -166,6 +166,8 @@ pub struct Finished {
     pub known: usize,
     /// Fingerprints of the baseline that are not found any more.
     pub stale: Vec<String>,
+    /// What is explored as written although there is a sync model, and why.
+    pub unmodelled: Vec<String>,
 }
 
 /// Everything that was printed on standard output.

@@ -4,6 +4,7 @@ mod bench;
 mod command;
 mod crates;
 mod demo;
+mod models;
 mod setup;
 mod test;
 
@@ -29,6 +30,9 @@ Usage: cargo xtask <command>
   bench growth [--seconds N] [--write] [FILTER]
                  setup, then measure how checks grow with threads and operations, for N seconds (1) a size;
                  --write writes docs/growth.md and its pictures
+  models [--write]
+                 compare analysis/models/versions.toml, the versions that sync models hold for, with what is published;
+                 --write writes it
   crates [--set SET] [--seconds N] [--jobs N] [--write] [NAME]...
                  setup, then check published crates with their own tests, and published bugs with drivers, as listed in
                  xtask/crates/list.toml; fails if something comes out that the list does not account for.
@@ -53,6 +57,8 @@ fn main() -> ExitCode {
         ["bench", "papers"] => bench::papers::run(),
         ["bench", "peers", ref options @ ..] => bench::peers::run(options),
         ["bench", "growth", ref options @ ..] => bench::growth::run(options),
+        ["models"] => models::run_with(false),
+        ["models", "--write"] => models::run_with(true),
         ["crates", ref options @ ..] => match crates::Options::parse(options) {
             Ok(options) => crates::run(&options),
             Err(wrong) => {

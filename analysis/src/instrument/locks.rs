@@ -7,7 +7,7 @@ use crate::facts::flow;
 use crate::llvm::{Context, Global, Instruction, Module, Value};
 use crate::locksets::{Lock, Locksets};
 use crate::plan::Access;
-use crate::recognise::{Models, Recognised};
+use crate::recognise::{Models, Recognised, demangle, path_of};
 use std::collections::HashMap;
 
 /// Locks of one access that are announced.
@@ -50,7 +50,24 @@ impl LocksHeld {
     }
 }
 
-/// What the sync models say of each atomic instruction.
+/// Takes away what the sync models say that does not hold for a program.
+pub fn fit(context: Context, module: &Module, sites: &mut Sites, models: &mut Models) {
+    let functions = module.functions();
+    let mut present = sites.paths_of_atomics(context, &functions);
+    models.fit(&present);
+    let defined = functions.iter().filter(|function| !function.is_declaration());
+    present.extend(defined.map(|function| path_of(&demangle(&function.name()))));
+    let mut trial = models.trial();
+    for (function, at) in atomics(&functions) {
+        let Some(kind) = kind_of(at).filter(|_| !at.is_single_thread()) else { continue };
+        let (chain, types) = sites.chain_and_types(context, function, at);
+        trial.see(kind, at.access_size(module), &chain, &types);
+    }
+    let broken = trial.broken(&present);
+    models.leave_out_broken(&broken);
+}
+
+/// What the sync models, which [`fit`] the program, say of each atomic instruction.
 pub fn recognised(
     context: Context,
     module: &Module,
@@ -58,7 +75,6 @@ pub fn recognised(
 ) -> HashMap<Instruction, Recognised> {
     let mut sites = Sites::new();
     let functions = module.functions();
-    models.fit(&sites.paths_of_atomics(context, &functions));
     let mut found = HashMap::new();
     for (function, at) in atomics(&functions) {
         let Some(kind) = kind_of(at).filter(|_| !at.is_single_thread()) else { continue };

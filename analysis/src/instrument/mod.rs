@@ -232,7 +232,7 @@ pub fn instrument(
     context: Context,
     module: &Module,
     mut program: Program,
-    models: Models,
+    mut models: Models,
 ) -> Result<Summary, String> {
     rename_main(module)?;
     let rules = std::mem::take(&mut program.rules);
@@ -240,6 +240,7 @@ pub fn instrument(
     let privacy = Rc::new(Privacy::flawed(module, rules.flaw));
     let waits = waiting(context, module, &privacy);
     let mut sites = Sites::new();
+    locks::fit(context, module, &mut sites, &mut models);
     let Claimed { reaches, locks, protections, protection, order, audit, addresses } =
         Claimed::of(context, module, &models, &program, &rules, &mut sites);
     attributes::strip(module);
@@ -265,8 +266,6 @@ pub fn instrument(
         waits,
         entering_kernel: functions_entering_kernel(&module.global_assembly()).into_iter().collect(),
     };
-    let paths = instrumenter.sites.paths_of_atomics(context, &functions);
-    instrumenter.models.fit(&paths);
     let naked = Attribute::named("naked");
     for function in functions {
         if !function.is_declaration() {
@@ -290,7 +289,7 @@ pub fn instrument(
     globals::place(context, module, &mut program);
     let Instrumenter { sites, externals, models, table, .. } = instrumenter;
     let count = sites.len();
-    sidecar::embed(context, module, program, externals, sites, models.believed());
+    sidecar::embed(context, module, program, externals, sites, &models);
     sidecar::embed_plan(context, module, &table.into_plan(addresses));
     sidecar::embed_order(context, module, &order);
     sidecar::embed_protection(context, module, &protection);

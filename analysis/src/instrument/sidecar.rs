@@ -5,6 +5,7 @@ use super::Program;
 use super::externals::Externals;
 use super::sites::Sites;
 use crate::llvm::{Context, Global, Module};
+use crate::recognise::Models;
 use lockred_trace::FORMAT_VERSION;
 use lockred_trace::audit::Audit;
 use lockred_trace::lock_order::LockOrder;
@@ -20,7 +21,7 @@ pub fn embed(
     program: Program,
     externals: Externals,
     sites: Sites,
-    models: Vec<String>,
+    models: &Models,
 ) {
     let (strings, sites) = sites.into_tables();
     let sidecar = Sidecar {
@@ -30,7 +31,8 @@ pub fn embed(
         panic_abort: program.panic_abort,
         native_objects: program.native_objects,
         externals: externals.into_names(),
-        models,
+        models: models.believed(),
+        unmodelled: models.unmodelled().to_vec(),
         strings,
         sites,
     };

@@ -3,6 +3,17 @@
 use lockred_trace::models::{DISTRUSTED, FILES};
 use std::path::PathBuf;
 
+/// A package that the program is made of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Package {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// The directory of its manifest, with the sources that it was compiled from, where that is known.
+    pub root: Option<PathBuf>,
+}
+
 /// What differs from the built-in models.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Choice {
@@ -10,8 +21,8 @@ pub struct Choice {
     pub files: Vec<PathBuf>,
     /// Libraries whose models are not used.
     pub distrusted: Vec<String>,
-    /// Names and versions of the packages that the program is made of, as far as they are known.
-    pub packages: Vec<(String, String)>,
+    /// The packages that the program is made of, as far as they are known.
+    pub packages: Vec<Package>,
 }
 
 impl Choice {

@@ -16,6 +16,9 @@ pub struct Model {
     /// The oldest versions of the library's packages for which the model holds.
     #[serde(default)]
     pub since: BTreeMap<String, String>,
+    /// Files of these packages of which the rules speak: the model holds for versions in which they are as in one that it was checked against.
+    #[serde(default)]
+    pub sources: BTreeMap<String, Vec<String>>,
     /// Functions that are inlined wherever they are called, so that rules can tell callers apart.
     #[serde(default)]
     pub inlined: Vec<String>,
@@ -114,6 +117,9 @@ pub fn parse(text: &str, file: &str) -> Result<Model, String> {
     if let Some((package, wrong)) = model.since.iter().find(|(_, since)| !is_version(since)) {
         return Err(format!("{file}: since: `{wrong}` is no version of `{package}`"));
     }
+    if let Some(package) = model.sources.keys().find(|name| !model.since.contains_key(*name)) {
+        return Err(format!("{file}: sources: `since` says nothing of `{package}`"));
+    }
     let mut names = HashSet::new();
     for rule in &model.rule {
         let complain = |what: String| format!("{file}: rule `{}`: {what}", rule.name);
@@ -150,6 +156,10 @@ fn check(rule: &Rule) -> Result<(), String> {
     if let Some(word) = rule.instruction.iter().find(|word| !Kind::is_a_name(word)) {
         return Err(format!("there is no instruction `{word}`"));
     }
+    let versions = rule.since.iter().chain(&rule.until);
+    if let Some(wrong) = versions.into_iter().find(|version| !is_version(version)) {
+        return Err(format!("`{wrong}` is no version"));
+    }
     let callers = rule.called_by.iter().flat_map(|callers| callers.split(" < "));
     if let Some(path) = callers.into_iter().find(|path| path.contains(['<', ' ', '*', '#'])) {
         return Err(format!("`{path}` is no plain path of a caller"));
@@ -183,6 +193,7 @@ mod tests {
             (rule("a::f", "a::F<T>::f"), "`a::F<T>::f` is no plain path"),
             (rule("class", "called_by=['b<c']\nclass"), "`b<c` is no plain path of a caller"),
             (rule("'load'", "'laod'"), "no instruction `laod`"),
+            (rule("class", "until='1'\nclass"), "`1` is no version"),
             (rule("", "") + &rule("", ""), "another rule of this name"),
         ] {
             let told = error(&rules);
@@ -195,6 +206,7 @@ mod tests {
         assert!(error(&rule("name='x'\n", "")).starts_with("dir/mine.toml: TOML parse error"));
         assert!(error("[[rule").starts_with("dir/mine.toml: TOML parse error"));
         assert!(error("é[[rule]]é").starts_with("dir/mine.toml: TOML parse error"));
+        assert!(error("[sources]\na=['b']").contains("sources: `since` says nothing of `a`"));
         assert!(error("rules = 1").contains("unknown field `rules`"));
         assert!(parse("library='all'", "f").unwrap_err().contains("`all` cannot be"));
     }

@@ -1,9 +1,11 @@
 //! The sync models of a build: those that are built in, one file per library, and those of the user's packages.
 
-use super::choice::Choice;
+use super::checked;
+use super::choice::{Choice, Package};
 use super::file::{self, Model, Role};
+use super::parts::{Broken, Trial};
 use super::rule::{Kind, Recognised, Rule, fits};
-use super::version::is_older;
+use super::version::is_between;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// The files of `analysis/models`.
@@ -22,6 +24,10 @@ pub struct Models {
     /// How many of them, at the front, are the user's.
     of_user: usize,
     matched: Vec<Vec<usize>>,
+    /// The packages of the program.
+    packages: Vec<Package>,
+    /// What the program contains and is explored as written although there is a model, with the reason: a sentence each.
+    unmodelled: Vec<String>,
     /// Chains of all instructions asked about, with the rule that decided (empty for none), for those who write rules.
     chains: BTreeMap<(String, String), usize>,
 }
@@ -67,30 +73,51 @@ impl Models {
         }
         let mut all = Self::new(models, of_user);
         all.distrust(&choice.distrusted);
-        let outdated = all.outdated(&choice.packages);
-        all.distrust(&outdated);
+        all.packages.clone_from(&choice.packages);
+        all.leave_out_unchecked(&choice.distrusted);
+        all.keep_rules_of_versions();
         Ok(all)
     }
 
     fn new(models: Vec<Model>, of_user: usize) -> Self {
         let matched = models.iter().map(|m| vec![0; m.rule.len()]).collect();
-        Self { models, of_user, matched, chains: BTreeMap::new() }
+        let (packages, unmodelled) = (Vec::new(), Vec::new());
+        Self { models, of_user, matched, packages, unmodelled, chains: BTreeMap::new() }
     }
 
-    /// Libraries of which a package is older than what their model was checked against: bugs that were fixed since are no part of it.
-    fn outdated(&self, packages: &[(String, String)]) -> Vec<String> {
-        let outdated = |model: &&Model| {
-            packages.iter().any(|(name, version)| {
-                model.since.get(name).is_some_and(|since| is_older(version, since))
-            })
-        };
-        self.models.iter().filter(outdated).map(|model| model.library.clone()).collect()
+    /// Takes away the libraries of which a package is in a version for which their model does not hold: the bugs of older ones are no part of it,
+    /// and what newer ones do is not known.
+    fn leave_out_unchecked(&mut self, distrusted: &[String]) {
+        let mut libraries = Vec::new();
+        for model in self.models.iter().filter(|model| !is_among(distrusted, &model.library)) {
+            let objections = self.packages.iter().filter_map(|p| checked::objection(model, p));
+            let before = self.unmodelled.len();
+            self.unmodelled.extend(objections.map(|why| format!("{why}: {AS_WRITTEN}")));
+            if self.unmodelled.len() > before {
+                libraries.push(model.library.clone());
+            }
+        }
+        self.unmodelled.sort();
+        self.unmodelled.dedup();
+        self.distrust(&libraries);
+    }
+
+    /// Takes away the rules that are for other versions than the program's. Where these are not known, all stay.
+    fn keep_rules_of_versions(&mut self) {
+        for model in &mut self.models {
+            model.rule.retain(|rule| {
+                let mut versions = versions(&self.packages, rule.of_crate()).peekable();
+                let (since, until) = (rule.since.as_deref(), rule.until.as_deref());
+                versions.peek().is_none() || versions.any(|v| is_between(v, since, until))
+            });
+        }
+        self.matched = self.models.iter().map(|model| vec![0; model.rule.len()]).collect();
     }
 
     /// Takes away the rules of some libraries.
     fn distrust(&mut self, libraries: &[String]) {
         for (model, matched) in self.models.iter_mut().zip(&mut self.matched) {
-            if libraries.iter().any(|name| name == ALL || *name == model.library) {
+            if is_among(libraries, &model.library) {
                 model.rule.clear();
                 model.inlined.clear();
                 model.regions.clear();
@@ -106,6 +133,48 @@ impl Models {
             model.rule.retain(|rule| rule.holds_beside(paths));
         }
         self.matched = self.models.iter().map(|model| vec![0; model.rule.len()]).collect();
+    }
+
+    /// What the rules that are left match in a program, each for itself.
+    #[must_use]
+    pub fn trial(&self) -> Trial<'_> {
+        Trial::of(&self.models)
+    }
+
+    /// Takes away the parts of models that do not hold for a program in which the rules matched this, and which has functions with these
+    /// plain paths. `found` is of [`Self::trial`].
+    pub fn leave_out_broken(&mut self, broken: &[Broken]) {
+        for Broken { model, part, of_crate, why } in broken {
+            let model = &mut self.models[*model];
+            model.rule.retain(|rule| rule.part != *part);
+            let version = versions(&self.packages, of_crate).next();
+            let package = version.map_or_else(|| of_crate.clone(), |v| format!("{of_crate} {v}"));
+            let library = &model.library;
+            let what =
+                if part.is_empty() { library.clone() } else { format!("{library} ({part})") };
+            self.unmodelled
+                .push(format!("{package} does not fit the model of {what}, {why}: {AS_WRITTEN}"));
+        }
+        self.matched = self.models.iter().map(|model| vec![0; model.rule.len()]).collect();
+    }
+
+    /// What the program contains and is explored as written although there is a model: a sentence each.
+    #[must_use]
+    pub fn unmodelled(&self) -> &[String] {
+        &self.unmodelled
+    }
+
+    /// The hash of a package's sources, as far as a model speaks of them.
+    ///
+    /// # Errors
+    /// What rules do not find there.
+    pub fn hash_of_sources(&self, package: &Package) -> Result<String, String> {
+        checked::hash(&self.models, package)
+    }
+
+    /// The packages of which models speak, with the oldest versions for which they hold.
+    pub fn packages(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.models.iter().flat_map(|model| &model.since).map(|(name, since)| (&**name, &**since))
     }
 
     /// Whether the function with this plain path is to be inlined wherever it is called.
@@ -175,6 +244,20 @@ impl Models {
 /// What stands for every library where one is to be distrusted.
 const ALL: &str = "all";
 
+/// What happens to a library without its model.
+const AS_WRITTEN: &str = "explored as written";
+
+/// Whether a list of libraries names one.
+fn is_among(libraries: &[String], library: &str) -> bool {
+    libraries.iter().any(|name| name == ALL || name == library)
+}
+
+/// The versions of the packages of a crate.
+fn versions<'a>(packages: &'a [Package], of_crate: &'a str) -> impl Iterator<Item = &'a str> {
+    let names = move |name: &str| name.replace('-', "_") == of_crate;
+    packages.iter().filter(move |package| names(&package.name)).map(|package| &*package.version)
+}
+
 impl std::fmt::Display for Models {
     /// One line a rule: how many instructions it decided, and its name; then one line a chain with the rule that decided.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -238,7 +321,12 @@ mod tests {
     fn a_library_of_an_older_version_is_not_recognised() {
         let recognises = |packages: &[(&str, &str)]| {
             let mut choice = choice(&[], &[]);
-            choice.packages = packages.iter().map(|&(n, v)| (n.to_owned(), v.to_owned())).collect();
+            let package = |&(name, version): &(&str, &str)| Package {
+                name: name.to_owned(),
+                version: version.to_owned(),
+                root: None,
+            };
+            choice.packages = packages.iter().map(package).collect();
             let models = Models::chosen(&choice).unwrap();
             models.channel("crossbeam_channel::channel::unbounded").is_some()
         };

@@ -79,6 +79,15 @@ const fn equal() -> Test {
 pub struct Rule {
     /// Unique in its file.
     pub name: String,
+    /// The rules of a library that hold together or not at all; the empty name is one, too.
+    #[serde(default)]
+    pub part: String,
+    /// The oldest version of the package of its functions for which the rule is.
+    #[serde(default)]
+    pub since: Option<String>,
+    /// The oldest later version for which it is not any more.
+    #[serde(default)]
+    pub until: Option<String>,
     /// Paths of the function that performs the operation.
     pub function: Vec<String>,
     /// Paths of which at least one must be the function itself or lie further out in the chain; empty for no condition.
@@ -153,8 +162,19 @@ impl Rule {
     /// generic arguments of the functions.
     #[must_use]
     pub fn matches(&self, kind: Kind, size: u64, chain: &[&str], arguments: &[&str]) -> bool {
-        let Some(owner) = owner(chain) else { return false };
-        self.size.is_none_or(|bytes| bytes == size)
+        self.matched(kind, size, chain, arguments).is_some()
+    }
+
+    /// The path of the function to which such an instruction belongs, if the rule matches it.
+    pub fn matched<'a>(
+        &self,
+        kind: Kind,
+        size: u64,
+        chain: &[&'a str],
+        arguments: &[&str],
+    ) -> Option<&'a str> {
+        let owner = owner(chain)?;
+        let matches = self.size.is_none_or(|bytes| bytes == size)
             && (self.instruction.is_empty()
                 || self.instruction.iter().any(|word| kind.is_called(word)))
             && self.function.iter().any(|pattern| fits(pattern, chain[owner]))
@@ -165,7 +185,32 @@ impl Rule {
             && (self.called_by.is_empty()
                 || self.called_by.iter().any(|callers| surround(callers, &chain[owner + 1..])))
             && (self.within.is_empty()
-                || chain[owner..].iter().any(|p| self.within.iter().any(|w| fits(w, p))))
+                || chain[owner..].iter().any(|p| self.within.iter().any(|w| fits(w, p))));
+        matches.then(|| chain[owner])
+    }
+
+    /// The crate of its functions, as packages are named but for `_` and `-`.
+    pub fn of_crate(&self) -> &str {
+        let first = self.function.first().map_or("", String::as_str);
+        first.split_once("::").map_or(first, |(name, _)| name)
+    }
+
+    /// The functions in which it must match something, in a program that has these functions, because all that it asks of callers is there. A
+    /// rule that asks for types, or matches whatever is below a path, may always find nothing; and bookkeeping that no rule makes invisible is
+    /// explored, which is slow but not wrong.
+    pub fn expected(&self, present: &HashSet<String>) -> impl Iterator<Item = &str> {
+        let within = |path: &String| match path.strip_suffix('*') {
+            Some(prefix) => present.iter().any(|p| p.starts_with(prefix)),
+            None => present.contains(path),
+        };
+        let called = |callers: &String| callers.split(" < ").all(|caller| present.contains(caller));
+        let any = !self.optional
+            && self.class != Class::Invisible
+            && self.of.is_empty()
+            && (self.within.is_empty() || self.within.iter().any(within))
+            && (self.called_by.is_empty() || self.called_by.iter().any(called));
+        let functions = self.function.iter().filter(move |path| any && present.contains(*path));
+        functions.map(String::as_str)
     }
 
     /// Whether the rule holds for a program whose atomic operations have these plain paths in their chains.

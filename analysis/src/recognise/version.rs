@@ -27,6 +27,12 @@ fn parse(text: &str) -> Option<([u64; 3], bool)> {
     parts.next().is_none().then_some((three, release))
 }
 
+/// Whether a version is from `since` on, if there is such a bound, and before `until`, if there is such a one.
+pub fn is_between(version: &str, since: Option<&str>, until: Option<&str>) -> bool {
+    since.is_none_or(|since| !is_older(version, since))
+        && until.is_none_or(|until| is_older(version, until))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -39,6 +45,9 @@ mod tests {
         assert!(is_older("0.5.15-rc.1", "0.5.15"));
         assert!(!is_older("0.5.15+build", "0.5.15"));
         assert!(is_older("new", "0.0.1"));
+        assert!(is_between("0.12.5", None, Some("0.13.0")) && is_between("0.13.0", None, None));
+        assert!(!is_between("0.13.0", None, Some("0.13.0")));
+        assert!(is_between("0.13.0", Some("0.13.0"), None));
         assert!(is_version("1.2.3") && !is_version("1.2") && !is_version("1.2.3.4"));
     }
 }

@@ -19,10 +19,10 @@ mod timings;
 use crate::instrument::{self, Package, Program};
 use crate::llvm::{Codegen, Context, Relocation};
 use crate::plan::Rules;
-use crate::recognise::{Choice, Models};
+use crate::recognise::{self, Choice, Models};
 use command_line::CommandLine;
 use inputs::Inputs;
-use lockred_trace::models::CHECK;
+use lockred_trace::models::{CHECK, SOURCES};
 pub use prepare::{STD_BITCODE, prepare};
 use std::fs;
 use std::path::Path;
@@ -49,6 +49,9 @@ pub fn run(arguments: Vec<String>, home: &Path) -> Result<(), String> {
         Rules::from_environment()?;
         return Models::chosen(&Choice::from_environment()?).map(|_| ());
     }
+    if arguments.first().is_some_and(|a| a == SOURCES) {
+        return tell_sources(&arguments[1..]);
+    }
     let line = CommandLine::parse(arguments)?;
     let mut timings = Timings::start();
     let inputs = Inputs::read(&line)?;
@@ -60,6 +63,21 @@ pub fn run(arguments: Vec<String>, home: &Path) -> Result<(), String> {
     };
     timings.report();
     result
+}
+
+/// Prints the packages of which the built-in models speak, a line each with the oldest version; or the hash of the sources of one.
+fn tell_sources(arguments: &[String]) -> Result<(), String> {
+    let models = Models::built_in();
+    match arguments {
+        [] => models.packages().for_each(|(name, since)| println!("{name} {since}")),
+        [name, version, directory] => {
+            let (name, version) = (name.clone(), version.clone());
+            let package = recognise::Package { name, version, root: Some(directory.into()) };
+            println!("{}", models.hash_of_sources(&package)?);
+        }
+        _ => return Err(format!("usage: lockred-shim {SOURCES} [PACKAGE VERSION DIRECTORY]")),
+    }
+    Ok(())
 }
 
 /// Links a shared library without instrumenting it.

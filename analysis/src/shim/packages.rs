@@ -1,18 +1,20 @@
 //! The packages that a program is made of: the wrapper says beside each rlib what it was compiled from.
 
 use super::command_line::{Argument, CommandLine};
+use crate::recognise::Package;
 use lockred_trace::models::PACKAGE;
 use std::fs;
 use std::io::ErrorKind;
 
-/// Names and versions: of the libraries, and of the package whose executable is linked, in whose environment rustc calls the linker.
+/// Those of the libraries, and the one whose executable is linked, in whose environment rustc calls the linker.
 ///
 /// # Errors
 /// When a file cannot be read.
-pub fn of(line: &CommandLine) -> Result<Vec<(String, String)>, String> {
+pub fn of(line: &CommandLine) -> Result<Vec<Package>, String> {
     let variable = |name| std::env::var(name).ok();
     let own = variable("CARGO_PKG_NAME").zip(variable("CARGO_PKG_VERSION"));
-    let mut packages = Vec::from_iter(own);
+    let root = std::env::var_os("CARGO_MANIFEST_DIR").map(Into::into);
+    let mut packages = Vec::from_iter(own.map(|(name, version)| Package { name, version, root }));
     for argument in &line.arguments {
         let Argument::Input(path) = argument else { continue };
         if path.extension().is_none_or(|extension| extension != "rlib") {
@@ -29,9 +31,10 @@ pub fn of(line: &CommandLine) -> Result<Vec<(String, String)>, String> {
     Ok(packages)
 }
 
-fn parse(text: &str) -> Option<(String, String)> {
-    let (name, version) = text.split_once(' ')?;
-    Some((name.to_owned(), version.to_owned()))
+fn parse(text: &str) -> Option<Package> {
+    let (package, root) = text.split_once('\n').map_or((text, None), |(p, root)| (p, Some(root)));
+    let (name, version) = package.split_once(' ')?;
+    Some(Package { name: name.into(), version: version.into(), root: root.map(Into::into) })
 }
 
 #[cfg(test)]
@@ -42,10 +45,11 @@ mod tests {
     fn packages_are_read_beside_their_libraries() {
         let directory = tempfile::tempdir().unwrap();
         let rlib = |name: &str| directory.path().join(name).display().to_string();
-        fs::write(directory.path().join("libspin-1.package"), "spin 0.9.8").unwrap();
+        fs::write(directory.path().join("libspin-1.package"), "spin 0.9.8\n/a b/spin").unwrap();
         let arguments = [rlib("libspin-1.rlib"), rlib("libcore-2.rlib"), "-o".into(), "x".into()];
         let packages = of(&CommandLine::parse(arguments).unwrap()).unwrap();
-        assert!(packages.contains(&("spin".into(), "0.9.8".into())));
-        assert!(packages.iter().all(|(name, _)| name != "core"));
+        let (name, version) = ("spin".to_owned(), "0.9.8".to_owned());
+        assert!(packages.contains(&Package { name, version, root: Some("/a b/spin".into()) }));
+        assert!(packages.iter().all(|package| package.name != "core"));
     }
 }

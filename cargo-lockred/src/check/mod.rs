@@ -125,8 +125,8 @@ fn find_and_check(
 fn targets(built: Vec<Built>, options: &CheckOptions, console: &Console) -> Result<Vec<Target>> {
     let mut targets = Vec::new();
     let mut skipped = Vec::new();
-    // A file may be part of several targets.
-    let mut lost = BTreeSet::new();
+    // A file may be part of several targets, and a library of several programs.
+    let (mut lost, mut unmodelled) = (BTreeSet::new(), BTreeSet::new());
     let any = !built.is_empty();
     for built in built {
         if built.kind == "proc-macro" {
@@ -140,10 +140,11 @@ fn targets(built: Vec<Built>, options: &CheckOptions, console: &Console) -> Resu
         lost.extend(own_options::give(&mut tests, &notes, &options.search)?);
         let tests = tests.wanted;
         if !tests.is_empty() {
+            unmodelled.extend(sidecar.unmodelled.iter().cloned());
             targets.push(Target { built, sidecar, notes, tests });
         }
     }
-    lost.iter().for_each(|text| console.warning(text));
+    lost.iter().chain(&unmodelled).for_each(|text| console.warning(text));
     if !skipped.is_empty() {
         console.warning(&format!(
             "proc macros run inside of the compiler and cannot be checked: skipped the {}",
@@ -165,6 +166,11 @@ fn targets(built: Vec<Built>, options: &CheckOptions, console: &Console) -> Resu
             "`cargo test -- --list` shows the names; --include-ignored adds the ignored tests",
         )
     })
+}
+
+/// What is explored as written although there is a sync model, with the reason.
+fn unmodelled(targets: &[Target]) -> BTreeSet<&str> {
+    targets.iter().flat_map(|target| &target.sidecar.unmodelled).map(String::as_str).collect()
 }
 
 /// One test to explore.
@@ -251,7 +257,7 @@ impl Check<'_> {
             self.write_baseline(&found, &mut tally, interrupted)?;
         }
         let exit = if interrupted { Exit::Interrupted } else { tally.exit(options.output.require) };
-        outputs.finished(&tally, exit)?;
+        outputs.finished(&tally, &unmodelled(targets), exit)?;
         Ok(exit)
     }
 

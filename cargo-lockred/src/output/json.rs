@@ -8,6 +8,7 @@ use lockred_trace::codes::{BugKind, Verdict, WarningKind};
 use lockred_trace::message::{Proved, Role, Stronger};
 use serde::Serialize;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Version of the lines.
@@ -172,6 +173,8 @@ struct Finished<'a> {
     known: usize,
     /// Fingerprints that the baseline has and that were not found in a complete search.
     stale: Vec<&'a str>,
+    /// What is explored as written although there is a sync model, and why: a sentence each.
+    unmodelled: &'a BTreeSet<&'a str>,
 }
 
 /// The line of one test. `root` is the workspace's.
@@ -180,7 +183,7 @@ pub fn test_finished(outcome: &Outcome, root: &Path) -> String {
 }
 
 /// The last line.
-pub fn finished(tally: &Tally) -> String {
+pub fn finished(tally: &Tally, unmodelled: &BTreeSet<&str>) -> String {
     json(&Finished {
         reason: "finished",
         v: VERSION,
@@ -192,6 +195,7 @@ pub fn finished(tally: &Tally) -> String {
         errors: tally.ended_by_errors,
         known: tally.known,
         stale: tally.stale.iter().map(|entry| entry.fingerprint.as_str()).collect(),
+        unmodelled,
     })
 }
 

@@ -13,6 +13,7 @@ use crate::cli::check::CheckOptions;
 use crate::cli::format::{self, FormatName};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use std::collections::BTreeSet;
 use std::fs::{File, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt as _;
@@ -109,14 +110,19 @@ impl Outputs {
         Ok(())
     }
 
-    /// All tests were checked, or the user has interrupted it.
+    /// All tests were checked, or the user has interrupted it. `unmodelled` is what is explored as written although there is a sync model.
     ///
     /// # Errors
     /// When something cannot be written.
-    pub fn finished(&mut self, tally: &Tally, exit: Exit) -> Result<()> {
+    pub fn finished(
+        &mut self,
+        tally: &Tally,
+        unmodelled: &BTreeSet<&str>,
+        exit: Exit,
+    ) -> Result<()> {
         for (format, place) in &mut self.lines {
             if *format == FormatName::Json {
-                write(place, &json::finished(tally))?;
+                write(place, &json::finished(tally, unmodelled))?;
             }
         }
         self.end(End::Finished(exit))

@@ -14,9 +14,10 @@ pub fn tell(arguments: &[OsString]) -> Result<(), String> {
     let variable = |name| env::var(name).ok();
     let package = variable("CARGO_PKG_NAME").zip(variable("CARGO_PKG_VERSION"));
     let (Some(file), Some((name, version))) = (file(arguments), package) else { return Ok(()) };
+    let root = variable("CARGO_MANIFEST_DIR").map_or_else(String::new, |root| format!("\n{root}"));
     let directory = file.parent().unwrap_or(Path::new(""));
     std::fs::create_dir_all(directory)
-        .and_then(|()| std::fs::write(&file, format!("{name} {version}")))
+        .and_then(|()| std::fs::write(&file, format!("{name} {version}{root}")))
         .map_err(|e| format!("cannot write {}: {e}", file.display()))
 }
 

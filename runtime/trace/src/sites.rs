@@ -48,6 +48,9 @@ pub struct Sidecar {
     /// Libraries of the user's sync models that were believed.
     #[serde(default)]
     pub models: Vec<String>,
+    /// What is explored as written although there is a sync model, and why: a sentence each.
+    #[serde(default)]
+    pub unmodelled: Vec<String>,
     /// Strings that `sites` refers to; index 0 is the empty string.
     pub strings: Vec<String>,
     /// The sites; index 0 is the unknown site.
