@@ -1,12 +1,13 @@
 //! `cargo lockred explain`: the pages of the manual, on a terminal.
 
 use crate::cli::ExplainOptions;
+use crate::cli::findings::Teller;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::manual::{self, Page};
 use crate::output::console::columns_of_stdout;
 use crate::output::style::{Paint, Style};
-use lockred_trace::codes::{BugKind, WarningKind};
+use lockred_trace::codes::{AssumptionKind, BugKind, WarningKind};
 use std::fmt::Write as _;
 use std::io::Write as _;
 
@@ -41,7 +42,7 @@ fn find(typed: &str) -> Result<Page> {
     {
         return Ok(page);
     }
-    let error = Error::usage(format!("`{typed}` is no code"));
+    let error = Error::usage(format!("unknown code `{typed}`"));
     let near = names
         .iter()
         .flat_map(|(code, name)| [(*code, code.to_lowercase()), (*code, name.to_lowercase())])
@@ -88,15 +89,27 @@ fn distance(one: &str, other: &str) -> usize {
     row[other.len()]
 }
 
+/// The headings of the list, and the codes under each.
+fn groups() -> [(&'static str, Vec<&'static str>); 4] {
+    let of = |check| {
+        let of = WarningKind::ALL.iter().filter(|kind| Teller::Check.tells(**kind) == check);
+        of.map(|kind| kind.code()).collect()
+    };
+    [
+        ("Bugs", BugKind::ALL.iter().map(|kind| kind.code()).collect()),
+        ("Warnings", of(true)),
+        ("Warnings of the audit", of(false)),
+        ("What verdicts rest on", AssumptionKind::ALL.iter().map(|kind| kind.code()).collect()),
+    ]
+}
+
 /// All codes, each with what it stands for.
 fn list(width: usize, style: Style) -> String {
-    let groups = [("Bugs", "LR00"), ("Warnings", "LR01"), ("What verdicts rest on", "")];
-    let of = |page: &Page| groups.iter().position(|(_, start)| page.code.starts_with(start));
     let indent = manual::pages().map(|page| page.code.len()).max().unwrap_or(0) + 4;
     let mut text = String::new();
-    for (index, (heading, _)) in groups.iter().enumerate() {
+    for (heading, codes) in groups() {
         let _ = writeln!(text, "{}", style.paint(Paint::Bold, &format!("{heading}:")));
-        for page in manual::pages().filter(|page| of(page) == Some(index)) {
+        for page in manual::pages().filter(|page| codes.contains(&page.code)) {
             let told = if page.title() == page.code {
                 page.meaning()
             } else {
@@ -166,8 +179,22 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockred_trace::codes::AssumptionKind;
     use std::collections::BTreeSet;
+
+    #[test]
+    fn each_page_is_listed_under_one_heading() {
+        for page in manual::pages() {
+            let under = groups().into_iter().filter(|(_, codes)| codes.contains(&page.code));
+            let under: Vec<&str> = under.map(|(heading, _)| heading).collect();
+            let right = match page.code.get(..4) {
+                Some("LR00") => "Bugs",
+                Some("LR01") => "Warnings",
+                Some("LR02") => "Warnings of the audit",
+                _ => "What verdicts rest on",
+            };
+            assert_eq!(under, [right], "{}", page.code);
+        }
+    }
 
     #[test]
     fn every_code_has_a_page_and_every_page_a_code() {

@@ -44,6 +44,7 @@ struct NestingLine<'a> {
     wanted: End<'a>,
     within: &'a str,
     apart: Option<i64>,
+    sure: bool,
     gates: Vec<String>,
     threads: Vec<&'a str>,
 }
@@ -105,12 +106,14 @@ impl Told<'_> {
 
     /// A circle, for people: its nestings line by line.
     pub fn circle(&self, circle: &Circle) -> String {
-        let mut text = format!("  {}\n", heading(circle.kind));
+        let first = circle.locks.first().map_or_else(String::new, |&lock| self.lock(lock));
+        let mut text = format!("  {}\n", heading(circle.kind, &first));
         for (at, nesting) in self.nestings(circle).enumerate() {
             let before = at.checked_sub(1).unwrap_or(circle.locks.len() - 1);
             let lock =
                 |index: usize| circle.locks.get(index).map_or_else(String::new, |&l| self.lock(l));
-            let _ = writeln!(text, "    holds    {}", self.end(&lock(before), &nesting.held));
+            let holds = if nesting.sure { "holds   " } else { "may hold" };
+            let _ = writeln!(text, "    {holds} {}", self.end(&lock(before), &nesting.held));
             let _ = writeln!(text, "    acquires {}", self.end(&lock(at), &nesting.wanted));
             let _ = writeln!(text, "             {}", self.who(nesting));
         }
@@ -148,6 +151,7 @@ impl Told<'_> {
                 wanted: end(&nesting.wanted),
                 within: &nesting.within,
                 apart: nesting.apart,
+                sure: nesting.sure,
                 gates: names(&nesting.gates),
                 threads: self.threads(nesting),
             });
@@ -222,13 +226,17 @@ impl Told<'_> {
 }
 
 /// What a circle comes to, in words.
-const fn heading(kind: Kind) -> &'static str {
+fn heading(kind: Kind, lock: &str) -> String {
     match kind {
-        Kind::Circle => "circle: threads may wait for each other",
-        Kind::Gated => "circle behind a lock, which keeps threads apart if it is the same one",
-        Kind::OneThread => "circle of one thread: nobody waits unless another thread does the same",
+        Kind::Circle => "circle: threads may wait for each other".into(),
+        Kind::Gated => {
+            "circle under a common lock, which keeps threads apart if it is the same one".into()
+        }
+        Kind::OneThread => {
+            "circle of one thread: nobody waits unless another thread does the same".into()
+        }
         Kind::SameKind => {
-            "two locks of one kind: the same, or in either order, for all that is known"
+            format!("two instances of `{lock}` may be locked in either order (or be the same lock)")
         }
     }
 }

@@ -105,8 +105,8 @@ fn free_id(directory: &Path, fingerprint: &str) -> String {
 /// When the id is unknown, or its file is damaged or of another version: wrong usage, naming the file.
 pub fn read(directory: &Path, id: &str) -> Result<ScheduleFile> {
     if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return Err(Error::usage(format!("`{id}` is no id"))
-            .hint("an id is what `check` prints behind `cargo lockred replay`, as 3f2a; `cargo lockred list` lists them"));
+        return Err(Error::usage(format!("unknown schedule id `{id}`"))
+            .hint("an id is what `check` prints after `cargo lockred replay`, such as 3f2a; `cargo lockred list` lists them"));
     }
     let path = directory.join(format!("{}.json", id.to_lowercase()));
     parse(&path)
@@ -208,7 +208,7 @@ pub mod tests {
     fn unknown_damaged_and_foreign_files_are_told_apart() {
         let directory = tempfile::tempdir().unwrap();
         let error = |id: &str| read(directory.path(), id).unwrap_err();
-        assert!(error("../../etc/passwd").message.contains("is no id"));
+        assert!(error("../../etc/passwd").message.contains("unknown schedule id"));
         assert!(error("ffff").message.contains("there is no schedule"));
         let mut good = file("abcd000000000001");
         let path = write(directory.path(), &mut good).unwrap();

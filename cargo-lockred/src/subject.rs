@@ -53,6 +53,11 @@ impl Subject {
         self.rules.audit(file);
     }
 
+    /// Has what is built from now on not audited.
+    pub fn end_audit(&mut self) {
+        self.rules.end_audit();
+    }
+
     /// Builds a selection; nothing happens where everything is fresh.
     ///
     /// # Errors

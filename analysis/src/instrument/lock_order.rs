@@ -1,18 +1,19 @@
 //! The order of locks, with sites and names, as the executable holds it.
 
 use super::Program;
+use super::audit::{self, Callers, Package};
 use super::sites::Sites;
 use crate::facts::flow::{Flow, Point, Points};
 use crate::facts::{Facts, FunctionId};
-use crate::llvm::{Context, Instruction};
+use crate::llvm::{Context, Instruction, Module};
 use crate::lock_order::{End, Graph, Lock, LockId, Origin, Origins, Threads, circles};
 use crate::locksets::{Locksets, Owner};
-use crate::points_to::PointsTo;
+use crate::points_to::{Kind, PointsTo};
 use crate::recognise::{demangle, is_of_std, path_of};
 use lockred_trace::lock_order::{Circle, LockOrder, Nesting, Taken};
 use lockred_trace::sites::SiteId;
 use std::cell::OnceCell;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// What is known of a program.
 pub struct Input<'a> {
@@ -38,12 +39,19 @@ impl Input<'_> {
 }
 
 /// The order of locks in a program that has not been changed yet; nothing of it is known where the program is too large.
-pub fn order(context: Context, input: &Input<'_>, points: &Points, sites: &mut Sites) -> LockOrder {
+pub fn order(
+    context: Context,
+    module: &Module,
+    input: &Input<'_>,
+    points: &Points,
+    sites: &mut Sites,
+) -> LockOrder {
     let Input { facts, flows, points_to, locksets, .. } = *input;
     let Some(nested) = locksets.nested() else { return LockOrder::default() };
     let graph = Graph::of(nested, facts, points_to);
     let threads = input.threads();
     let names = Names { context, input, points };
+    let by_type = names.by_type(module, &graph);
     let origins = Origins::of(&graph.locks, flows, points_to, &|id| input.is_users(id));
     let origin = |id: LockId| origins.origin(graph.locks[id as usize]);
     let locks = 0..graph.locks.len() as LockId;
@@ -70,6 +78,7 @@ pub fn order(context: Context, input: &Input<'_>, points: &Points, sites: &mut S
         apart: nesting.apart,
         within: names.function(nesting.within),
         gates: nesting.gates.iter().copied().collect(),
+        sure: nesting.sure,
         threads: threads.of_function(nesting.within).iter().copied().collect(),
     };
     let circle = |circle: crate::lock_order::Circle| Circle {
@@ -81,7 +90,13 @@ pub fn order(context: Context, input: &Input<'_>, points: &Points, sites: &mut S
         known: true,
         nestings: graph.nestings.iter().map(nesting).collect(),
         left_out,
-        locks: graph.locks.iter().map(|&lock| names.lock(lock, origins.origin(lock))).collect(),
+        locks: (0..)
+            .zip(&graph.locks)
+            .map(|(id, &lock)| match by_type.get(&id) {
+                Some(name) => name.clone(),
+                None => names.lock(lock, origins.origin(lock)),
+            })
+            .collect(),
         threads: threads.entries().iter().map(|&f| names.thread(f)).collect(),
         circles: found.into_iter().map(circle).collect(),
     }
@@ -114,6 +129,36 @@ pub(super) struct Names<'a> {
 impl Names<'_> {
     fn function(&self, id: FunctionId) -> String {
         demangle(&self.input.facts.functions[id as usize].name)
+    }
+
+    /// Locks by the fields that they are in, as the code says that asks for them: `Account.balance`.
+    fn by_type(&self, module: &Module, graph: &Graph) -> BTreeMap<LockId, String> {
+        let (package, callers) = (Package::of_all(), Callers::default());
+        let mut at_points: BTreeMap<Point, Option<String>> = BTreeMap::new();
+        let mut names: BTreeMap<LockId, BTreeMap<String, usize>> = BTreeMap::new();
+        let ends = graph.nestings.iter().flat_map(|nesting| [&nesting.held, &nesting.wanted]);
+        for end in ends {
+            let name = at_points.entry(end.call).or_insert_with(|| {
+                let at = self.points.instruction(end.call);
+                let context = self.context;
+                let mut names =
+                    audit::Names::of(context, module, &package, &callers, at.function());
+                Some(names.lock(at)).filter(|name| name.contains('.'))
+            });
+            let Some(name) = name else { continue };
+            for &lock in &end.locks {
+                *names.entry(lock).or_default().entry(name.clone()).or_default() += 1;
+            }
+        }
+        let is_anonymous = |id: &LockId| {
+            let objects = self.input.points_to;
+            !matches!(objects.kind(graph.locks[*id as usize].object), Kind::Global(..))
+        };
+        let most = |names: BTreeMap<String, usize>| {
+            names.into_iter().max_by_key(|(_, count)| *count).map(|(name, _)| name)
+        };
+        let named = names.into_iter().filter(|(id, _)| is_anonymous(id));
+        named.filter_map(|(id, names)| Some((id, most(names)?))).collect()
     }
 
     pub(super) fn lock(&self, lock: Lock, origin: Origin) -> String {

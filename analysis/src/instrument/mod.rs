@@ -209,7 +209,7 @@ impl Claimed {
             audit: package
                 .map(|package| audit::audit(context, module, package, Some(&input), sites)),
             order: match rules.checked || rules.order {
-                true => lock_order::order(context, &order, &points, sites),
+                true => lock_order::order(context, module, &order, &points, sites),
                 false => LockOrder::default(),
             },
             addresses,

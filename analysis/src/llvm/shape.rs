@@ -83,6 +83,18 @@ fn is_scalar(of: Type) -> bool {
 }
 
 impl Instruction {
+    /// Of a [`Shape::Resize`]: whether the result is the same number, by LLVM's word.
+    #[must_use]
+    pub fn keeps_all(self) -> bool {
+        // SAFETY: valid handle (directory contract); only truncations are asked whether they wrap.
+        unsafe {
+            match LLVMGetInstructionOpcode(self.0) {
+                LLVMOpcode::LLVMTrunc => LLVMGetNUW(self.0) != 0,
+                _ => true,
+            }
+        }
+    }
+
     /// What it computes.
     #[must_use]
     pub fn shape(self) -> Shape {

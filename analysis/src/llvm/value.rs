@@ -47,6 +47,14 @@ impl Value {
         (self.kind() == LLVMValueKind::LLVMInstructionValueKind).then_some(Instruction(self.0))
     }
 
+    /// The function that it is a parameter of, if it is one.
+    #[must_use]
+    pub fn parameter_of(self) -> Option<Function> {
+        let is_parameter = self.kind() == LLVMValueKind::LLVMArgumentValueKind;
+        // SAFETY: valid handle of a parameter.
+        is_parameter.then(|| Function(unsafe { LLVMGetParamParent(self.0) }))
+    }
+
     /// As a function, if it is one.
     #[must_use]
     pub fn as_function(self) -> Option<Function> {

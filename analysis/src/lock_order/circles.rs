@@ -66,7 +66,7 @@ fn within(
     let mut alike = BTreeSet::new();
     for (index, nesting) in nestings.iter().enumerate() {
         if let Some(lock) = meeting(&nesting.wanted, &nesting.held)
-            && nesting.apart.is_none()
+            && nesting.apart.is_none_or(|apart| apart == 0)
             && alike.insert(lock)
         {
             let circle =
@@ -221,6 +221,7 @@ mod tests {
             wanted: end(wanted),
             apart: None,
             within: held,
+            sure: true,
             gates: gates.iter().copied().collect(),
         }
     }
@@ -280,6 +281,7 @@ mod tests {
     fn locks_of_one_kind_make_a_circle_where_their_order_in_the_block_is_both() {
         let apart = |apart| Nesting { apart, ..nesting(1, 1, &[]) };
         assert_eq!(found(&[apart(None)]), [(Kind::SameKind, vec![0])]);
+        assert_eq!(found(&[apart(Some(0))]), [(Kind::SameKind, vec![0])]);
         assert!(found(&[apart(Some(8)), apart(Some(8))]).is_empty());
         assert_eq!(found(&[apart(Some(8)), apart(Some(-8))]), [(Kind::Circle, vec![0, 1])]);
     }

@@ -60,6 +60,8 @@ pub struct Nesting {
     pub within: FunctionId,
     /// Locks that are held exclusively, as far as each is one lock.
     pub gates: BTreeSet<LockId>,
+    /// What is held is surely held then.
+    pub sure: bool,
 }
 
 /// See the module.
@@ -97,9 +99,9 @@ impl Graph {
                 *numbers.exact.entry(object).or_insert(true) &= exact;
             }
         }
-        let mut found: BTreeMap<(End, End, Option<i64>, FunctionId), BTreeSet<LockId>> =
+        let mut found: BTreeMap<(End, End, Option<i64>, FunctionId), (BTreeSet<LockId>, bool)> =
             BTreeMap::new();
-        for Nested { held, wanted, apart, within, gates } in nested {
+        for Nested { held, wanted, apart, within, gates, sure } in nested {
             let gates = gates.iter().filter(|gate| !gate.shared);
             let gates = gates.filter_map(|gate| match numbers.locks_of(gate)[..] {
                 [one] => Some(one),
@@ -109,17 +111,19 @@ impl Graph {
             let key = (numbers.end(held), numbers.end(wanted), *apart, *within);
             // What is on the circle itself keeps nobody off.
             gates.retain(|gate| !key.0.locks.contains(gate) && !key.1.locks.contains(gate));
-            let known = found.entry(key).or_insert_with(|| gates.clone());
+            let (known, is_sure) = found.entry(key).or_insert_with(|| (gates.clone(), false));
             known.retain(|gate| gates.contains(gate));
+            *is_sure |= sure;
         }
-        let nestings = found.into_iter().map(|((held, wanted, apart, within), gates)| Nesting {
+        let nesting = |((held, wanted, apart, within), (gates, sure))| Nesting {
             held,
             wanted,
             apart,
             within,
             gates,
-        });
-        let nestings = nestings.collect();
+            sure,
+        };
+        let nestings = found.into_iter().map(nesting).collect();
         let mut locks: Vec<(LockId, Lock)> =
             numbers.locks.into_iter().map(|(lock, id)| (id, lock)).collect();
         locks.sort_unstable();

@@ -1,6 +1,6 @@
 //! What points-to analysis says of the addresses of one function.
 
-use super::own::Owner;
+use super::panics::Panics;
 use super::private::Private;
 use super::state::Base;
 use super::symbol::{Root, Symbol};
@@ -13,21 +13,18 @@ use std::rc::Rc;
 
 /// Objects whose addresses are in memory, or in hands that are not known: they may be accessed without being passed.
 ///
-/// Memory of std's functions that never return does not count: of panics, which are passed what they print. It is no more when they are left.
+/// Memory of std's functions that never return does not count: it is no more when they are left.
 #[derive(Clone, Debug)]
 pub struct InMemory(Vec<bool>);
 
 impl InMemory {
     /// Looks at all objects. O(objects and the addresses in them).
-    pub fn of(facts: &Facts, points_to: &PointsTo<'_>, owners: &[Owner]) -> Self {
+    pub fn of(facts: &Facts, points_to: &PointsTo<'_>, panics: &Panics) -> Self {
         let mut held = vec![false; points_to.object_count()];
         let mut passing = vec![false; points_to.object_count()];
         for (id, function) in facts.functions.iter().enumerate() {
             let acts = || function.body.iter().flat_map(|body| &body.acts);
-            if owners[id] != Owner::Library
-                || !points_to.is_reached(id as FunctionId)
-                || acts().any(|act| matches!(act, Act::Return(_)))
-            {
+            if !panics.has(id as FunctionId) || !points_to.is_reached(id as FunctionId) {
                 continue;
             }
             for act in acts() {

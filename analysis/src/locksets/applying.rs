@@ -1,9 +1,10 @@
 //! What a call does to what is known: a summary of the callee, in the caller's terms.
 
+use super::numbers::Number;
 use super::passing::is_renewed;
 use super::state::{Base, Hold, Released, State};
 use super::summary::Exit;
-use super::symbol::Known;
+use super::symbol::{Known, Symbol};
 use super::transfer::{Transfer, limit};
 use crate::facts::Slot;
 use crate::facts::flow::{Call, Value};
@@ -13,13 +14,36 @@ impl Transfer<'_> {
     /// A call: what comes behind it, and where it unwinds.
     pub fn call(&self, state: &State, call: &Call) -> (Vec<State>, Vec<State>) {
         let summary = self.callees.of(self.aliases, call);
-        let mut returns: Vec<State> =
-            summary.returns.iter().map(|exit| self.apply(state, call, exit)).collect();
-        let mut unwinds: Vec<State> =
-            summary.unwinds.iter().map(|exit| self.apply(state, call, exit)).collect();
+        let arguments = self.arguments(state, call);
+        let ends = |exits: &[Exit]| -> Vec<State> {
+            let may_be = exits.iter().filter(|exit| self.may_end(state, call, &arguments, exit));
+            may_be.map(|exit| self.apply(state, call, exit)).collect()
+        };
+        let (mut returns, mut unwinds) = (ends(&summary.returns), ends(&summary.unwinds));
         limit(&mut returns);
         limit(&mut unwinds);
         (returns, unwinds)
+    }
+
+    /// Whether a call may end so, by what is known of what is passed.
+    fn may_end(
+        &self,
+        before: &State,
+        call: &Call,
+        arguments: &[Option<Known>],
+        exit: &Exit,
+    ) -> bool {
+        exit.only_if.iter().all(|(root, number)| {
+            let passed = self.outward(before, call, arguments, Known::At(Symbol::of(root)));
+            match (passed, number) {
+                (None, _) => true,
+                (Some(passed), Number::Is(number)) => before.may_be(passed, *number),
+                (Some(passed), Number::IsNot(_)) => match before.numbers.resolve(passed) {
+                    Known::Number(passed) => number.may_be(passed),
+                    Known::At(_) => true,
+                },
+            }
+        })
     }
 
     /// What is known where a call ends so.

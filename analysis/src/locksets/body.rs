@@ -16,6 +16,8 @@ pub struct Body<'f> {
     pub parameters: u32,
     /// The steps that compute slots from others alone: they are gone through when somebody asks.
     pure: HashMap<Slot, &'f Step>,
+    /// The steps that choose between values.
+    choices: HashMap<Slot, &'f Step>,
     /// Whether a block may be executed again.
     pub goes_round: Vec<bool>,
     /// The place of each block in an order in which most come behind those before them.
@@ -25,20 +27,23 @@ pub struct Body<'f> {
 impl<'f> Body<'f> {
     /// O(steps).
     pub fn of(flow: &'f Flow, parameters: u32) -> Self {
-        let mut pure = HashMap::new();
+        let (mut pure, mut choices) = (HashMap::new(), HashMap::new());
         for step in flow.blocks.iter().flat_map(|block| &block.steps) {
             if let Step::Variable(slot)
             | Step::Same(slot, _)
-            | Step::Narrow(slot, ..)
+            | Step::Narrow { result: slot, .. }
             | Step::Offset(slot, ..)
             | Step::Not(slot, _)
             | Step::Compare { result: slot, .. } = step
             {
                 pure.insert(*slot, step);
             }
+            if let Step::Choose { result, .. } = step {
+                choices.insert(*result, step);
+            }
         }
         let (order, goes_round) = walk(flow);
-        Self { flow, parameters, pure, goes_round, order }
+        Self { flow, parameters, pure, choices, goes_round, order }
     }
 
     /// What is known of a value.
@@ -47,6 +52,11 @@ impl<'f> Body<'f> {
     /// again since, as it is defined before them on every way.
     pub fn known(&self, state: &State, value: Value) -> Option<Known> {
         self.follow(state, value, 0)
+    }
+
+    /// What computes a slot from others alone.
+    pub fn computed(&self, slot: Slot) -> Option<&'f Step> {
+        self.pure.get(&slot).or_else(|| self.choices.get(&slot)).copied()
     }
 
     fn follow(&self, state: &State, value: Value, depth: u32) -> Option<Known> {
@@ -59,7 +69,7 @@ impl<'f> Body<'f> {
             Value::Slot(slot) => slot,
         };
         if let Some(&known) = state.values.get(&slot) {
-            return Some(known);
+            return Some(state.numbers.resolve(known));
         }
         if depth == DEEPEST {
             return None;
@@ -71,7 +81,7 @@ impl<'f> Body<'f> {
             Some(Step::Variable(_)) => Root::Variable(slot),
             Some(Step::Same(_, from)) => return of(*from),
             Some(Step::Offset(_, from, bytes)) => return of(*from)?.plus(*bytes),
-            Some(&&Step::Narrow(_, from, bits)) => {
+            Some(&&Step::Narrow { from, bits, .. }) => {
                 return match of(from)? {
                     Known::Number(number) if bits < 64 => {
                         Some(Known::Number(number & ((1 << bits) - 1)))
@@ -91,12 +101,17 @@ impl<'f> Body<'f> {
                     (Known::Number(a), Known::Number(b)) => {
                         Some(Known::Number(u64::from((a == b) == *equal)))
                     }
+                    (known @ Known::At(_), Known::Number(number))
+                    | (Known::Number(number), known @ Known::At(_)) => {
+                        let differs = !state.may_be(known, number);
+                        differs.then_some(Known::Number(u64::from(!equal)))
+                    }
                     _ => None,
                 };
             }
             Some(_) => return None,
         };
-        Some(Known::At(Symbol::of(root)))
+        Some(state.numbers.resolve(Known::At(Symbol::of(root))))
     }
 
     /// The number of a condition, if it is known.

@@ -56,7 +56,9 @@ impl Transfer<'_> {
             } else {
                 for state in &behind.states {
                     for to in self.body.next(state, end) {
-                        go(to, state);
+                        let mut state = state.clone();
+                        self.body.learn(&mut state, end, to);
+                        go(to, &state);
                     }
                 }
             }

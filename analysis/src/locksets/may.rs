@@ -26,6 +26,8 @@ pub struct Taken {
     pub objects: Rc<[ObjectId]>,
     /// Its distance from the beginning of its object, if that is known.
     pub offset: Option<i64>,
+    /// The function that acquires it has given it back before, as a wait for a condition variable does.
+    pub again: bool,
 }
 
 impl Taken {
@@ -41,6 +43,13 @@ impl Taken {
                 self.objects = both.into();
             }
         }
+    }
+
+    /// Whether it waits for its own holder, if it is the lock that is held: by another call of the program, not by a further part of acquiring it.
+    pub fn waits_for(&self, held: &Self) -> bool {
+        let is_call = |taken: &Self| taken.call.is_some_and(|call| call != taken.point);
+        let both_read = self.shared && held.shared;
+        !self.again && !both_read && is_call(self) && is_call(held) && self.call != held.call
     }
 
     /// Whether its callers know more of it.
@@ -145,6 +154,8 @@ pub struct Nested {
     pub within: FunctionId,
     /// All that is surely held then, the one included.
     pub gates: Rc<[Taken]>,
+    /// The one is surely held.
+    pub sure: bool,
 }
 
 impl Nested {

@@ -19,8 +19,10 @@ mod callers;
 pub mod components;
 mod fixpoint;
 mod may;
+mod numbers;
 mod order;
 mod own;
+mod panics;
 mod passing;
 mod private;
 mod state;
@@ -40,6 +42,7 @@ use callers::Callers;
 use lockred_trace::plan::Flaw;
 pub use may::{Nested, Taken};
 pub use own::Owner;
+use panics::Panics;
 pub use private::{Computed, Private};
 use state::{Base, Hold, State};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -95,7 +98,8 @@ impl Locksets {
         owners: Vec<Owner>,
         flaw: Option<Flaw>,
     ) -> Self {
-        let in_memory = InMemory::of(facts, points_to, &owners);
+        let panics = Panics::of(facts, &owners);
+        let in_memory = InMemory::of(facts, points_to, &panics);
         let work = match flaw {
             Some(Flaw::OrderIsTooMuch) => Work::of(0),
             _ => Work::default(),
@@ -105,7 +109,8 @@ impl Locksets {
             flows,
             points_to,
             in_memory,
-            private: Private::of(facts),
+            private: Private::of(facts, &panics),
+            panics,
             callees: Callees::new(facts, points_to, owners, work),
             flaw,
             nested: Vec::new(),
@@ -178,6 +183,7 @@ struct Analysis<'a> {
     points_to: &'a PointsTo<'a>,
     in_memory: InMemory,
     private: Private,
+    panics: Panics,
     callees: Callees<'a>,
     flaw: Option<Flaw>,
     /// What callers have nothing to add to.

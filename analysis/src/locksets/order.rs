@@ -36,7 +36,8 @@ impl Order {
         }
         match step {
             Step::Synchronise { act: Act::Acquire { shared }, address, point } => {
-                if let Some(wanted) = transfer.taken(state, *address, *shared, *point) {
+                if let Some(mut wanted) = transfer.taken(state, *address, *shared, *point) {
+                    wanted.again = wanted.lock.is_some_and(|lock| state.gave.contains(&lock));
                     self.under(transfer, &state.may, wanted, &gates(transfer, state));
                 }
             }
@@ -82,7 +83,7 @@ impl Order {
             nested.within = self.function;
             match apart(&nested.held, &nested.wanted) {
                 // The function has passed one lock twice.
-                Some(0) => continue,
+                Some(0) if !nested.wanted.waits_for(&nested.held) => continue,
                 None => {}
                 known => nested.apart = known,
             }
@@ -97,15 +98,17 @@ impl Order {
         }
         for held in may.iter() {
             let apart = apart(held, &wanted);
-            // The same one: its holder waits for itself, or this is a further part of acquiring it.
-            if apart == Some(0) {
+            // The same one: its holder waits for itself, unless this is a further part of acquiring it.
+            if apart == Some(0) && !wanted.waits_for(held) {
                 continue;
             }
+            let is_held = |gate: &Taken| gate.lock.is_some() && gate.lock == held.lock;
             self.nested.insert(Nested {
                 held: held.clone(),
                 wanted: wanted.clone(),
                 apart,
                 within: self.function,
+                sure: gates.iter().any(is_held),
                 gates: Rc::clone(gates),
             });
         }

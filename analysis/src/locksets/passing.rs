@@ -87,7 +87,8 @@ impl Transfer<'_> {
         let known = self.body.known(state, address).and_then(Known::symbol);
         let lock = known.map(|lock| state.assume(lock));
         let call = self.is_users().then_some(point);
-        let mut taken = Taken { point, call, shared, lock, objects: [].into(), offset: None };
+        let mut taken =
+            Taken { point, call, shared, lock, objects: [].into(), offset: None, again: false };
         self.narrow(&mut taken, address);
         let own = &self.callees.own;
         (!own.has(self.aliases, self.owner(), address, &taken.objects)).then_some(taken)
@@ -96,8 +97,15 @@ impl Transfer<'_> {
     /// A lock by its name.
     pub fn named(&self, lock: Symbol, shared: bool) -> Taken {
         let (objects, offset) = ([].into(), None);
-        let mut taken =
-            Taken { point: 0, call: Some(0), shared, lock: Some(lock), objects, offset };
+        let mut taken = Taken {
+            point: 0,
+            call: Some(0),
+            shared,
+            lock: Some(lock),
+            objects,
+            offset,
+            again: false,
+        };
         self.narrow(&mut taken, Value::Unknown);
         taken
     }

@@ -4,6 +4,7 @@
 //! drops guards. Here, an address is kept where it is stored, returned, thrown, or passed to who keeps it or is not known; all that is computed of it
 //! counts as the address. Whether a parameter is kept follows from the functions that it is passed on to.
 
+use super::panics::Panics;
 use crate::facts::{Act, Effect, Facts, Function, FunctionId, Operand, Slot};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -18,7 +19,7 @@ pub struct Private {
 
 impl Private {
     /// O(acts, and uses of addresses by variable).
-    pub fn of(facts: &Facts) -> Self {
+    pub fn of(facts: &Facts, panics: &Panics) -> Self {
         let mut private = HashMap::new();
         let mut kept: Vec<(FunctionId, Slot)> = Vec::new();
         // By parameter: the addresses that are passed to it.
@@ -28,7 +29,10 @@ impl Private {
             let uses = Uses::of(facts, function);
             for root in uses.roots(function) {
                 let slots = uses.computed.from(root);
-                if slots.iter().any(|slot| uses.kept.contains(slot)) {
+                let is_kept = slots.iter().any(|slot| uses.kept.contains(slot));
+                if panics.has(id) && root < function.parameters {
+                    // See there.
+                } else if is_kept {
                     kept.push((id, root));
                 } else {
                     let to = slots.iter().filter_map(|slot| uses.passed.get(slot)).flatten();

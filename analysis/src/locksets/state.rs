@@ -1,6 +1,7 @@
 //! What is known at a point of a function: of values, of memory that is its own, and which locks are held.
 
 use super::may::May;
+use super::numbers::Numbers;
 use super::symbol::{Known, Root, Symbol};
 use crate::facts::Slot;
 use crate::facts::flow::Point;
@@ -104,6 +105,8 @@ pub struct State {
     pub assumed: BTreeMap<Slot, Symbol>,
     /// Locks that were surely given back, and acquired by the function's callers.
     pub gave: BTreeSet<Symbol>,
+    /// What conditions on the way here have said of values.
+    pub numbers: Numbers,
 }
 
 impl State {
@@ -134,11 +137,11 @@ impl State {
         }
     }
 
-    /// An address was read from a variable, and nothing is known of it but that it is in this slot, too.
-    pub fn learn(&mut self, base: Base, offset: i64, slot: Slot) {
-        if self.overlapping(base, offset, 8).next().is_none() {
+    /// A few bytes were read from a variable, and nothing is known of them but that they are in this slot, too.
+    pub fn learn(&mut self, base: Base, offset: i64, size: u32, slot: Slot) {
+        if self.overlapping(base, offset, size.into()).next().is_none() {
             let known = Some(Known::At(Symbol::of(Root::Result(slot))));
-            self.cells.insert((base, offset), Cell { size: 8, known });
+            self.cells.insert((base, offset), Cell { size, known });
         }
     }
 
@@ -202,6 +205,7 @@ impl State {
         }
         self.held.retain(|symbol, _| !renewed(symbol.root));
         self.may.renew(&renewed);
+        self.numbers.renew(&renewed);
         self.gave.retain(|symbol| !renewed(symbol.root));
         self.assumed.retain(|slot, symbol| !renewed(Root::Result(*slot)) && !renewed(symbol.root));
         let Released::Only(released) = &self.released else { return };
@@ -310,6 +314,7 @@ impl State {
         self.may.unite(&other.may);
         self.assumed.retain(|slot, symbol| other.assumed.get(slot) == Some(symbol));
         self.gave.retain(|lock| other.gave.contains(lock));
+        self.numbers.merge(&other.numbers);
         *self != before
     }
 }

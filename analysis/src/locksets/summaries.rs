@@ -38,13 +38,15 @@ impl Analysis<'_> {
             };
             for &member in &members {
                 let parameters = self.facts.functions[member as usize].parameters;
-                let summary = Summary::unknown(parameters, released.clone());
+                let mut summary = Summary::unknown(parameters, released.clone());
+                self.panics.correct(member, &mut summary);
                 self.callees.summaries[member as usize] = Some(Rc::new(summary));
             }
             return self.order_of_circle(&members);
         }
         for function in members {
             let mut summary = self.summarise_alone(function);
+            self.panics.correct(function, &mut summary);
             let (passed, rest): (BTreeSet<_>, BTreeSet<_>) =
                 std::mem::take(&mut summary.nested).into_iter().partition(Nested::is_passed);
             self.nested.extend(rest);

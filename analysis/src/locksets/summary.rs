@@ -1,6 +1,7 @@
 //! What a call of a function does, in terms of what it is passed.
 
 use super::may::{May, Nested, Taken};
+use super::numbers::Numbers;
 use super::state::{Base, Cell, Hold, Released, State};
 use super::symbol::{Known, Root, Symbol};
 use crate::facts::Slot;
@@ -29,6 +30,8 @@ pub struct Exit {
     pub may: May,
     /// Locks of its callers that it has surely given back.
     pub gave: BTreeSet<Symbol>,
+    /// It ends so only if what it is passed is this.
+    pub only_if: Numbers,
 }
 
 /// See the module.
@@ -127,7 +130,8 @@ impl Exits {
         });
         let gave = state.gave.iter().filter_map(|&lock| outside(lock)).collect();
         let (clobbered, stale) = (state.clobbered.clone(), state.stale.clone());
-        Exit { results, cells, clobbered, stale, held, released, may, gave }
+        let only_if = state.numbers.outside();
+        Exit { results, cells, clobbered, stale, held, released, may, gave, only_if }
     }
 
     /// The same in terms that callers know.

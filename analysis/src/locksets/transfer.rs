@@ -89,7 +89,7 @@ impl Transfer<'_> {
         match step {
             // Asked when they are used.
             Step::Same(..)
-            | Step::Narrow(..)
+            | Step::Narrow { .. }
             | Step::Offset(..)
             | Step::Not(..)
             | Step::Compare { .. } => {}
@@ -128,10 +128,10 @@ impl Transfer<'_> {
                         state.assumed.insert(slot, symbol);
                     }
                     // What is read again is the same.
-                    if let Some((base @ Base::Variable(_), at)) = from.filter(|_| size == 8)
+                    if let Some((base @ Base::Variable(_), at)) = from.filter(|_| size > 0)
                         && known.is_none()
                     {
-                        state.learn(base, at + i64::from(offset), slot);
+                        state.learn(base, at + i64::from(offset), size, slot);
                     }
                 }
             }

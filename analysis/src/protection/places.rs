@@ -24,7 +24,9 @@ pub type Offsets = HashMap<Slot, (Value, i64)>;
 pub fn offsets(flow: &Flow) -> Offsets {
     let steps = flow.blocks.iter().flat_map(|block| &block.steps);
     let offset = |step: &Step| match *step {
-        Step::Same(slot, from) | Step::Narrow(slot, from, 64..) => Some((slot, (from, 0))),
+        Step::Same(slot, from) | Step::Narrow { result: slot, from, bits: 64.., .. } => {
+            Some((slot, (from, 0)))
+        }
         Step::Offset(slot, from, bytes) => Some((slot, (from, bytes))),
         _ => None,
     };

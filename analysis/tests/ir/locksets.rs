@@ -182,7 +182,8 @@ fn what_may_be_given_back_is_not_held() {
         "br i1 %c, label %a, label %b\n a: call void @drop(ptr %guard)\n br label %b\n b:",
         // In the second round.
         "br label %round
-         round: br i1 %c, label %go, label %out
+         round: %again = load i1, ptr @shared
+         br i1 %again, label %go, label %out
          go: call void @drop(ptr %guard)\n br label %round
          out:",
     ] {

@@ -62,6 +62,15 @@ pub struct Held {
     pub place: Place,
 }
 
+/// How one lock is acquired while another one is held.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Nested {
+    /// The one is surely held then.
+    pub sure: bool,
+    /// The two are, or may be, one lock, or two of one kind in either order.
+    pub alike: bool,
+}
+
 /// A call.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Call {
@@ -88,12 +97,14 @@ pub struct Compiled {
     pub functions: BTreeSet<(PathBuf, u32)>,
     /// Plain accesses.
     pub accesses: Vec<Access>,
-    /// Atomic operations.
-    pub atomics: BTreeSet<Atomic>,
+    /// Atomic operations, by file and line.
+    pub atomics: BTreeMap<(PathBuf, u32), BTreeSet<Atomic>>,
     /// What is held, and what is acquired then.
-    pub nested: BTreeSet<(Held, Held)>,
+    pub nested: BTreeMap<(Held, Held), Nested>,
     /// Calls.
     pub calls: BTreeSet<Call>,
+    /// By file: where calls and atomic operations are compiled.
+    positions: BTreeMap<PathBuf, BTreeSet<Position>>,
 }
 
 type Key = (Place, String, bool);
@@ -126,6 +137,23 @@ impl Compiled {
         (first..=second).any(|line| self.functions.contains(&(file.to_owned(), line)))
     }
 
+    /// Whether a call, or an atomic operation, at a position is compiled.
+    pub fn has_position(&self, file: &Path, at: Position) -> bool {
+        self.positions.get(file).is_some_and(|positions| positions.contains(&at))
+    }
+
+    /// Whether some call, or atomic operation, in these lines is compiled.
+    pub fn has_lines(&self, file: &Path, first: u32, last: u32) -> bool {
+        let begins = |line| Position { line, column: 0 };
+        let within = begins(first)..begins(last + 1);
+        self.positions.get(file).is_some_and(|positions| positions.range(within).next().is_some())
+    }
+
+    /// The atomic operations of a line.
+    pub fn at_line(&self, file: &Path, line: u32) -> impl Iterator<Item = &Atomic> {
+        self.atomics.get(&(file.to_owned(), line)).into_iter().flatten()
+    }
+
     fn add(&mut self, audit: &Audit, places: &Places<'_>, accesses: &mut BTreeMap<Key, Access>) {
         self.known &= audit.known;
         self.ordered &= audit.ordered;
@@ -134,6 +162,10 @@ impl Compiled {
             let function = audit.functions.get(index as usize)?;
             Some(format!("{} {}:{}", function.name, function.file, function.line))
         };
+        for (file, positions) in &audit.positions {
+            let positions = positions.iter().map(|&(line, column)| Position { line, column });
+            self.positions.entry(places.absolute(file)).or_default().extend(positions);
+        }
         for function in &audit.functions {
             self.functions.insert((places.absolute(&function.file), function.line));
         }
@@ -164,7 +196,8 @@ impl Compiled {
         }
         for atomic in &audit.atomics {
             if let Some(place) = places.of(atomic.site) {
-                self.atomics.insert(Atomic {
+                let line = (place.file.clone(), place.at.line);
+                self.atomics.entry(line).or_default().insert(Atomic {
                     place,
                     object: atomic.object.clone(),
                     kind: atomic.kind,
@@ -180,7 +213,10 @@ impl Compiled {
             if let (Some(place), Some(first)) =
                 (places.of(acquire.site), acquire.held.as_ref().and_then(held))
             {
-                self.nested.insert((first, Held { lock: acquire.lock.clone(), place }));
+                let both = (first, Held { lock: acquire.lock.clone(), place });
+                let known = self.nested.entry(both).or_default();
+                known.sure |= acquire.sure;
+                known.alike |= acquire.sure && acquire.alike;
             }
         }
         for call in &audit.calls {

@@ -309,7 +309,8 @@ impl Page<'_> {
             let more = sites.len().saturating_sub(most);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             let sites = sites.into_iter().take(most).collect::<Vec<_>>().join(", ");
-            format!("  {} -> {}  ({sites}{more})", edge.held, edge.wanted)
+            let may = if edge.sure { "" } else { "may: " };
+            format!("  {} -> {}  ({may}{sites}{more})", edge.held, edge.wanted)
         });
         self.list(lines.collect());
         self.line("");

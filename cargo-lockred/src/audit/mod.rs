@@ -8,7 +8,7 @@ pub mod human;
 mod join;
 mod json;
 pub mod report;
-mod sarif;
+pub mod sarif;
 mod source;
 
 use crate::baseline::{Baseline, Entry, Found, Place};

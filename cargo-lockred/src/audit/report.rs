@@ -158,6 +158,11 @@ pub struct Edge {
     pub wanted: String,
     /// For each time: where the first is acquired, and where the second.
     pub sites: Vec<(Place, Place)>,
+    /// The first is surely held then, at one of these; otherwise it may be.
+    pub sure: bool,
+    /// Those of them at which the two are, or may be, one lock, or two of one kind in either order.
+    #[serde(skip)]
+    pub alike: Vec<(Place, Place)>,
 }
 
 /// Across what a lock is held.

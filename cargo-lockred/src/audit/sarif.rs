@@ -4,13 +4,16 @@ use super::report::{Audit, Finding, Place};
 use crate::exit::Exit;
 use crate::output::sarif::{FINGERPRINT, ROOT, rule, rules, uri, without_repetition};
 use serde_json::{Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The whole document. `compared`: with a baseline.
 pub fn document(audits: &[Audit], root: &Path, compared: bool, exit: Exit) -> String {
     let results: Vec<Value> = audits
         .iter()
-        .flat_map(|audit| audit.findings.iter().map(|it| result(it, audit, compared)))
+        .flat_map(|audit| {
+            let of = |it| result(it, &audit.package, compared, &|file| PathBuf::from(file));
+            audit.findings.iter().map(of)
+        })
         .collect();
     let rules: Vec<Value> = rules().iter().map(|(code, level)| rule(code, level)).collect();
     let base = format!("file://{}/", uri(root));
@@ -33,7 +36,13 @@ pub fn document(audits: &[Audit], root: &Path, compared: bool, exit: Exit) -> St
     format!("{document:#}\n")
 }
 
-fn result(finding: &Finding, audit: &Audit, compared: bool) -> Value {
+/// A warning as a result. `relative`: a file as the log names it.
+pub fn result(
+    finding: &Finding,
+    package: &str,
+    compared: bool,
+    relative: &dyn Fn(&str) -> PathBuf,
+) -> Value {
     let text = |text: &str| json!({ "text": text });
     let notes = finding.notes.iter().map(|note| format!("\n{note}")).collect::<String>();
     let mut result = json!({
@@ -41,12 +50,13 @@ fn result(finding: &Finding, audit: &Audit, compared: bool) -> Value {
         "level": if finding.denied { "error" } else { "warning" },
         "message": text(&format!("{}{notes}", finding.message)),
         "partialFingerprints": { FINGERPRINT: finding.fingerprint },
-        "properties": { "package": audit.package, "subject": finding.subject },
+        "properties": { "package": package, "subject": finding.subject },
     });
     if let Some(index) = rules().iter().position(|(code, _)| *code == finding.code) {
         result["ruleIndex"] = index.into();
     }
-    let mut locations = finding.places.iter().map(|(label, place)| location(label, place));
+    let mut locations =
+        finding.places.iter().map(|(label, place)| location(label, place, &relative(&place.file)));
     if let Some(first) = locations.next() {
         result["locations"] = json!([first]);
     }
@@ -65,9 +75,9 @@ fn result(finding: &Finding, audit: &Audit, compared: bool) -> Value {
     result
 }
 
-fn location(label: &str, place: &Place) -> Value {
-    let mut artifact = json!({ "uri": uri(Path::new(&place.file)) });
-    if !place.file.starts_with('/') {
+fn location(label: &str, place: &Place, file: &Path) -> Value {
+    let mut artifact = json!({ "uri": uri(file) });
+    if !file.is_absolute() {
         artifact["uriBaseId"] = ROOT.into();
     }
     let mut location = json!({

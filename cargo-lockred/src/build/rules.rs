@@ -59,6 +59,11 @@ impl Rules {
         self.audit = Some(file);
     }
 
+    /// Has programs not audited any more.
+    pub fn end_audit(&mut self) {
+        self.audit = None;
+    }
+
     /// What builds with other rules differ in; nothing where all are used unchecked.
     pub fn hash(&self) -> String {
         let Self { without, checked, order, protection, flaw, scale_loops, audit } = self;

@@ -42,8 +42,22 @@ pub struct Audited {
     audits: Vec<Audit>,
     /// As the warnings are.
     shown: Vec<Vec<Shown>>,
+    /// What came of each, once that is told.
+    warned: Vec<Warned>,
     /// By package: its tests that are not covered (yet).
     open: BTreeMap<String, usize>,
+}
+
+/// A warning, and what came of it.
+pub struct Warned {
+    /// The package.
+    pub package: String,
+    /// The warning.
+    pub finding: Finding,
+    /// What came of it.
+    pub status: Status,
+    /// The tests that show it.
+    pub tests: BTreeSet<String>,
 }
 
 /// A line of JSON.
@@ -60,7 +74,7 @@ struct WarningLine<'a> {
 
 impl Audited {
     /// Nothing is shown yet.
-    pub fn new(audits: Vec<Audit>, targets: &[Target]) -> Self {
+    pub(super) fn new(audits: Vec<Audit>, targets: &[Target]) -> Self {
         let none = |finding: &Finding| Shown {
             evidence: Evidence::of(finding),
             confirmed: BTreeSet::new(),
@@ -72,7 +86,7 @@ impl Audited {
         for target in targets {
             *open.entry(target.built.package.clone()).or_insert(0) += target.tests.len();
         }
-        Self { audits, shown, open }
+        Self { audits, shown, warned: Vec::new(), open }
     }
 
     /// Adds what a test came to.
@@ -108,6 +122,11 @@ impl Audited {
         crate::audit::note(&self.audits, found);
     }
 
+    /// The warnings with what came of them, as they were told.
+    pub fn warned(&mut self) -> Vec<Warned> {
+        std::mem::take(&mut self.warned)
+    }
+
     /// What came of all of them.
     pub fn told(&mut self, style: Style, all: bool) -> Told {
         let mut told = Told::default();
@@ -139,6 +158,12 @@ impl Audited {
                     finding,
                     status,
                     tests,
+                });
+                self.warned.push(Warned {
+                    package: audit.package.clone(),
+                    finding: finding.clone(),
+                    status,
+                    tests: tests.clone(),
                 });
             }
         }

@@ -23,6 +23,17 @@ pub enum Status {
 }
 
 impl Status {
+    /// As machines read it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Static => "static",
+            Self::NotReached => "not-reached",
+            Self::Excluded => "excluded",
+            Self::Nested => "nested",
+            Self::Confirmed => "confirmed",
+        }
+    }
+
     /// For people.
     pub const fn text(self) -> &'static str {
         match self {

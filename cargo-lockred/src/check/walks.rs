@@ -190,6 +190,7 @@ mod tests {
             apart: None,
             within: String::new(),
             gates: Vec::new(),
+            sure: true,
             threads: Vec::new(),
         };
         let circle = |kind, nestings: &[u32]| Circle {

@@ -24,7 +24,7 @@ Examples:
 pub struct AuditOptions {
     #[command(flatten)]
     pub findings: FindingOptions,
-    /// How it is told besides what people read on stdout: human, json, sarif, or FORMAT=FILE
+    /// Machine-readable output, in addition to the report: human, json, sarif, or FORMAT=FILE
     ///
     /// json: a JSON object a line. sarif: a SARIF 2.1.0 log of the warnings. What goes to stdout takes the place of what is for people.
     #[arg(long, value_name = "FORMAT[=FILE]", value_parser = Format::parse)]

@@ -190,7 +190,7 @@ pub struct ReportOptions {
     /// End with status 5 when a test is not at least this
     #[arg(long, value_enum, value_name = "VERDICT")]
     pub require: Option<Require>,
-    /// How results are told besides what people read on stderr: human, json, sarif, junit, github, or FORMAT=FILE
+    /// Machine-readable output, in addition to the report on stderr: human, json, sarif, junit, github, or FORMAT=FILE
     ///
     /// json: a JSON object a line, one a test and one at the end. sarif: a SARIF 2.1.0 log, with the interleaving of each bug as a
     /// code flow, one thread flow a thread. junit: a JUnit report as nextest writes it. github: workflow commands, which GitHub

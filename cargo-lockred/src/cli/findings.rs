@@ -13,7 +13,7 @@ pub struct FindingOptions {
     /// Fail tests for this warning too: its code, its name, or `warnings` for all
     #[arg(short = 'D', long, value_name = "WARNING", value_parser = Wanted::parse)]
     pub deny: Vec<Wanted>,
-    /// Do not tell this warning: its code, its name, or `warnings` for all
+    /// Suppress this warning: its code, its name, or `warnings` for all
     ///
     /// A warning that is named outweighs `warnings`, and `--strict`: `--deny warnings --allow leak` fails tests for all warnings but
     /// leaks.
@@ -76,7 +76,7 @@ pub enum Teller {
 
 impl Teller {
     /// Whether it ever tells a warning.
-    const fn tells(self, kind: WarningKind) -> bool {
+    pub const fn tells(self, kind: WarningKind) -> bool {
         match kind {
             WarningKind::LockOrder => true,
             WarningKind::LockingDiscipline

@@ -20,7 +20,7 @@ pub struct PlanOptions {
     /// List the functions whose paths contain one of these strings
     #[arg(value_name = "FILTER")]
     pub filters: Vec<String>,
-    /// How the plan is told
+    /// Output format of the plan
     #[arg(long, value_enum, default_value_t = ListFormat::Human, value_name = "FORMAT")]
     pub message_format: ListFormat,
     #[command(flatten)]

@@ -39,7 +39,7 @@ pub fn read(path: &Path) -> Result<BTreeMap<String, Protection>> {
             .hint("`cargo lockred discipline --pin` writes it")
     })?;
     parse(&text).map_err(|line| {
-        Error::usage(format!("{}:{line}: this is no field with its protection", path.display()))
+        Error::usage(format!("{}:{line}: expected `Type.field: protection`", path.display()))
     })
 }
 

@@ -1,6 +1,8 @@
 //! Workflow commands of GitHub Actions, which it shows as annotations beside the lines of a change.
 
 use super::run::Run;
+use crate::check::audited::Warned;
+use crate::check::came::Status;
 use crate::check::outcome::{Outcome, Rendered};
 use crate::report::Severity;
 use std::fmt::Write as _;
@@ -23,6 +25,30 @@ pub fn annotations(outcome: &Outcome, run: &Run) -> String {
         let _ = writeln!(text, "::error title={title}::{}", data(error));
     }
     text
+}
+
+/// The annotation of a warning of an audit; none of what is known, and of what no schedule of the tests shows.
+pub fn warned(warned: &Warned, run: &Run) -> String {
+    let Warned { finding, status, .. } = warned;
+    if finding.known || *status == Status::Excluded {
+        return String::new();
+    }
+    let command = if finding.denied { "error" } else { "warning" };
+    let mut properties = Vec::new();
+    if let Some((_, place)) = finding.places.first() {
+        let file = run.relative(&place.file);
+        properties.push(format!("file={}", property(&file.to_string_lossy())));
+        properties.push(format!("line={}", place.line));
+    }
+    properties
+        .push(format!("title={}", property(&format!("{} in {}", finding.code, finding.subject))));
+    let mut lines = vec![finding.message.clone()];
+    lines.extend(finding.places.iter().map(|(label, place)| {
+        format!("{label}: {}:{}", run.relative(&place.file).display(), place.line)
+    }));
+    lines.extend(finding.notes.iter().map(|note| format!("note: {note}")));
+    lines.push(format!("note: {}", status.text()));
+    format!("::{command} {}::{}\n", properties.join(","), data(&lines.join("\n")))
 }
 
 /// One annotation. It stands at the first place; the others are told in its text.

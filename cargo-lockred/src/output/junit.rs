@@ -1,7 +1,10 @@
 //! A JUnit report, with the names and shape that nextest gives it: a suite a target, a case a test.
 
 use super::run::{End, Run};
+use super::style::Style;
 use super::utc;
+use crate::audit::human;
+use crate::check::audited::Warned;
 use crate::check::outcome::{Ended, Outcome};
 use lockred_trace::codes::Verdict;
 use std::fmt::Write as _;
@@ -21,17 +24,18 @@ pub fn document(run: &Run) -> String {
         String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"lockred\"");
     // An error that ended the check is one of the whole.
     let own = usize::from(matches!(run.end, End::Error { .. }));
-    counts(&mut text, &run.outcomes.iter().collect::<Vec<_>>(), own);
+    counts(&mut text, &run.outcomes.iter().collect::<Vec<_>>(), own, &run.audited);
     let _ = writeln!(text, " timestamp=\"{begun}\">");
     for (name, outcomes) in &suites {
         let _ = write!(text, "    <testsuite name=\"{}\"", attribute(name));
-        counts(&mut text, outcomes, 0);
+        counts(&mut text, outcomes, 0, &[]);
         text.push_str(">\n");
         for outcome in outcomes {
             case(&mut text, outcome, name);
         }
         text.push_str("    </testsuite>\n");
     }
+    audited(&mut text, &run.audited);
     text.push_str(&ended(&run.end));
     text.push_str("</testsuites>\n");
     text
@@ -52,16 +56,44 @@ fn seconds(outcomes: &[&Outcome]) -> f64 {
     outcomes.iter().map(|outcome| outcome.seconds).fold(0.0, |all, one| all + one)
 }
 
-fn counts(text: &mut String, outcomes: &[&Outcome], own: usize) {
+fn counts(text: &mut String, outcomes: &[&Outcome], own: usize, audited: &[Warned]) {
     let number = |what: Fate| outcomes.iter().filter(|outcome| fate(outcome) == what).count();
     let seconds = seconds(outcomes);
-    let (failures, errors) = (number(Fate::Failure), number(Fate::Error) + own);
+    let denied = audited.iter().filter(|warned| warned.finding.denied).count();
+    let (failures, errors) = (number(Fate::Failure) + denied, number(Fate::Error) + own);
     let skipped = number(Fate::Skipped);
-    let tests = outcomes.len() + own;
+    let tests = outcomes.len() + own + audited.len();
     let _ = write!(
         text,
         " tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\" time=\"{seconds:.3}\""
     );
+}
+
+/// The warnings of an audit, a case each, in one suite a package: those fail that are denied.
+fn audited(text: &mut String, warned: &[Warned]) {
+    for of_package in warned.chunk_by(|one, other| one.package == other.package) {
+        let suite = attribute(&format!("{}::audit", of_package[0].package));
+        let _ = write!(text, "    <testsuite name=\"{suite}\"");
+        counts(text, &[], 0, of_package);
+        text.push_str(">\n");
+        for Warned { finding, status, .. } in of_package {
+            let (code, message) = (finding.code, attribute(&finding.message));
+            let _ = writeln!(
+                text,
+                "        <testcase name=\"{code}: {message}\" classname=\"{suite}\" time=\"0.000\">"
+            );
+            let page =
+                format!("{}    = {}", human::warning(finding, Style::plain(), true), status.text());
+            let (name, attributes) = match finding.denied {
+                true => ("failure", format!(" message=\"{message}\" type=\"{code}\"")),
+                false => ("system-out", String::new()),
+            };
+            let page = content_of(&page);
+            let _ = writeln!(text, "            <{name}{attributes}>{page}</{name}>");
+            text.push_str("        </testcase>\n");
+        }
+        text.push_str("    </testsuite>\n");
+    }
 }
 
 /// What JUnit can say of a test.

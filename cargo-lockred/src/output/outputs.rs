@@ -7,6 +7,7 @@
 
 use super::run::{End, Run};
 use super::{github, json, junit, sarif};
+use crate::check::audited::Warned;
 use crate::check::outcome::Outcome;
 use crate::check::tally::Tally;
 use crate::cli::check::CheckOptions;
@@ -107,6 +108,20 @@ impl Outputs {
         for (_, place) in self.lines.iter_mut().filter(|(name, _)| *name == FormatName::Json) {
             write(place, text)?;
         }
+        Ok(())
+    }
+
+    /// What came of the warnings of an audit.
+    ///
+    /// # Errors
+    /// When something cannot be written.
+    pub fn audited(&mut self, warned: Vec<Warned>) -> Result<()> {
+        for (_, place) in self.lines.iter_mut().filter(|(name, _)| *name == FormatName::Github) {
+            for warned in &warned {
+                write(place, &github::warned(warned, &self.run))?;
+            }
+        }
+        self.run.audited = warned;
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! A check as far as it has come: what documents are made of.
 
+use crate::check::audited::Warned;
 use crate::check::outcome::Outcome;
 use crate::executable::symbols::Frame;
 use crate::exit::Exit;
@@ -20,6 +21,8 @@ pub struct Run {
     pub begun: SystemTime,
     /// The tests that were checked so far.
     pub outcomes: Vec<Outcome>,
+    /// Warnings of an audit, with what came of them.
+    pub audited: Vec<Warned>,
     /// Whether findings were compared with a baseline.
     pub compared: bool,
     /// How it ended.
@@ -51,6 +54,7 @@ impl Run {
             sources: Sources::new(Path::new("")),
             begun: SystemTime::now(),
             outcomes: Vec::new(),
+            audited: Vec::new(),
             compared,
             end: End::UnderWay,
         }
@@ -65,7 +69,12 @@ impl Run {
 
     /// The file of a frame, relative to the root of the sources where it lies in it.
     pub fn file(&self, frame: &Frame) -> PathBuf {
-        let path = self.root.join(&frame.file);
+        self.relative(&frame.file)
+    }
+
+    /// A file relative to the workspace's root, as one relative to that of the sources.
+    pub fn relative(&self, file: &str) -> PathBuf {
+        let path = self.root.join(file);
         path.strip_prefix(&self.source_root).map_or(path.clone(), Path::to_owned)
     }
 

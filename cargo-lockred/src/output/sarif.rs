@@ -5,6 +5,9 @@
 
 use super::run::{End, Run};
 use super::utc;
+use crate::audit::sarif as audit;
+use crate::check::audited::Warned;
+use crate::check::came::Status;
 use crate::check::outcome::{FoundBug, FoundWarning, Outcome, Rendered};
 use crate::executable::symbols::{Frame, Origin};
 use crate::exit::Exit;
@@ -35,7 +38,7 @@ pub fn document(run: &Run) -> String {
         }},
         "invocations": [invocation(run)],
         "columnKind": "unicodeCodePoints",
-        "results": run.outcomes.iter().flat_map(|outcome| results(outcome, run)).collect::<Vec<_>>(),
+        "results": all_results(run),
     });
     if !run.source_root.as_os_str().is_empty() {
         let mut root = uri(&run.source_root);
@@ -124,6 +127,23 @@ fn notification(level: &str, text: &str, places: &[Place], run: &Run) -> Value {
         notification["locations"] = locations.into();
     }
     notification
+}
+
+/// What the tests show, and what an audit warns of.
+fn all_results(run: &Run) -> Vec<Value> {
+    let of_tests = run.outcomes.iter().flat_map(|outcome| results(outcome, run));
+    let of_audit = run.audited.iter().map(|warned| {
+        let Warned { package, finding, status, tests } = warned;
+        let file = |file: &str| run.relative(file);
+        let mut result = audit::result(finding, package, run.compared, &file);
+        if *status == Status::Excluded {
+            result["level"] = "note".into();
+        }
+        result["properties"]["status"] = status.name().into();
+        result["properties"]["tests"] = json!(tests);
+        result
+    });
+    of_tests.chain(of_audit).collect()
 }
 
 fn results(outcome: &Outcome, run: &Run) -> Vec<Value> {

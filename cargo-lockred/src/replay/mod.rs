@@ -148,7 +148,7 @@ fn show(
         let place = walk::place(replay, &symbols, drift.recorded);
         let at = place.map_or_else(String::new, |place| format!(", at {place}"));
         console.warning(&format!(
-            "the schedule does not fit any more from its choice {} on, behind step {} of the program{at}: {}{cause}",
+            "the schedule no longer matches the program: it diverges at choice {}, after step {}{at}: {}{cause}",
             drift.step, drift.recorded, drift.message
         ));
     }

@@ -4,6 +4,7 @@
 use crate::section::Section;
 use crate::sites::SiteId;
 use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A file with what is audited, a [`Line`] each: an environment variable that cargo-lockred sets and the shim reads.
 pub const AUDIT: &str = "LOCKRED_AUDIT";
@@ -171,6 +172,10 @@ pub struct Acquire {
     pub shared: bool,
     /// What may be held then; none, if there is nothing.
     pub held: Option<Held>,
+    /// That is surely held then.
+    pub sure: bool,
+    /// The two are, or may be, one lock, or two of one kind in either order.
+    pub alike: bool,
 }
 
 /// A call in the package.
@@ -216,6 +221,8 @@ pub struct Audit {
     pub acquires: Vec<Acquire>,
     /// Calls.
     pub calls: Vec<Call>,
+    /// Lines and columns, by file, of what is compiled of the package's calls and atomic operations.
+    pub positions: BTreeMap<String, BTreeSet<(u32, u32)>>,
 }
 
 impl Section for Audit {

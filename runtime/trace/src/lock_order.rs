@@ -33,6 +33,8 @@ pub struct Nesting {
     pub within: String,
     /// Indices into [`LockOrder::locks`]: locks that are held exclusively then, as far as each is one lock.
     pub gates: Vec<u32>,
+    /// The first is surely held then; otherwise it may be, for all that is known.
+    pub sure: bool,
     /// Indices into [`LockOrder::threads`]: who may run it.
     pub threads: Vec<u32>,
 }
@@ -47,7 +49,7 @@ pub enum Kind {
     Gated,
     /// One thread runs all of it, so that nobody waits.
     OneThread,
-    /// The two locks of one nesting are of one kind: they may be the same, or be taken in the other order by another thread.
+    /// The two locks of one nesting are of one kind: they are, or may be, the same, or be taken in the other order by another thread.
     SameKind,
 }
 

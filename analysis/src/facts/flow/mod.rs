@@ -73,8 +73,17 @@ pub enum Step {
     Variable(Slot),
     /// The result is this.
     Same(Slot, Value),
-    /// The result is this number, as many bits of it, or the address if it has room for that.
-    Narrow(Slot, Value, u32),
+    /// The result is this number, or as many bits of it, or the address if it has room for that.
+    Narrow {
+        /// The result.
+        result: Slot,
+        /// The number.
+        from: Value,
+        /// How many bits the result has.
+        bits: u32,
+        /// Nothing of the number is lost.
+        exact: bool,
+    },
     /// The result is an address, so many bytes behind another one.
     Offset(Slot, Value, i64),
     /// The result is 1 if the value is 0, or else 0.

@@ -156,8 +156,8 @@ impl Reader<'_> {
                     llvm::TypeKind::Integer(bits) => bits,
                     _ => 64,
                 };
-                let of = self.value(of);
-                steps.push(Step::Narrow(slot, of, bits));
+                let (from, exact) = (self.value(of), at.keeps_all());
+                steps.push(Step::Narrow { result: slot, from, bits, exact });
                 return;
             }
             Shape::Compare(predicate @ (Predicate::Equal | Predicate::NotEqual), left, right) => {

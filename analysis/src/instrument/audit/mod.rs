@@ -8,7 +8,10 @@ mod callers;
 mod names;
 mod order;
 mod package;
+mod reached;
 
+pub use callers::Callers;
+pub use names::Names;
 pub use package::Package;
 
 use super::sites::Sites;
@@ -19,11 +22,9 @@ use crate::locksets::{Lock, Locksets, Taken};
 use crate::plan::{Direction, accesses};
 use crate::recognise::{demangle, path_of};
 use crate::sharing::{Reach, Sharing};
-use callers::Callers;
 use lockred_trace::audit::{Access, Acquire, Atomic, Audit, Call, Held, Kind, Order};
 use lockred_trace::audit::{Function as Compiled, Way};
 use lockred_trace::hooks;
-use names::Names;
 use order::Synchronises;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -144,8 +145,8 @@ impl Auditor<'_> {
     }
 
     fn function(&mut self, function: Function) {
-        let all: Vec<Instruction> =
-            function.blocks().iter().flat_map(|block| block.instructions()).collect();
+        let blocks = reached::blocks(function);
+        let all: Vec<Instruction> = blocks.iter().flat_map(|block| block.instructions()).collect();
         let all: Vec<Instruction> =
             all.into_iter().filter(|&at| self.package.has_instruction(at)).collect();
         if all.is_empty() {
@@ -157,6 +158,7 @@ impl Auditor<'_> {
         for at in all {
             let around = around.get(&at).copied().unwrap_or_default();
             self.accesses(&mut names, function, at, around);
+            self.positions(at);
             match at.opcode() {
                 Opcode::Load | Opcode::Store if at.is_atomic() => {
                     self.atomic(&mut names, function, at);
@@ -204,6 +206,22 @@ impl Auditor<'_> {
                 acquired: around.acquires,
                 released: around.releases,
             });
+        }
+    }
+
+    /// Notes which calls and atomic operations of the source an instruction is of.
+    fn positions(&mut self, at: Instruction) {
+        let mut next = at.location();
+        if at.opcode() != Opcode::Call && !at.is_atomic() {
+            next = next.and_then(|location| location.inlined_at());
+        }
+        while let Some(location) = next {
+            let file = location.file();
+            if self.package.has_file(&file) {
+                let at = (location.line(), location.column());
+                self.audit.positions.entry(file).or_default().insert(at);
+            }
+            next = location.inlined_at();
         }
     }
 
@@ -397,7 +415,10 @@ impl Auditor<'_> {
             let Held { lock, site } = self.asked(wanted);
             let held = Some(self.asked(held));
             let shared = nested.wanted.shared;
-            self.audit.acquires.push(Acquire { site, lock, shared, held });
+            let sure = nested.sure;
+            let alike =
+                nested.apart.is_none_or(|apart| apart == 0) && !(shared && nested.held.shared);
+            self.audit.acquires.push(Acquire { site, lock, shared, held, sure, alike });
         }
     }
 }

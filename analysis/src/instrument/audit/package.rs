@@ -1,6 +1,7 @@
 //! What is audited: the package's files and crates, and the functions that others may call, as cargo-lockred says in a file.
 
 use crate::llvm::{Context, Function, Instruction, Module};
+use crate::recognise::is_of_std;
 use lockred_trace::audit::{AUDIT, Line};
 use std::collections::HashSet;
 
@@ -10,6 +11,8 @@ pub struct Package {
     files: HashSet<String>,
     crates: HashSet<String>,
     public: HashSet<(String, u32)>,
+    /// All crates are its own, but those of std.
+    all: bool,
 }
 
 impl Package {
@@ -24,6 +27,12 @@ impl Package {
         let text = std::fs::read_to_string(&path)
             .map_err(|e| format!("cannot read {}: {e}", path.to_string_lossy()))?;
         Ok(Some(Self::of(text.lines().filter_map(Line::parse))))
+    }
+
+    /// What gives names where nothing is audited: all crates of a program but those of std.
+    #[must_use]
+    pub fn of_all() -> Self {
+        Self { all: true, ..Self::default() }
     }
 
     fn of(lines: impl Iterator<Item = Line>) -> Self {
@@ -45,7 +54,10 @@ impl Package {
 
     /// Whether a crate is one of the package's.
     pub fn has_crate(&self, name: &str) -> bool {
-        self.crates.contains(name)
+        match self.all {
+            true => !is_of_std(&format!("{name}::")),
+            false => self.crates.contains(name),
+        }
     }
 
     /// Whether a function's source is in the package.

@@ -4,23 +4,24 @@
 //! the field does, where one type alone has such a field.
 
 use super::Input;
+use super::orders;
 use crate::audit::report::{Atomic, Operation};
-use crate::audit::source::{Holds, Operation as Written};
+use crate::audit::source::Holds;
 use lockred_trace::audit::{Kind, Order};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// An operation, with the function that it is in.
 pub struct Placed<'a> {
-    pub file: &'a Path,
-    pub written: &'a Written,
+    pub it: &'a orders::Operation<'a>,
     pub name: String,
 }
 
 /// All operations but fences, with the names of their variables.
 pub fn placed<'a>(input: &'a Input<'_>) -> Vec<Placed<'a>> {
     let mut by_line: BTreeMap<(&Path, u32, Kind), BTreeSet<&str>> = BTreeMap::new();
-    for atomic in input.compiled.atomics.iter().filter(|atomic| !atomic.object.is_empty()) {
+    let compiled = input.compiled.atomics.values().flatten();
+    for atomic in compiled.filter(|atomic| !atomic.object.is_empty()) {
         let key = (&*atomic.place.file, atomic.place.at.line, atomic.kind);
         by_line.entry(key).or_default().insert(&atomic.object);
     }
@@ -35,7 +36,7 @@ pub fn placed<'a>(input: &'a Input<'_>) -> Vec<Placed<'a>> {
         .all(|file| &file.statics)
         .map(|(_, of)| (&*of.name, input.names.of_static(of)))
         .collect();
-    let name = |file: &Path, written: &Written| {
+    let name = |file: &Path, written: &crate::audit::source::Operation| {
         let compiled = by_line.get(&(file, written.at.line, written.kind));
         if let Some(names) = compiled.filter(|names| names.len() == 1) {
             return names.iter().map(|name| input.names.object(name)).collect();
@@ -60,10 +61,8 @@ pub fn placed<'a>(input: &'a Input<'_>) -> Vec<Placed<'a>> {
             on => format!("{on} in {function}"),
         }
     };
-    let all = input.source.all(|file| &file.atomics);
-    all.filter(|(_, written)| written.kind != Kind::Fence)
-        .map(|(file, written)| Placed { file, written, name: name(file, written) })
-        .collect()
+    let all = input.operations.iter().filter(|it| it.written.kind != Kind::Fence);
+    all.map(|it| Placed { it, name: name(it.file, it.written) }).collect()
 }
 
 /// Whether the function around a place has a fence that does something, on the side where it counts: before a write, behind a read.
@@ -73,30 +72,30 @@ fn is_fenced(
     does: fn(Order) -> bool,
     before: bool,
 ) -> bool {
-    let Some(file) = input.file(placed.file) else { return false };
-    let Some(function) = file.function(placed.written.at) else { return false };
-    file.atomics.iter().any(|other| {
-        other.kind == Kind::Fence
-            && does(other.order)
-            && (other.at < placed.written.at) == before
-            && function.span.0 <= other.at
-            && other.at < function.span.1
+    let (path, at) = (placed.it.file, placed.it.written.at);
+    let Some(function) = input.file(path).and_then(|file| file.function(at)) else { return false };
+    input.operations.iter().filter(|other| other.file == path).any(|other| {
+        other.written.kind == Kind::Fence
+            && other.orders.iter().copied().any(does)
+            && (other.written.at < at) == before
+            && function.span.0 <= other.written.at
+            && other.written.at < function.span.1
     })
 }
 
 /// Whether an operation shows what happened before it.
 pub fn releases(input: &Input<'_>, placed: &Placed<'_>) -> bool {
-    let written = placed.written;
-    written.kind.writes()
-        && (written.order.releases() || is_fenced(input, placed, Order::releases, true))
+    let it = placed.it;
+    it.written.kind.writes()
+        && (it.orders.iter().any(|order| order.releases())
+            || is_fenced(input, placed, Order::releases, true))
 }
 
 /// Whether an operation sees what happened before what it reads.
 pub fn acquires(input: &Input<'_>, placed: &Placed<'_>) -> bool {
-    let written = placed.written;
-    written.kind.reads()
-        && (written.order.acquires()
-            || written.failure.is_some_and(Order::acquires)
+    let it = placed.it;
+    it.written.kind.reads()
+        && (it.orders.iter().chain(&it.failures).any(|order| order.acquires())
             || is_fenced(input, placed, Order::acquires, false))
 }
 
@@ -104,13 +103,11 @@ pub fn acquires(input: &Input<'_>, placed: &Placed<'_>) -> bool {
 pub fn of(input: &Input<'_>) -> Vec<Atomic> {
     let mut by_name: BTreeMap<String, Vec<Operation>> = BTreeMap::new();
     for placed in placed(input) {
-        let Written { method, order, failure, at, .. } = placed.written;
-        let failure = failure.map_or_else(String::new, |failure| format!("/{failure:?}"));
         let operation = Operation {
-            text: format!("{method} {order:?}{failure}"),
+            text: placed.it.text(),
             releases: releases(input, &placed),
             acquires: acquires(input, &placed),
-            place: input.place(placed.file, *at),
+            place: input.place(placed.it.file, placed.it.written.at),
         };
         by_name.entry(placed.name).or_default().push(operation);
     }

@@ -123,6 +123,12 @@ fn has<'a>(
     })
 }
 
+/// Of all circles.
+const SAME: &str =
+    "threads deadlock if they are the same locks, and nothing else keeps the threads apart";
+/// Of those that are not certain.
+const MAY: &str = "some of the locks that are held then may be held, for all that is known";
+
 fn circles(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
     let mut findings = Vec::new();
     for circle in order::circles(&audit.edges) {
@@ -144,7 +150,27 @@ fn circles(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
             owner(&circle[0].held),
             format!("locks may be acquired in a circle: {}", edges.join(", ")),
             places,
-            &["threads deadlock if they are the same locks, and nothing else keeps the threads apart"],
+            match circle.iter().all(|edge| edge.sure) {
+                true => &[SAME],
+                false => &[SAME, MAY],
+            },
+        ));
+    }
+    for edge in audit.edges.iter().filter(|edge| order::is_named(&edge.held)) {
+        let Some((held, wanted)) = edge.alike.first() else { continue };
+        findings.push(finding(
+            input,
+            WarningKind::LockOrder,
+            owner(&edge.held),
+            format!(
+                "two instances of `{}` may be locked in either order (or be the same lock)",
+                edge.held
+            ),
+            vec![
+                ("one is acquired here".to_owned(), wanted.clone()),
+                ("under one that is acquired here".to_owned(), held.clone()),
+            ],
+            &["threads deadlock unless all of them lock the instances in one order"],
         ));
     }
     findings

@@ -55,6 +55,9 @@ pub fn of(input: &Input<'_>) -> Vec<Held> {
         }
     }
     for (file, awaited) in input.source.all(|file| &file.awaited) {
+        if input.are_compiled_out(file, (awaited.acquired, awaited.at)) {
+            continue;
+        }
         let place = |at| Place { function: awaited.function.clone(), ..input.place(file, at) };
         found.insert(Held {
             across: Across::Await,

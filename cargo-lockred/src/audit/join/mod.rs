@@ -6,6 +6,7 @@ mod held;
 mod names;
 mod objects;
 mod order;
+mod orders;
 mod unpaired;
 mod unprotected;
 
@@ -13,6 +14,7 @@ use super::compiled::{self, Compiled};
 use super::report::{Audit, Impl, Place, Seen, Type};
 use super::source::{File, Position, Source};
 use names::Names;
+use orders::Operation;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -30,6 +32,8 @@ pub struct Input<'a> {
     pub targets: Vec<String>,
     /// What types are called.
     pub names: Names,
+    /// The atomic operations.
+    pub operations: Vec<Operation<'a>>,
 }
 
 impl<'a> Input<'a> {
@@ -41,7 +45,8 @@ impl<'a> Input<'a> {
         root: &'a Path,
         targets: Vec<String>,
     ) -> Self {
-        Self { package, source, compiled, root, targets, names: Names::of(source) }
+        let (names, operations) = (Names::of(source), orders::all(source, compiled));
+        Self { package, source, compiled, root, targets, names, operations }
     }
 }
 

@@ -1,21 +1,23 @@
 //! The order of locks, by type and field, and circles in it.
 
 use super::Input;
+use crate::audit::compiled::Nested;
 use crate::audit::report::{Edge, Place};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// All edges.
 pub fn edges(input: &Input<'_>) -> Vec<Edge> {
-    let mut found: BTreeMap<(String, String), BTreeSet<(Place, Place)>> = BTreeMap::new();
-    for (held, wanted) in &input.compiled.nested {
+    let mut found: BTreeMap<(String, String), BTreeMap<(Place, Place), Nested>> = BTreeMap::new();
+    for ((held, wanted), nested) in &input.compiled.nested {
         let sites = (input.compiled_place(&held.place), input.compiled_place(&wanted.place));
         let names = (input.names.object(&held.lock), input.names.object(&wanted.lock));
-        found.entry(names).or_default().insert(sites);
+        found.entry(names).or_default().insert(sites, *nested);
     }
-    let edge = |((held, wanted), sites): (_, BTreeSet<_>)| Edge {
-        held,
-        wanted,
-        sites: sites.into_iter().collect(),
+    let edge = |((held, wanted), sites): ((String, String), BTreeMap<(Place, Place), Nested>)| {
+        let alike = sites.iter().filter(|(_, nested)| nested.alike && held == wanted);
+        let alike = alike.map(|(sites, _)| sites.clone()).collect();
+        let sure = sites.values().any(|nested| nested.sure);
+        Edge { held, wanted, sites: sites.into_keys().collect(), sure, alike }
     };
     found.into_iter().map(edge).collect()
 }
@@ -86,6 +88,8 @@ mod tests {
             held: held.into(),
             wanted: wanted.into(),
             sites: vec![(place(0), place(line))],
+            sure: true,
+            alike: Vec::new(),
         };
         of.iter().map(edge).collect()
     }

@@ -10,9 +10,10 @@ use std::collections::BTreeSet;
 
 /// What is released and acquired by nobody.
 pub fn releases(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
-    let is_fence =
-        |it: &crate::audit::source::Operation| it.kind == Kind::Fence && it.order == Order::SeqCst;
-    if input.source.all(|file| &file.atomics).any(|(_, it)| is_fence(it)) {
+    let is_fence = |it: &super::orders::Operation<'_>| {
+        it.written.kind == Kind::Fence && it.orders.contains(&Order::SeqCst)
+    };
+    if input.operations.iter().any(is_fence) {
         return Vec::new();
     }
     let mut findings = Vec::new();
@@ -32,7 +33,7 @@ pub fn releases(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
             owner(&atomic.name),
             format!("what `{}` releases is acquired by nobody", atomic.name),
             places.map(|it| (it.text.clone(), it.place.clone())).collect(),
-            &["who reads it may not see what was written before; if nothing is published, Relaxed says so"],
+            &["readers may miss writes made before the store; if it publishes nothing, use `Relaxed`"],
         ));
     }
     findings
@@ -49,22 +50,22 @@ pub fn pointers(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
         .map(|object| &*object.name)
         .collect();
     for placed in all.iter().filter(|placed| pointers.contains(&*placed.name)) {
-        let written = placed.written;
-        let relaxed =
-            written.kind.writes() && written.order == Order::Relaxed && !written.stores_null;
+        let (file, written) = (placed.it.file, placed.it.written);
+        let relaxed = placed.it.orders.iter().all(|order| *order == Order::Relaxed);
+        let relaxed = relaxed && written.kind.writes() && !written.stores_null;
         let is_right = atomics::releases(input, placed) || is_prepared(input, placed, &all);
         if !relaxed || is_right || !makes_blocks(input, placed) {
             continue;
         }
         let is_loaded = |other: &&atomics::Placed<'_>| {
             other.name == placed.name
-                && other.written.kind.reads()
-                && other.written.at != written.at
+                && other.it.written.kind.reads()
+                && other.it.written.at != written.at
         };
         let Some(load) = all.iter().find(is_loaded) else { continue };
         let places = vec![
-            (format!("{} Relaxed", written.method), input.place(placed.file, written.at)),
-            ("read here".to_owned(), input.place(load.file, load.written.at)),
+            (format!("{} Relaxed", written.method), input.place(file, written.at)),
+            ("read here".to_owned(), input.place(load.it.file, load.it.written.at)),
         ];
         findings.push(finding(
             input,
@@ -109,8 +110,8 @@ fn is_lent(input: &Input<'_>, name: &str) -> bool {
 /// Whether the function around an operation makes a block of memory: what it writes there is what others may not see.
 fn makes_blocks(input: &Input<'_>, placed: &atomics::Placed<'_>) -> bool {
     const MAKES: &[&str] = &["into_raw", "Box::leak", "alloc(", "alloc_zeroed("];
-    let Some(file) = input.file(placed.file) else { return false };
-    let Some(function) = file.function(placed.written.at) else { return false };
+    let Some(file) = input.file(placed.it.file) else { return false };
+    let Some(function) = file.function(placed.it.written.at) else { return false };
     (function.span.0.line..=function.span.1.line)
         .any(|line| MAKES.iter().any(|makes| file.line(line).contains(makes)))
 }
@@ -121,14 +122,14 @@ fn is_prepared(
     placed: &atomics::Placed<'_>,
     all: &[atomics::Placed<'_>],
 ) -> bool {
-    let file = input.file(placed.file);
-    let Some(function) = file.and_then(|file| file.function(placed.written.at)) else {
+    let file = input.file(placed.it.file);
+    let Some(function) = file.and_then(|file| file.function(placed.it.written.at)) else {
         return false;
     };
     let later = all.iter().any(|other| {
-        other.file == placed.file
-            && other.written.at > placed.written.at
-            && other.written.at < function.span.1
+        other.it.file == placed.it.file
+            && other.it.written.at > placed.it.written.at
+            && other.it.written.at < function.span.1
             && atomics::releases(input, other)
     });
     later || function.exclusive

@@ -2,6 +2,7 @@
 
 use super::Position;
 use lockred_trace::audit::{Kind, Order};
+use std::collections::BTreeSet;
 use syn::{Expr, Member};
 
 /// An atomic operation.
@@ -19,14 +20,43 @@ pub struct Operation {
     pub method: String,
     /// What it does.
     pub kind: Kind,
-    /// Its order; of an exchange that succeeds.
-    pub order: Order,
-    /// Of an exchange that fails.
-    pub failure: Option<Order>,
+    /// The orders that it may have; of an exchange that succeeds. `None`: it does not say.
+    pub orders: Option<Orders>,
+    /// Of an exchange that fails; none, if there is no such order.
+    pub failures: Option<Orders>,
+    /// It may be something else of the same name: an order is an argument, and does not say that it is one.
+    pub doubtful: bool,
     /// What is stored is no pointer but null.
     pub stores_null: bool,
     /// Where: the method's name.
     pub at: Position,
+}
+
+/// Orders that an operation may have.
+pub type Orders = BTreeSet<Order>;
+
+/// The orders that an expression may be, if it says so.
+fn orders(expression: &Expr) -> Option<Orders> {
+    let of_block = |block: &syn::Block| match block.stmts.last()? {
+        syn::Stmt::Expr(last, None) => orders(last),
+        _ => None,
+    };
+    match expression {
+        Expr::Path(_) => order(expression).map(|order| BTreeSet::from([order])),
+        Expr::Paren(inner) => orders(&inner.expr),
+        Expr::Group(inner) => orders(&inner.expr),
+        Expr::Block(inner) => of_block(&inner.block),
+        Expr::If(it) => {
+            let mut both = of_block(&it.then_branch)?;
+            both.extend(orders(&it.else_branch.as_ref()?.1)?);
+            Some(both)
+        }
+        Expr::Match(it) => {
+            let arms: Option<Vec<Orders>> = it.arms.iter().map(|arm| orders(&arm.body)).collect();
+            arms.map(|arms| arms.into_iter().flatten().collect())
+        }
+        _ => None,
+    }
 }
 
 fn order(expression: &Expr) -> Option<Order> {
@@ -55,6 +85,36 @@ fn kind(method: &str) -> Option<Kind> {
         _ if method.starts_with("fetch_") => Kind::Update,
         _ => return None,
     })
+}
+
+/// Where the orders are among a method's arguments, by how many these are; nothing where they are not those of std's method.
+fn places(method: &str, arguments: usize) -> Option<(usize, Option<usize>)> {
+    Some(match (method, arguments) {
+        ("load", 1) => (0, None),
+        ("store" | "swap", 2) => (1, None),
+        ("compare_exchange" | "compare_exchange_weak", 4) => (2, Some(3)),
+        ("fetch_update" | "try_update" | "update", 3) => (0, Some(1)),
+        (method, 2) if method.starts_with("fetch_") => (1, None),
+        _ => return None,
+    })
+}
+
+/// The orders of a call, and whether it is doubtful that it has some.
+fn of_arguments(
+    method: &str,
+    kind: Kind,
+    call: &syn::ExprMethodCall,
+) -> Option<(Option<Orders>, Option<Orders>, bool)> {
+    let of: Vec<Option<Orders>> = call.args.iter().map(orders).collect();
+    let doubtful = of.iter().all(Option::is_none);
+    if let Some((first, second)) = places(method, of.len()) {
+        let failures = second.and_then(|second| of[second].clone());
+        return Some((of[first].clone(), failures, doubtful));
+    }
+    let mut said = of.into_iter().flatten();
+    let first = said.next()?;
+    let failures = if kind == Kind::Exchange { said.next() } else { None };
+    Some((Some(first), failures, doubtful))
 }
 
 /// What an expression is: the last field, or a variable; whether that is a field, and one of `self`.
@@ -116,8 +176,7 @@ pub fn lent(call: &syn::ExprMethodCall, within: Option<&str>) -> Option<Lent> {
 pub fn of(call: &syn::ExprMethodCall, within: Option<&str>) -> Option<Operation> {
     let method = call.method.to_string();
     let kind = kind(&method)?;
-    let orders: Vec<Order> = call.args.iter().filter_map(order).collect();
-    let &first = orders.first()?;
+    let (orders, failures, doubtful) = of_arguments(&method, kind, call)?;
     let (on, is_field, of_self) = named(&call.receiver);
     let stores_null = call.args.first().is_some_and(|value| {
         super::bounds::names(value, "null_mut") || super::bounds::names(value, "null")
@@ -127,8 +186,9 @@ pub fn of(call: &syn::ExprMethodCall, within: Option<&str>) -> Option<Operation>
         is_field,
         of_self,
         within: within.map(str::to_owned),
-        failure: if kind == Kind::Exchange { orders.get(1).copied() } else { None },
-        order: first,
+        orders,
+        failures,
+        doubtful,
         method,
         kind,
         stores_null,
@@ -143,7 +203,7 @@ pub fn fence(call: &syn::ExprCall, within: Option<&str>) -> Option<Operation> {
     if last.ident != "fence" {
         return None;
     }
-    let order = call.args.first().and_then(order)?;
+    let orders = orders(call.args.first()?);
     Some(Operation {
         on: String::new(),
         is_field: false,
@@ -151,8 +211,9 @@ pub fn fence(call: &syn::ExprCall, within: Option<&str>) -> Option<Operation> {
         within: within.map(str::to_owned),
         method: "fence".into(),
         kind: Kind::Fence,
-        order,
-        failure: None,
+        doubtful: orders.is_none(),
+        orders,
+        failures: None,
         stores_null: false,
         at: super::visit::position(last.ident.span().start()),
     })

@@ -10,7 +10,7 @@ mod modules;
 mod types;
 mod visit;
 
-pub use atomics::{Lent, Operation};
+pub use atomics::{Lent, Operation, Orders};
 pub use types::{Holds, Static, Type, Use};
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -58,6 +58,7 @@ fn closures_that_drop_what_is_not_theirs_give_it_back() {
 
 #[test]
 fn atomic_operations_are_known_by_their_orders() {
+    use Order::{AcqRel, Acquire, Relaxed, Release, SeqCst};
     let file = file(
         "impl Q { fn f(&self) {
             self.head.store(1, Ordering::Release);
@@ -65,17 +66,31 @@ fn atomic_operations_are_known_by_their_orders() {
             self.map.store(1);
             assert_eq!(1, self.head.swap(2, Release));
             fence(Acquire);
+            self.head.load(if cfg!(weak) { Relaxed } else { Acquire });
+            self.head.load(match way { 0 => Relaxed, _ => { let _ = 1; SeqCst } });
+            self.head.compare_exchange(1, 2, order, Relaxed);
+            self.map.load(path);
         } }",
     );
-    let told: Vec<_> =
-        file.atomics.iter().map(|o| (&*o.on, o.of_self, o.kind, o.order, o.failure)).collect();
+    let said =
+        |orders: &Option<Orders>| -> Vec<Order> { orders.iter().flatten().copied().collect() };
+    let told: Vec<_> = file
+        .atomics
+        .iter()
+        .map(|o| (&*o.on, o.of_self, o.kind, said(&o.orders), said(&o.failures), o.doubtful))
+        .collect();
     assert_eq!(
         told,
         [
-            ("head", true, Kind::Store, Order::Release, None),
-            ("head", false, Kind::Exchange, Order::AcqRel, Some(Order::Relaxed)),
-            ("head", true, Kind::Update, Order::Release, None),
-            ("", false, Kind::Fence, Order::Acquire, None),
+            ("head", true, Kind::Store, vec![Release], vec![], false),
+            ("head", false, Kind::Exchange, vec![AcqRel], vec![Relaxed], false),
+            ("head", true, Kind::Update, vec![Release], vec![], false),
+            ("", false, Kind::Fence, vec![Acquire], vec![], false),
+            ("head", true, Kind::Load, vec![Relaxed, Acquire], vec![], false),
+            ("head", true, Kind::Load, vec![Relaxed, SeqCst], vec![], false),
+            ("head", true, Kind::Exchange, vec![], vec![Relaxed], false),
+            // Perhaps: what is compiled tells.
+            ("map", true, Kind::Load, vec![], vec![], true),
         ]
     );
     assert!(file.atomics.iter().all(|operation| operation.within.as_deref() == Some("Q")));
