@@ -64,7 +64,7 @@ fn difference(program: &Program, test: &TestFinished) -> Option<(String, String)
         Expectation::FailedOrPassed(kinds, code) => match test.verdict {
             Verdict::Failed => test.bugs.iter().any(|bug| kinds.contains(&bug.kind)),
             Verdict::Passed => test.assumptions.iter().any(|a| a.code == code.code()),
-            Verdict::Verified | Verdict::Unsupported => false,
+            Verdict::Verified | Verdict::Unsupported | Verdict::Interrupted => false,
         },
         Expectation::Unsupported(word) => {
             let names_it = test.others.values().any(|value| value.to_string().contains(word));
