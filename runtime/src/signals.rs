@@ -10,7 +10,7 @@ use crate::state::{end_execution, installed, state};
 use crate::unwind;
 use lockred_search::machine::Flow;
 use lockred_trace::codes::BugKind;
-use lockred_trace::message::Role;
+use lockred_trace::message::{Role, Unsupported};
 use lockred_trace::session::STOP_SIGNAL;
 use lockred_trace::sites::SiteId;
 
@@ -41,7 +41,7 @@ pub fn install() {
 
 /// Takes the handlers away: the process is not the one that explores.
 pub fn reset() {
-    for signal in FAULTS.into_iter().chain([STOP_SIGNAL, WATCHDOG_SIGNAL]) {
+    for signal in FAULTS.into_iter().chain([STOP_SIGNAL]) {
         // SAFETY: the default action needs no handler.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
     }

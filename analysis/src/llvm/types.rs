@@ -99,20 +99,6 @@ impl Type {
         unsafe { LLVMIsFunctionVarArg(self.0) != 0 }
     }
 
-    /// Of a structure type: its fields' types; `None` for another type.
-    #[must_use]
-    pub fn field_types(self) -> Option<Vec<Type>> {
-        // SAFETY: the handle is valid; fields are asked of structures only, and all are filled in.
-        unsafe {
-            if LLVMGetTypeKind(self.0) != LLVMTypeKind::LLVMStructTypeKind {
-                return None;
-            }
-            let mut raw = vec![std::ptr::null_mut(); LLVMCountStructElementTypes(self.0) as usize];
-            LLVMGetStructElementTypes(self.0, raw.as_mut_ptr());
-            Some(raw.into_iter().map(Type).collect())
-        }
-    }
-
     /// Whether it is `void`.
     #[must_use]
     pub fn is_void(self) -> bool {
