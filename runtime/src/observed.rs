@@ -398,6 +398,18 @@ mod tests {
     const PAIR: [Option<u32>; 3] = [None, Some(0), Some(0)];
 
     #[test]
+    fn what_comes_to_no_end_is_looked_at_twice_only() {
+        let counts = |executions| Counts { executions, ..Counts::default() };
+        let mut observed = Observed::default();
+        assert!(!observed.is_in_vain(&counts(1)));
+        assert!(observed.is_in_vain(&counts(2)));
+        observed.ended = 1;
+        assert!(!observed.is_in_vain(&counts(16)));
+        observed.cut();
+        assert!(observed.is_in_vain(&counts(1)));
+    }
+
+    #[test]
     fn what_creating_and_joining_orders_does_not_count() {
         let story = Story::new(&PAIR).accesses(0).creates(0, 1).accesses(1).joins(0, 1).accesses(0);
         assert_eq!(story.turns([None; 2]), [Ordered; 3]);

@@ -33,7 +33,8 @@ fn what_tests_come_to_does_not_depend_on_what_else_the_machine_does() {
                 assert_eq!(test.others["ended"], "seconds", "{name}: {output}");
                 let (message, files) = computing(test);
                 let of_thread = "without an operation that others could see";
-                let told = if name.starts_with('b') { "without creating a thread" } else { of_thread };
+                let told =
+                    if name.starts_with('b') { "without creating a thread" } else { of_thread };
                 assert!(message.contains(told), "{name}: {message}");
                 assert!(message.contains("--max-seconds raises the limit"), "{name}: {message}");
                 assert!(files.contains(&"src/lib.rs"), "{name}: {output}");

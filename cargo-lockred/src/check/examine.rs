@@ -160,7 +160,9 @@ impl Examiner<'_> {
             outcome.add(bug);
         }
         let has_bug = !exploration.findings.is_empty() || !answer.deaths.is_empty();
-        if exploration.threads > 1 && observed::is_wanted(self.options, has_bug) {
+        // What has no end is not gone through again.
+        let ends = !matches!(exploration.stop, Stop::Computing(_));
+        if ends && exploration.threads > 1 && observed::is_wanted(self.options, has_bug) {
             self.observe(test, exploration, &mut outcome)?;
         }
         let mut lost = Vec::new();

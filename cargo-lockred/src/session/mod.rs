@@ -91,21 +91,23 @@ pub fn run(
     let directory = Directory::create(order)?;
     let output = directory.output()?;
     let process = Process::start(launch, Some(directory.path()), &output, &output)?;
-    let start = Instant::now();
+    let mut computed = Duration::ZERO;
     let mut watchdog = Watchdog::new(patience);
     let status = loop {
         if let Some(status) = process.wait(LOOK_EVERY)? {
             break status;
         }
-        let seen = directory.progress(start.elapsed());
+        let sight = process.sight();
+        computed = computed.max(sight.cpu);
+        let seen = directory.progress(computed);
         progress(&seen);
-        match watchdog.look(&seen, &process.sight(), interrupt::requested()) {
+        match watchdog.look(&seen, &sight, interrupt::requested()) {
             Act::Nothing => {}
             Act::Ask => process.signal(STOP_SIGNAL),
             Act::Kill => process.signal(libc::SIGKILL),
         }
     };
-    Ok(ending(&directory, order, status, watchdog.into_asked(), start.elapsed()))
+    Ok(ending(&directory, order, status, watchdog.into_asked(), computed))
 }
 
 /// Why a session by hand did not come about.
@@ -133,9 +135,9 @@ fn ending(
     order: &Order,
     status: ExitStatus,
     asked: Option<Asked>,
-    elapsed: Duration,
+    computed: Duration,
 ) -> Ending {
-    let progress = directory.progress(elapsed);
+    let progress = directory.progress(computed);
     let failed = |message: String| {
         Ending::Failed(Failure { message, counts: progress.counts, trail: directory.trail() })
     };
@@ -149,6 +151,7 @@ fn ending(
         }
         (Some(EXIT_ANSWERED), Some(Message::Explored(mut answer))) => {
             answer.stop = words::stop(answer.stop, asked.as_ref());
+            answer.seconds = words::seconds(answer.seconds, asked.as_ref());
             Ending::Explored(Box::new(answer))
         }
         (Some(EXIT_ANSWERED), Some(Message::Replayed(mut answer))) => {

@@ -28,7 +28,7 @@ pub struct Progress {
     pub share: Option<f64>,
     /// Preemptions up to which executions are explored now, where these are counted.
     pub preemptions: Option<u64>,
-    /// Time since the process was started.
+    /// Processor time that the process has used.
     pub elapsed: Duration,
 }
 

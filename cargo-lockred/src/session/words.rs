@@ -22,6 +22,16 @@ pub fn stop(told: Stop, asked: Option<&Asked>) -> Stop {
     if asked.reason == Reason::Overrun { Stop::Computing(place) } else { Stop::Unsupported(place) }
 }
 
+/// Seconds that a search has taken. Where it did not come to its root, what the test has computed is all there is.
+pub fn seconds(told: f64, asked: Option<&Asked>) -> f64 {
+    match asked {
+        Some(asked) if asked.reason == Reason::Overrun && !asked.below_root => {
+            asked.computed.as_secs_f64()
+        }
+        _ => told,
+    }
+}
+
 /// Says why a replay has not come to its end.
 pub fn say(unsupported: Option<&mut Unsupported>, asked: Option<&Asked>) {
     if let (Some(unsupported), Some(asked)) = (unsupported, asked)
@@ -108,6 +118,14 @@ mod tests {
         assert_eq!(stop(computing(), Some(&asked(Reason::Interrupted))), Stop::Interrupted);
         // By somebody else's signal.
         assert_eq!(stop(computing(), None), Stop::Interrupted);
+    }
+
+    #[test]
+    fn what_was_computed_before_the_root_is_told_where_there_is_nothing_else() {
+        let before = Asked { below_root: false, ..asked(Reason::Overrun) };
+        assert_eq!(seconds(0.1, Some(&before)), 7.0);
+        assert_eq!(seconds(0.1, Some(&asked(Reason::Overrun))), 0.1);
+        assert_eq!(seconds(0.1, None), 0.1);
     }
 
     #[test]
