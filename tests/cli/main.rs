@@ -15,6 +15,7 @@ mod fixtures;
 mod formats;
 mod interruption;
 mod json;
+mod kernel;
 mod killed;
 mod load;
 mod lock_order;

@@ -6,7 +6,7 @@ use crate::atomics::{
 };
 use crate::memory::{__lr_libc_free, __lr_libc_malloc};
 use crate::plain::{__lr_read, __lr_watch, __lr_write};
-use crate::process::__lr_libc_syscall;
+use crate::kernel::__lr_libc_syscall;
 use crate::pthread::{__lr_libc_pthread_create, __lr_libc_pthread_join};
 use lockred_trace::hooks::{Class, How, Order, RmwOp, Test};
 use std::panic::Location;

@@ -1,0 +1,108 @@
+//! What only the real kernel can answer: it does for tests with one thread; below the root it is unsupported, by name and line.
+
+use crate::fixtures::shared;
+use lockred_tests::outcome::TestFinished;
+use lockred_tests::tool::{Output, run};
+use lockred_trace::codes::{AssumptionKind, Verdict};
+
+/// Checks a fixture's tests whose names contain one of these.
+fn check(fixture: &str, filter: &str, status: i32) -> (Output, Vec<TestFinished>) {
+    let arguments = ["check", "--message-format", "json", "--keep-going", filter];
+    let output = run(&shared(fixture), &arguments).expect(status);
+    let tests = output.tests();
+    assert!(!tests.is_empty(), "{output}");
+    assert!(tests.iter().all(|test| !test.error), "{output}");
+    (output, tests)
+}
+
+/// Whether every test is unsupported, for the call that is told for it, at a line of this file.
+fn expect_unsupported(output: &Output, tests: &[TestFinished], file: &str, calls: &[(&str, &str)]) {
+    for (name, call) in calls {
+        let test = tests.iter().find(|test| test.name.rsplit("::").next() == Some(name));
+        let test = test.unwrap_or_else(|| panic!("no test {name} in\n{output}"));
+        assert_eq!(test.verdict, Verdict::Unsupported, "{name} in\n{output}");
+        let told = output.stderr.split("unsupported ").find(|part| part.contains(name));
+        let told = told.unwrap_or_else(|| panic!("{name} is not told of in\n{output}"));
+        assert!(told.contains(call), "{name}: no `{call}` in\n{told}");
+        assert!(told.contains(file), "{name}: no `{file}` in\n{told}");
+    }
+}
+
+#[test]
+fn the_real_kernel_answers_a_test_with_one_thread() {
+    let (output, tests) = check("kernel", "alone::", 0);
+    assert_eq!(tests.len(), 24, "{output}");
+    for test in &tests {
+        assert_eq!(test.verdict, Verdict::Verified, "{} in\n{output}", test.name);
+    }
+}
+
+#[test]
+fn waiting_agrees_with_virtual_time() {
+    let (output, tests) = check("kernel", "clock::", 4);
+    let calls = [("a_pipe_that_nobody_writes_to", "read on a pipe without a timeout")];
+    expect_unsupported(&output, &tests, "src/clock.rs", &calls);
+    for test in tests.iter().filter(|test| test.name != "clock::a_pipe_that_nobody_writes_to") {
+        assert_eq!(test.verdict, Verdict::Verified, "{} in\n{output}", test.name);
+    }
+}
+
+#[test]
+fn below_the_root_the_kernel_is_unsupported_by_name_and_line() {
+    let (output, tests) = check("kernel", "below::", 4);
+    let calls = [
+        ("starts_a_process", "posix_spawn"),
+        ("locks_a_file", "flock"),
+        ("locks_a_part_of_a_file", "fcntl"),
+        ("reads_a_pipe_of_before", "read on a pipe"),
+        ("writes_to_an_eventfd_of_before", "write on an eventfd"),
+        ("waits_for_events_of_before", "epoll_wait"),
+        ("forks", "fork"),
+        ("calls_through_an_address", "pipe"),
+    ];
+    expect_unsupported(&output, &tests, "src/below.rs", &calls);
+    let verdict = |name: &str| {
+        let named = |test: &&TestFinished| test.name == format!("below::{name}");
+        tests.iter().find(named).unwrap_or_else(|| panic!("no {name} in\n{output}")).verdict
+    };
+    assert_eq!(verdict("closes_what_was_opened_before"), Verdict::Verified, "{output}");
+    assert_eq!(verdict("reads_directories_in_two_threads"), Verdict::Verified, "{output}");
+    assert_eq!(verdict("reads_one_directory_stream_in_two_threads"), Verdict::Failed, "{output}");
+}
+
+#[test]
+fn system_calls_in_assembly_are_those_of_libc() {
+    let (output, tests) = check("kernel", "assembly::", 4);
+    let calls = [
+        ("waits_in_the_kernel", "read on an eventfd"),
+        ("locks_a_file_by_number", "fcntl"),
+        ("the_number_is_not_known", "inline assembly (syscall)"),
+        ("the_old_way", "inline assembly (int 0x80)"),
+        ("a_naked_function", "naked_process"),
+    ];
+    expect_unsupported(&output, &tests, "src/assembly.rs", &calls);
+    let test = |name: &str| {
+        let named = |test: &&TestFinished| test.name == format!("assembly::{name}");
+        tests.iter().find(named).unwrap_or_else(|| panic!("no {name} in\n{output}"))
+    };
+    assert_eq!(test("asks_the_kernel_alone").verdict, Verdict::Verified, "{output}");
+    assert_eq!(test("reads_the_virtual_clock").verdict, Verdict::Verified, "{output}");
+    assert_eq!(test("a_race_on_a_buffer_is_seen").verdict, Verdict::Failed, "{output}");
+    let makes = test("makes_a_file_while_another_thread_looks");
+    assert_eq!(makes.verdict, Verdict::Passed, "{output}");
+    let code = AssumptionKind::FileChange.code();
+    assert!(makes.assumptions.iter().any(|assumption| assumption.code == code), "{output}");
+}
+
+#[test]
+fn crates_that_ask_the_kernel_are_checked() {
+    let (output, tests) = check("kernel_crates", "_", 4);
+    let calls = [
+        ("tokio_has_workers", "epoll_wait"),
+        ("rustix_waits_for_an_event_of_another_thread", "read on an eventfd"),
+    ];
+    expect_unsupported(&output, &tests, "", &calls);
+    for test in tests.iter().filter(|test| calls.iter().all(|(name, _)| test.name != *name)) {
+        assert_eq!(test.verdict, Verdict::Verified, "{} in\n{output}", test.name);
+    }
+}
