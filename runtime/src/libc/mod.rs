@@ -14,7 +14,8 @@ mod usage;
 pub use processors::Processors;
 pub use signals::{Signals, aborts, name as signal_name};
 
-/// Does what a system call does that asks for the process, or is about signals, if it is one that is modelled.
+/// Does what a system call does that asks for the process, or is about signals, if it is one that
+/// is modelled.
 pub fn system_call(number: i64, a: usize, b: usize, c: usize) -> Option<i64> {
     identity::system_call(number)
         .or_else(|| processors::system_call(number, a, b, c))
