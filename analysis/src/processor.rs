@@ -1,4 +1,5 @@
-//! Assembly that asks the processor for what differs between runs: its time stamp, its number, random numbers.
+//! Assembly that asks the processor for what differs between runs: its time stamp, its number,
+//! random numbers.
 
 /// Instructions that do.
 const ASKING: &[&str] = &["rdtsc", "rdtscp", "rdpid", "rdrand", "rdseed"];
@@ -35,7 +36,8 @@ fn outputs(constraints: &str) -> impl Iterator<Item = &str> {
     outputs.map(|output| output.trim_start_matches('&'))
 }
 
-/// What assembly that asks for such things gives, by output; the instruction, where it is not known. `None`: it does not ask.
+/// What assembly that asks for such things gives, by output; the instruction, where it is not
+/// known. `None`: it does not ask.
 pub fn asked(text: &str, constraints: &str) -> Option<Result<Vec<Answer>, String>> {
     let instructions = instructions(text);
     let asks = |words: &&Vec<String>| ASKING.contains(&words[0].as_str());

@@ -47,7 +47,7 @@ extern "C" fn set_up() {
         }
         None => State::new(Mode::Free, None, None),
     };
-    crate::models::hide_our_variables();
+    crate::models::before_the_program();
     state::install(state);
     crate::start::main_thread(bottom);
 }

@@ -135,7 +135,8 @@ fn warn_stuck() {
     }
 }
 
-/// Threads that panicked, and nobody joined them, nor told of it in their place: one warning for those of a place.
+/// Threads that panicked, and nobody joined them, nor told of it in their place: one warning for
+/// those of a place.
 fn warn_panicked() {
     let panics = &state().execution.panics;
     let mut places: Vec<(&str, u32, usize)> = Vec::new();

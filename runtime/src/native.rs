@@ -1,4 +1,5 @@
-//! Calls of functions that are neither modelled nor harmless: what they were, and gave, for when the program does not behave alike.
+//! Calls of functions that are neither modelled nor harmless: what they were, and gave, for when
+//! the program does not behave alike.
 
 use crate::state::{installed, state};
 use lockred_trace::sites::SiteId;
@@ -55,7 +56,8 @@ impl Calls {
         self.last.push(call);
     }
 
-    /// The last call has returned. (One that has called the program back, which called another one, is not known to.)
+    /// The last call has returned. (One that has called the program back, which called another one,
+    /// is not known to.)
     fn returned(&mut self, result: u64) {
         let last = [self.of_step.last_mut(), self.last.last_mut()];
         for call in last.into_iter().flatten().filter(|call| call.result.is_none()) {

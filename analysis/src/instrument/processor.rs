@@ -26,7 +26,8 @@ fn given(name: &str) -> Option<Given> {
 }
 
 impl Instrumenter<'_> {
-    /// Replaces a call of an intrinsic that asks the processor for what differs between runs. Whether it was one.
+    /// Replaces a call of an intrinsic that asks the processor for what differs between runs.
+    /// Whether it was one.
     pub(super) fn asks_by_intrinsic(
         &mut self,
         function: Function,

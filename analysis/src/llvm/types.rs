@@ -58,7 +58,8 @@ impl Type {
     /// Of a structure: the types of its fields.
     #[must_use]
     pub fn field_types(self) -> Option<Vec<Type>> {
-        // SAFETY: the handle is valid (directory contract); fields are asked of structures only, and the indices are in range.
+        // SAFETY: the handle is valid (directory contract); fields are asked of structures only,
+        // and the indices are in range.
         unsafe {
             if LLVMGetTypeKind(self.0) != LLVMTypeKind::LLVMStructTypeKind {
                 return None;

@@ -1,7 +1,9 @@
-//! What a program says of itself, as it may be printed: it must neither move a terminal's cursor nor look like lines of ours.
+//! What a program says of itself, as it may be printed: it must neither move a terminal's cursor
+//! nor look like lines of ours.
 //!
-//! Characters that control a terminal, or the direction of text, are shown as pictures of themselves, as rustc shows those in source
-//! files. Line breaks stay where a text may have several lines.
+//! Characters that control a terminal, or the direction of text, are shown as pictures of
+//! themselves, as rustc shows those in source files. Line breaks stay where a text may have several
+//! lines.
 
 use lockred_trace::message::{Exploration, Message, Replay, Stop, Unsupported, Warning};
 
@@ -81,7 +83,8 @@ fn replay(replay: &mut Replay) {
     }
 }
 
-/// Makes everything printable that a process answers. Keys stay what they are: processes compare them.
+/// Makes everything printable that a process answers. Keys stay what they are: processes compare
+/// them.
 pub fn message(message: &mut Message) {
     match message {
         Message::Explored(explored) => exploration(explored),

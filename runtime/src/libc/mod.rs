@@ -13,15 +13,20 @@ mod signals;
 mod strings;
 mod usage;
 
-pub use environment::hide_our_variables;
 pub use processors::Processors;
 pub use signals::{Signals, aborts, name as signal_name};
 
-/// Does what a system call does that asks for the process, or is about signals, if it is one that is modelled.
+/// Does what a system call does that asks for the process, or is about signals, if it is one that
+/// is modelled.
 pub fn system_call(number: i64, a: usize, b: usize, c: usize) -> Option<i64> {
     identity::system_call(number)
         .or_else(|| processors::system_call(number, a, b, c))
         .or_else(|| signals::system_call(number, a, b, c))
+}
+
+/// The program is about to look at its environment for the first time.
+pub fn before_the_program() {
+    environment::hide_our_variables();
 }
 
 /// The program is at its root: what a restore has to put back is noted.

@@ -34,7 +34,8 @@ fn reads(text: *const c_char) {
 
 /// What the system says of itself: files that change although nobody writes them.
 const OF_THE_SYSTEM: [&str; 2] = ["/proc/", "/sys/"];
-/// Those of them that do not, as long as the process lives: std looks there for how many threads it may start.
+/// Those of them that do not, as long as the process lives: std looks there for how many threads it
+/// may start.
 const LASTING: [&str; 4] =
     ["/proc/self/cgroup", "/proc/self/mountinfo", "/proc/self/exe", "/sys/fs/cgroup/"];
 

@@ -1,6 +1,8 @@
-//! Processors as the program sees them: two, of which a thread is always on the first that it may use.
+//! Processors as the program sees them: two, of which a thread is always on the first that it may
+//! use.
 //!
-//! The one OS thread of the search is on any of the machine's, and moves; what programs do with the number must not depend on that.
+//! The one OS thread of the search is on any of the machine's, and moves; what programs do with the
+//! number must not depend on that.
 
 use super::identity;
 use crate::host;
@@ -14,7 +16,8 @@ const ALL: u64 = (1 << PROCESSORS) - 1;
 /// Bytes of the kernel's set of processors, of which the rest is empty.
 const SET_BYTES: usize = 8;
 
-/// The processors that threads may use, by their numbers; threads that are not there may use all. Put back at a restore.
+/// The processors that threads may use, by their numbers; threads that are not there may use all.
+/// Put back at a restore.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Processors(Vec<u64>);
 
@@ -47,7 +50,8 @@ fn current() -> u32 {
     processors.trailing_zeros()
 }
 
-/// The thread that a call about processors names by its number for the system: 0 is the running one.
+/// The thread that a call about processors names by its number for the system: 0 is the running
+/// one.
 fn named(number: c_int) -> Option<u32> {
     let thread = if number == 0 { state().thread_number() } else { identity::thread(number)? };
     if thread != state().thread_number() && host::below_root() {
@@ -212,7 +216,8 @@ pub extern "C" fn __lr_processor() -> u64 {
     current().into()
 }
 
-/// See [`lockred_trace::hooks`]: what the processor counts, at a rate of one in a nanosecond of virtual time.
+/// See [`lockred_trace::hooks`]: what the processor counts, at a rate of one in a nanosecond of
+/// virtual time.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_time_stamp() -> u64 {
     super::usage::nanoseconds()
@@ -227,12 +232,13 @@ pub extern "C" fn __lr_random_number() -> u64 {
     word
 }
 
-/// Bits of `cpuid`'s answers that name the processor which is asked (Intel SDM volume 2, CPUID; AMD APM volume 3, appendix E): by leaf, the
-/// register (0 to 3: eax to edx), and the bits.
+/// Bits of `cpuid`'s answers that name the processor which is asked (Intel SDM volume 2, CPUID; AMD
+/// APM volume 3, appendix E): by leaf, the register (0 to 3: eax to edx), and the bits.
 const NAMES: [(u32, u32, u32); 4] =
     [(1, 1, 0xff00_0000), (0xb, 3, u32::MAX), (0x1f, 3, u32::MAX), (0x8000_001e, 0, u32::MAX)];
 
-/// See [`lockred_trace::hooks`]: what `cpuid` gives in a register, without what names the processor.
+/// See [`lockred_trace::hooks`]: what `cpuid` gives in a register, without what names the
+/// processor.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_cpuid(leaf: u32, register: u32, value: u32) -> u32 {
     let is_named = |&&(of, at, _): &&(u32, u32, u32)| (of, at) == (leaf, register);

@@ -65,7 +65,8 @@ pub unsafe extern "C" fn __lr_libc_getrusage(who: c_int, out: *mut libc::rusage)
 pub unsafe extern "C" fn __lr_libc_sysinfo(out: *mut libc::sysinfo) -> c_int {
     host::write(out as usize, size_of::<libc::sysinfo>());
     let up = (nanoseconds() / NANOSECONDS) as c_long;
-    // SAFETY: the program passes a place for the information, of which all-zero bytes are a valid value.
+    // SAFETY: the program passes a place for the information, of which all-zero bytes are a valid
+    // value.
     unsafe {
         *out = std::mem::zeroed();
         (*out).uptime = up;

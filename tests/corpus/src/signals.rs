@@ -1,4 +1,5 @@
-//! Signals that a program sends to itself: what is synchronous runs as the kernel would have it, what is not is refused by name.
+//! Signals that a program sends to itself: what is synchronous runs as the kernel would have it,
+//! what is not is refused by name.
 
 use libc::{SIGRTMIN, SIGUSR1, SIGUSR2, c_int, c_void, siginfo_t, sigset_t};
 use std::cell::Cell;

@@ -1,4 +1,5 @@
-//! What the process and the machine tell a program: the same in every execution, and the same under every schedule.
+//! What the process and the machine tell a program: the same in every execution, and the same under
+//! every schedule.
 
 use std::arch::x86_64::{__cpuid_count, __rdtscp, _rdtsc};
 use std::mem::zeroed;

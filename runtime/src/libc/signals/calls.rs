@@ -179,7 +179,8 @@ pub unsafe extern "C" fn __lr_libc_sigaction(
     }
     if !old.is_null() {
         host::write(old as usize, size_of::<libc::sigaction>());
-        // SAFETY: the program passes a place for the old action, of which all-zero bytes are a valid value.
+        // SAFETY: the program passes a place for the old action, of which all-zero bytes are a
+        // valid value.
         unsafe {
             *old = std::mem::zeroed();
             (*old).sa_sigaction = before.handler;
@@ -209,8 +210,8 @@ fn exchange(signal: c_int, new: Option<Action>) -> Action {
     old
 }
 
-/// std asks, before `main`, whether somebody handles the signals of memory faults: it shall not set up its own handlers, which find stack
-/// overflows, and the stacks that these need.
+/// std asks, before `main`, whether somebody handles the signals of memory faults: it shall not set
+/// up its own handlers, which find stack overflows, and the stacks that these need.
 fn asked_by_std(signal: c_int, before: Action) -> bool {
     let state = state();
     let first = matches!(signal, libc::SIGSEGV | libc::SIGBUS)
@@ -316,7 +317,8 @@ pub extern "C" fn __lr_libc_sigpending(set: *mut sigset_t) -> c_int {
     0
 }
 
-/// alarm: none is set, so none is cancelled. A signal that comes at a time of its own is not modelled.
+/// alarm: none is set, so none is cancelled. A signal that comes at a time of its own is not
+/// modelled.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_alarm(seconds: u32) -> u32 {
     if seconds != 0 {

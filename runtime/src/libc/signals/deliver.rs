@@ -1,7 +1,9 @@
-//! Signals are sent, and acted on: handlers are called by the thread that takes the signal, at once.
+//! Signals are sent, and acted on: handlers are called by the thread that takes the signal, at
+//! once.
 //!
-//! That is exact where a signal is synchronous: a thread that raises one, or unblocks one that is pending, takes it before the call
-//! returns. What may reach another thread, at any of its instructions, is refused.
+//! That is exact where a signal is synchronous: a thread that raises one, or unblocks one that is
+//! pending, takes it before the call returns. What may reach another thread, at any of its
+//! instructions, is refused.
 
 use super::names::name;
 use super::table::{Action, Reaction, Sent, only};
@@ -28,8 +30,9 @@ pub fn running() -> u32 {
     state().thread_number()
 }
 
-/// The running thread does something with the program's signals: below the root that is an operation of the search, on a word that
-/// stands for all signals. (The kernel has a lock around them: what is done with them is ordered.) `arguments`: what it does.
+/// The running thread does something with the program's signals: below the root that is an
+/// operation of the search, on a word that stands for all signals. (The kernel has a lock around
+/// them: what is done with them is ordered.) `arguments`: what it does.
 pub fn operation(arguments: impl Hash) {
     let mut hasher = DefaultHasher::new();
     arguments.hash(&mut hasher);
@@ -89,7 +92,8 @@ pub fn kill(signal: i32) {
     }
 }
 
-/// std has handlers of its own for stack overflows, which are not installed here. They let a signal pass that was only sent.
+/// std has handlers of its own for stack overflows, which are not installed here. They let a signal
+/// pass that was only sent.
 fn refuse_what_std_takes(signal: i32) {
     let signals = &state().execution.signals;
     if signals.left_to_std & only(signal) != 0 && signals.reaction(signal) == Reaction::Terminate {
@@ -127,7 +131,8 @@ fn handle(sent: Sent, action: Action) {
     let before = signals.mask(number);
     let own = if action.flags & libc::SA_NODEFER == 0 { only(signal) } else { 0 };
     signals.set_mask(number, before | action.mask | own);
-    // The kernel makes frames of all that are pending before it returns to the program: the last one runs first.
+    // The kernel makes frames of all that are pending before it returns to the program: the last
+    // one runs first.
     deliver();
     record(|| format!("runs the handler of {}", name(signal)));
     // SAFETY: only looks.
@@ -171,7 +176,8 @@ fn call(
 ) {
     type Handler = unsafe extern "C-unwind" fn(i32, *mut Information, *mut libc::ucontext_t);
     let guard = Unwinds;
-    // SAFETY: the program has given this address as that of a handler; one with fewer parameters ignores the others.
+    // SAFETY: the program has given this address as that of a handler; one with fewer parameters
+    // ignores the others.
     unsafe {
         let handler: Handler = std::mem::transmute(handler);
         handler(signal, information, context);
@@ -179,7 +185,8 @@ fn call(
     std::mem::forget(guard);
 }
 
-/// The running thread aborts: that is SIGABRT, whose handler runs before the process dies, whatever it blocks.
+/// The running thread aborts: that is SIGABRT, whose handler runs before the process dies, whatever
+/// it blocks.
 pub fn aborts() {
     let number = running();
     let signals = &mut state().execution.signals;

@@ -1,4 +1,5 @@
-//! Signals that the program sends to itself: actions, masks and what is pending, acted on as the kernel would.
+//! Signals that the program sends to itself: actions, masks and what is pending, acted on as the
+//! kernel would.
 
 mod calls;
 mod deliver;

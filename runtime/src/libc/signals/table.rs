@@ -1,4 +1,5 @@
-//! Actions, masks and pending signals of the program: what a restore puts back, and nothing of how they are acted on.
+//! Actions, masks and pending signals of the program: what a restore puts back, and nothing of how
+//! they are acted on.
 
 use super::names::{self, DefaultAction};
 use std::collections::BTreeMap;
@@ -78,7 +79,8 @@ pub struct Signals {
     threads: Vec<OfThread>,
     /// Sent to the process, and blocked by all threads.
     pending: Vec<Sent>,
-    /// Signals of which std has asked whether anybody handles them, and was told that somebody does.
+    /// Signals of which std has asked whether anybody handles them, and was told that somebody
+    /// does.
     pub left_to_std: Set,
 }
 
