@@ -84,6 +84,8 @@ mod parking;
 #[cfg(test)]
 mod parking_lot;
 #[cfg(test)]
+mod parking_lot_013;
+#[cfg(test)]
 mod pools;
 #[cfg(test)]
 mod process;
@@ -113,6 +115,8 @@ mod scaled;
 mod shared;
 #[cfg(test)]
 mod spin_locks;
+#[cfg(test)]
+mod spin_locks_012;
 #[cfg(test)]
 mod spinning;
 #[cfg(test)]
