@@ -49,6 +49,8 @@ pub enum Locks {
     Std,
     /// parking_lot's.
     ParkingLot,
+    /// Those of its release 0.13, which are made anew.
+    ParkingLot013,
 }
 
 impl Locks {
@@ -57,6 +59,7 @@ impl Locks {
         match self {
             Self::Std => "",
             Self::ParkingLot => "parking_lot = \"0.12\"\n",
+            Self::ParkingLot013 => "parking_lot = \"0.13\"\n",
         }
     }
 
@@ -66,7 +69,7 @@ impl Locks {
             Self::Std => {
                 "use std::sync::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};\n"
             }
-            Self::ParkingLot => PARKING_LOT,
+            Self::ParkingLot | Self::ParkingLot013 => PARKING_LOT,
         }
     }
 }

@@ -77,7 +77,9 @@ pub fn hash(models: &[Model], package: &Package) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::super::file::parse;
+    use super::super::models::Models;
     use super::*;
+    use std::path::{Path, PathBuf};
 
     const MODEL: &str = "library='l'\nsince={l='1.1.0'}\n[sources]\nl=['lib.rs']\n";
 
@@ -110,6 +112,74 @@ mod tests {
         assert_eq!(of("l", "2.0.0", None), Some(new));
         let changed = of("l", "1.10.0", here()).unwrap();
         assert_eq!(changed, "l 1.10.0 is not as any version that its model was checked against");
+    }
+
+    /// The directory of every package in cargo's cache, with its name.
+    fn cached() -> Vec<(String, PathBuf)> {
+        let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+        let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo"))).unwrap();
+        let directories = |path: &Path| {
+            let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+            entries.map(|entry| entry.path()).collect::<Vec<_>>()
+        };
+        let packages = directories(&home.join("registry/src")).into_iter();
+        let packages = packages.flat_map(|registry| directories(&registry));
+        packages.map(|p| (p.file_name().unwrap().to_string_lossy().into_owned(), p)).collect()
+    }
+
+    #[test]
+    fn what_is_on_the_list_is_as_it_was_and_every_rule_finds_what_it_names() {
+        let models = Models::built_in();
+        let mut seen = 0;
+        for (directory, root) in cached() {
+            for (name, versions) in LIST.iter() {
+                let version =
+                    directory.strip_prefix(name.as_str()).and_then(|v| v.strip_prefix('-'));
+                let Some((version, hash)) = version.and_then(|v| versions.get_key_value(v)) else {
+                    continue;
+                };
+                let (name, version) = (name.clone(), version.clone());
+                let package = Package { name, version, root: Some(root.clone()) };
+                let found = models.hash_of_sources(&package);
+                assert_eq!(found.as_ref(), Ok(hash), "{directory}: see `cargo xtask models`");
+                seen += 1;
+            }
+        }
+        assert!(seen > 0, "cargo's cache has none of them");
+    }
+
+    #[test]
+    fn every_version_that_this_repository_locks_is_on_the_list_or_too_old() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let mut locks = vec![root.join("tests/corpus/Cargo.lock")];
+        let fixtures = std::fs::read_dir(root.join("tests/fixtures")).unwrap();
+        locks.extend(fixtures.map(|fixture| fixture.unwrap().path().join("Cargo.lock")));
+        let models = Models::built_in();
+        let since: BTreeMap<_, _> = models.packages().collect();
+        let mut seen = 0;
+        for lock in locks {
+            let Ok(text) = std::fs::read_to_string(&lock) else { continue };
+            let lock: toml::Table = toml::from_str(&text).unwrap();
+            for package in lock["package"].as_array().unwrap() {
+                let text = |key: &str| package[key].as_str().unwrap();
+                let (name, version) = (text("name"), text("version"));
+                let of_registry = package.get("source").is_some();
+                let Some(since) = since.get(name).filter(|_| of_registry) else { continue };
+                let listed = LIST.get(name).is_some_and(|list| list.contains_key(version));
+                assert!(listed || is_older(version, since), "{name} {version}: not on the list");
+                seen += 1;
+            }
+        }
+        assert!(seen > 10, "{seen}");
+    }
+
+    #[test]
+    fn every_package_of_a_model_is_on_the_list_with_no_version_that_is_too_old() {
+        let models = Models::built_in();
+        for (name, since) in models.packages() {
+            let versions = LIST.get(name).unwrap_or_else(|| panic!("{name} is not on the list"));
+            assert!(versions.keys().all(|version| !is_older(version, since)), "{name}");
+        }
     }
 
     #[test]

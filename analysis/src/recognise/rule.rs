@@ -162,19 +162,8 @@ impl Rule {
     /// generic arguments of the functions.
     #[must_use]
     pub fn matches(&self, kind: Kind, size: u64, chain: &[&str], arguments: &[&str]) -> bool {
-        self.matched(kind, size, chain, arguments).is_some()
-    }
-
-    /// The path of the function to which such an instruction belongs, if the rule matches it.
-    pub fn matched<'a>(
-        &self,
-        kind: Kind,
-        size: u64,
-        chain: &[&'a str],
-        arguments: &[&str],
-    ) -> Option<&'a str> {
-        let owner = owner(chain)?;
-        let matches = self.size.is_none_or(|bytes| bytes == size)
+        let Some(owner) = owner(chain) else { return false };
+        self.size.is_none_or(|bytes| bytes == size)
             && (self.instruction.is_empty()
                 || self.instruction.iter().any(|word| kind.is_called(word)))
             && self.function.iter().any(|pattern| fits(pattern, chain[owner]))
@@ -185,8 +174,7 @@ impl Rule {
             && (self.called_by.is_empty()
                 || self.called_by.iter().any(|callers| surround(callers, &chain[owner + 1..])))
             && (self.within.is_empty()
-                || chain[owner..].iter().any(|p| self.within.iter().any(|w| fits(w, p))));
-        matches.then(|| chain[owner])
+                || chain[owner..].iter().any(|p| self.within.iter().any(|w| fits(w, p))))
     }
 
     /// The crate of its functions, as packages are named but for `_` and `-`.

@@ -88,6 +88,8 @@ mod parking;
 #[cfg(test)]
 mod parking_lot;
 #[cfg(test)]
+mod parking_lot_013;
+#[cfg(test)]
 mod pools;
 #[cfg(test)]
 mod process;
@@ -121,6 +123,8 @@ mod signals;
 mod sizes;
 #[cfg(test)]
 mod spin_locks;
+#[cfg(test)]
+mod spin_locks_012;
 #[cfg(test)]
 mod spinning;
 #[cfg(test)]

@@ -60,6 +60,44 @@ mod tests {
         o.call_once_force(|_| ());
     }
     #[test]
+    fn everything_of_parking_lot_013() {
+        use parking_lot_013 as parking_lot;
+        let m = parking_lot::Mutex::new(1);
+        *m.try_lock().unwrap() += 1;
+        parking_lot::MutexGuard::unlock_fair(m.lock());
+        let r = parking_lot::ReentrantMutex::new(3);
+        assert_eq!(*r.lock() + *r.lock(), 6);
+        let l = parking_lot::RwLock::new(0);
+        *l.write() += 1;
+        *l.try_write().unwrap() += 1;
+        assert_eq!(*l.read() + *l.try_read().unwrap(), 4);
+        *parking_lot::RwLockUpgradableReadGuard::upgrade(l.upgradable_read()) += 1;
+        let read = parking_lot::RwLockWriteGuard::downgrade(l.write());
+        drop(read);
+        parking_lot::RwLockWriteGuard::unlock_fair(l.write());
+        let l = parking_lot::RecursiveRwLock::new(1);
+        assert_eq!(*l.read() + *l.read(), 2);
+        let o = parking_lot::Once::new();
+        o.call_once(|| ());
+        o.call_once_force(|_| ());
+        o.wait();
+        o.wait_force();
+    }
+    #[test]
+    fn everything_of_spin_012() {
+        use spin_012 as spin;
+        let m = spin::Mutex::new(1);
+        *m.lock() += 1;
+        *m.try_lock().unwrap() += 1;
+        let l = spin::RwLock::new(0);
+        *l.write() += 1;
+        *l.upgradeable_read().upgrade() += 1;
+        assert_eq!(*l.read(), 2);
+        let o = spin::Once::new();
+        assert_eq!((*o.call_once(|| 1), o.poll()), (1, Some(&1)));
+        assert_eq!(*spin::Once::<u8>::new().init_from_ref(&1), 1);
+    }
+    #[test]
     fn everything_of_spin() {
         let m = spin::Mutex::new(1);
         *m.lock() += 1;
