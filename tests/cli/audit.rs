@@ -30,12 +30,14 @@ fn one<'a>(lines: &'a [Value], reason: &str, name: &str) -> &'a Value {
 fn each_kind_is_warned_of_and_its_right_twin_is_not() {
     let expected = [
         ("LR0101", "Crossed"),
+        ("LR0101", "Shard"),
         ("LR0201", "Bare"),
         ("LR0201", "Given"),
         ("LR0201", "LAST"),
         ("LR0202", "Loose"),
         ("LR0203", "Early"),
         ("LR0203", "Unread"),
+        ("LR0203", "Weakened"),
         ("LR0204", "Shared"),
         ("LR0205", "List"),
         ("LR0206", "List"),
@@ -99,6 +101,46 @@ fn atomics_have_the_pairs_that_synchronise() {
     assert_eq!(pairs("Published.ready"), 1, "by a fence");
     assert_eq!(pairs("Published.count"), 0);
     assert_eq!(pairs("Unread.ready"), 0);
+}
+
+#[test]
+fn orders_are_those_that_an_operation_may_have() {
+    let lines = lines(&audited(&[]).expect(0));
+    let told = |name: &str| -> Vec<(String, u64)> {
+        let operations = one(&lines, "atomic", name)["operations"].as_array().unwrap();
+        let told = operations.iter().map(|it| {
+            let pairs = one(&lines, "atomic", name)["pairs"].as_array().unwrap().len();
+            (it["text"].as_str().unwrap().to_owned(), pairs as u64)
+        });
+        told.collect()
+    };
+    let expect = |name: &str, pairs: u64, texts: &[&str]| {
+        let expected: Vec<_> = texts.iter().map(|text| ((*text).to_owned(), pairs)).collect();
+        assert_eq!(told(name), expected, "{name}");
+    };
+    // What a condition rules out when the package is compiled is neither an order nor an operation.
+    expect("Chosen.ready", 1, &["store Release", "load Acquire", "load Relaxed"]);
+    expect("Weakened.ready", 0, &["store Release", "load Relaxed"]);
+    expect("Passed.inner", 1, &["load Acquire", "store any order"]);
+    expect("Passed.outer", 1, &["store Release", "compare_exchange any order/Relaxed"]);
+    expect("Computed.first", 1, &["store Release", "load Acquire"]);
+    expect("Computed.second", 1, &["store Release", "load Relaxed or Acquire"]);
+}
+
+#[test]
+fn locks_are_nested_only_where_the_first_may_still_be_held() {
+    let lines = lines(&audited(&[]).expect(0));
+    let edges = lines.iter().filter(|line| line["reason"] == "lock-order");
+    let edges: Vec<[&str; 2]> = edges
+        .map(|line| ["held", "wanted"].map(|end| line[end].as_str().unwrap()))
+        .filter(|ends| {
+            ends.iter().any(|end| {
+                ["Shard", "Single", "Tended"].contains(&&end[..end.find('.').unwrap_or(0)])
+            })
+        })
+        .collect();
+    assert_eq!(edges, [["Shard.map", "Shard.map"]]);
+    assert!(lines.iter().filter(|line| line["reason"] == "lock-order").all(|l| l["sure"] == true));
 }
 
 #[test]

@@ -43,6 +43,52 @@ fn each_kind_is_confirmed_by_the_test_that_shows_it() {
     assert_eq!(came, BTreeMap::from(expected));
 }
 
+#[test]
+fn the_order_of_locks_is_told_as_well_also_when_quiet() {
+    let arguments = ["check", "--audit", "--lock-order", "-q", "both_ways"];
+    let output = run(&shared("suspects"), &arguments).expect(1);
+    let _ = output.says(&[
+        "circle: threads may wait for each other",
+        "holds    Crossed.",
+        "confirmed: a schedule leads there (both_ways)",
+        "warnings of the audit, and what came of them",
+        "warning[LR0101]: locks may be acquired in a circle",
+        "warning[LR0203]: `Early.block`",
+    ]);
+}
+
+#[test]
+fn every_form_has_the_warnings() {
+    let directory = empty("audited-forms");
+    let file = |name: &str| directory.join(name).to_str().unwrap().to_owned();
+    let forms: Vec<String> = ["sarif", "junit", "github"]
+        .iter()
+        .map(|name| format!("--message-format={name}={}", file(name)))
+        .collect();
+    let mut arguments = vec!["check", "--audit", "--deny", "LR0203", "one_sets", "one_gets"];
+    arguments.extend(forms.iter().map(String::as_str));
+    let _ = run(&shared("suspects"), &arguments).expect(1);
+    let read = |name: &str| std::fs::read_to_string(file(name)).unwrap();
+    let log: Value = serde_json::from_str(&read("sarif")).unwrap();
+    let results = log["runs"][0]["results"].as_array().unwrap();
+    let of = |code: &str| results.iter().find(|result| result["ruleId"] == code).unwrap();
+    let early = of("LR0203");
+    assert_eq!(
+        (&early["level"], &early["properties"]["status"]),
+        (&json!("error"), &json!("confirmed"))
+    );
+    assert_eq!(early["properties"]["tests"], json!(["one_gets"]));
+    let place = &early["locations"][0]["physicalLocation"];
+    assert!(place["artifactLocation"]["uri"].as_str().unwrap().ends_with("src/lib.rs"), "{place}");
+    assert_eq!(of("LR0202")["properties"]["status"], "static");
+    let junit = read("junit");
+    assert!(junit.contains("<testsuite name=\"suspects::audit\""), "{junit}");
+    assert!(junit.contains("type=\"LR0203\""), "{junit}");
+    let github = read("github");
+    assert!(github.contains("::error file="), "{github}");
+    assert!(github.contains("title=LR0203 in Early::"), "{github}");
+}
+
 /// Tests that pass: one accesses what threads share, one what a thread has for itself.
 const RIGHT: &[&str] = &["one_sets", "nobody_else"];
 

@@ -401,3 +401,72 @@ fn a_build_that_is_not_asked_knows_nothing() {
     let whole = whole_of("", Program::default());
     assert!(whole.contains("\\22known\\22:false"), "{whole}");
 }
+
+#[test]
+fn what_std_prints_in_a_panic_is_as_it_was() {
+    let of = |panics: &str, rest: &str| {
+        nestings(&order(&format!(
+            "declare i32 @rust_eh_personality(...)
+             declare void @_Unwind_RaiseException(ptr)
+             define internal void @{panics}(ptr %what) noinline {{
+               %copy = alloca ptr
+               store ptr %what, ptr %copy
+               %f = load ptr, ptr @kept
+               call void %f(ptr %copy)
+               call void @_Unwind_RaiseException(ptr null)
+               unreachable }}
+             define internal void @first(ptr %p) personality ptr @rust_eh_personality {{
+               %x = alloca ptr
+               call void @lock(ptr %x, ptr @a)
+               invoke void @{panics}(ptr %x) to label %on unwind label %pad
+               on: unreachable
+               pad: %e = landingpad {{ ptr, i32 }} cleanup
+               call void @drop(ptr %x)
+               call void @both(ptr @b, ptr @c)
+               resume {{ ptr, i32 }} %e }}
+             {rest}"
+        )))
+    };
+    assert_eq!(of("panics", "define internal void @second(ptr %p) { ret void }"), ["b c"]);
+    // The program's own may do anything.
+    assert_eq!(of("second", ""), ["a b", "a c", "b c"]);
+}
+
+#[test]
+fn a_tag_is_the_same_where_it_is_asked_again() {
+    let at = |between: &str| {
+        nestings(&threads(
+            &format!(
+                "%tag = alloca i8\n %x = alloca ptr
+                 %read = load i8, ptr @kept\n store i8 %read, ptr %tag
+                 call void @lock(ptr %x, ptr @a)
+                 %one = load i8, ptr %tag
+                 %is = icmp eq i8 %one, 2
+                 br i1 %is, label %now, label %later
+                 now: call void @drop(ptr %x)\n br label %join
+                 later: br label %join
+                 join: {between}
+                 %other = load i8, ptr %tag
+                 %again = icmp eq i8 %other, 2
+                 br i1 %again, label %end, label %drop
+                 drop: call void @drop(ptr %x)\n br label %end
+                 end: call void @both(ptr @b, ptr @c)"
+            ),
+            "",
+        ))
+    };
+    assert_eq!(at(""), ["b c"]);
+    let another = "%more = load i8, ptr @kept\n store i8 %more, ptr %tag";
+    assert_eq!(at(another), ["a b", "a c", "b c"]);
+}
+
+#[test]
+fn a_lock_that_is_taken_twice_is_told() {
+    let twice = threads("call void @both(ptr @a, ptr @a)", "");
+    assert_eq!((nestings(&twice), kinds(&twice)), (vec!["a a".to_owned()], vec![Kind::SameKind]));
+    assert!(twice.nestings.iter().all(|nesting| nesting.sure));
+    let in_turn = "%x = alloca ptr
+        call void @lock(ptr %x, ptr @a)\n call void @drop(ptr %x)
+        call void @lock(ptr %x, ptr @a)\n call void @drop(ptr %x)";
+    assert!(nestings(&threads(in_turn, "")).is_empty());
+}
