@@ -48,7 +48,7 @@ define ptr @loads(ptr %p) noinline {
 fn instrumented(function: &str) -> String {
     let context = Context::new();
     let module = context.parse_text(&format!("{HEAD}{function}")).unwrap();
-    promote(&module).unwrap();
+    promote(context, &module).unwrap();
     prepare_user_code(context, &module, &Models::built_in(), false).unwrap();
     instrument(context, &module, Program::default(), Models::built_in()).unwrap();
     module.verify().unwrap();
