@@ -1,8 +1,10 @@
-//! Safe programs have no data race, whatever rustc makes of them, and a copy of what another thread writes is one, even if nobody uses it.
+//! Safe programs have no data race, whatever rustc makes of them, and a copy of what another thread
+//! writes is one, even if nobody uses it.
 //!
-//! Random programs over enums, tuples, niches, atomics and locks, compiled as the profiles of cargo with these levels of optimisation
-//! are: two threads look at one value through shared references, each with at most two operations that the other one can see.
-//! rustc lays out enums so that what one thread tests lies beside what another one changes, and loads both. A few follow one of two
+//! Random programs over enums, tuples, niches, atomics and locks, compiled as the profiles of cargo
+//! with these levels of optimisation are: two threads look at one value through shared references,
+//! each with at most two operations that the other one can see. rustc lays out enums so that what
+//! one thread tests lies beside what another one changes, and loads both. A few follow one of two
 //! pointers, where LLVM would read behind one of them in any case.
 
 use lockred_tests::{safe, tool};

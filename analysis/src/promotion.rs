@@ -9,8 +9,9 @@ use std::collections::HashSet;
 /// What is done to functions: promotion of local variables that never escape, and propagation of constants.
 const PASSES: &str = "sroa,sccp";
 
-/// The attribute that keeps promotion from reading behind one of several pointers before it is known which of them the program
-/// follows: such a read may race where the program has none. rustc gives it to all functions under the wrapper.
+/// The attribute that keeps promotion from reading behind one of several pointers before it is
+/// known which of them the program follows: such a read may race where the program has none. rustc
+/// gives it to all functions under the wrapper.
 pub const NO_SPECULATION: &str = "sanitize_thread";
 
 /// Promotes the local variables of a module that rustc has not made, or not under the wrapper.

@@ -1,5 +1,5 @@
-//! Random programs whose threads look at one value as the borrow checker lets them, so that they have no data race, and such in
-//! which one thread copies what another one writes, which is one.
+//! Random programs whose threads look at one value as the borrow checker lets them, so that they
+//! have no data race, and such in which one thread copies what another one writes, which is one.
 
 use crate::shapes::{Dice, PRELUDE, Shape};
 use std::fmt::Write as _;
@@ -33,8 +33,9 @@ fn two(other: Box<dyn FnOnce() + Send>, own: Box<dyn FnOnce()>) {
 }
 ";
 
-/// Code that copies `*p`, all of it. The language reads there what is copied, whatever becomes of it. (A statement `*p;` does as well,
-/// but rustc removes it before anything can see it.)
+/// Code that copies `*p`, all of it. The language reads there what is copied, whatever becomes of
+/// it. (`*p;` and `let _ = { *p };` do as well, but rustc removes these before anything can see
+/// them.)
 const COPIES: &[&str] = &[
     "let _x = *p;",
     "let x = *p; black_box(x);",
@@ -60,8 +61,8 @@ pub fn right(number: usize) -> String {
     if number.is_multiple_of(CHOSEN) { chosen(number) } else { safe(number) }
 }
 
-/// A thread follows a pointer to what another one writes only if that has been written. It is not safe code: references are
-/// promises that what they refer to can be read at any time.
+/// A thread follows a pointer to what another one writes only if that has been written. It is not
+/// safe code: references are promises that what they refer to can be read at any time.
 fn chosen(number: usize) -> String {
     let mut dice = Dice(number as u64);
     let shape = Shape::random(&mut dice, 0, true);
@@ -130,7 +131,8 @@ pub fn racy(number: usize) -> String {
     )
 }
 
-/// Writes a crate with programs of both kinds, to be built at a level of optimisation as cargo's profiles do.
+/// Writes a crate with programs of both kinds, to be built at a level of optimisation as cargo's
+/// profiles do.
 ///
 /// # Errors
 /// When it cannot be written.

@@ -1,4 +1,5 @@
-//! Random types made of enums, tuples and what threads may share, with values of them, and code that looks at or changes such values.
+//! Random types made of enums, tuples and what threads may share, with values of them, and code
+//! that looks at or changes such values.
 
 use std::fmt::Write as _;
 
@@ -64,10 +65,11 @@ pub enum Shape {
 pub struct Maker {
     /// Its name and, with `A` and `B`, its parameters.
     name: &'static str,
-    /// Its values, with `a` and `b` for values of the parameters. The first has all of them that one value can have.
+    /// Its values, with `a` and `b` for values of the parameters. The first has all of them that
+    /// one value can have.
     values: &'static [&'static str],
-    /// Ways to look at a value `P` by reference, with `[x]` and `[y]` for what is done to parts of the first and second
-    /// type, which `x` and `y` are then.
+    /// Ways to look at a value `P` by reference, with `[x]` and `[y]` for what is done to parts of
+    /// the first and second type, which `x` and `y` are then.
     looks: &'static [&'static str],
     /// The same for `P` that may be changed: of the first of `values`, all parts are gone through.
     change: &'static str,
@@ -244,7 +246,8 @@ impl Shape {
         }
     }
 
-    /// A value, as an expression that constants may have: any, or one that has as many parts as values of the type can have.
+    /// A value, as an expression that constants may have: any, or one that has as many parts as
+    /// values of the type can have.
     pub fn value(&self, dice: &mut Dice, full: bool) -> String {
         match self {
             Self::Plain(which) => dice.of(&PLAIN[*which].1).to_owned(),
@@ -264,7 +267,8 @@ impl Shape {
         }
     }
 
-    /// What a thread does to a value that it has a shared reference to, with at most so many operations that others see.
+    /// What a thread does to a value that it has a shared reference to, with at most so many
+    /// operations that others see.
     pub fn look(&self, dice: &mut Dice, place: &str, left: &mut usize) -> String {
         match self {
             Self::Plain(which) => match dice.below(4) {
@@ -300,7 +304,8 @@ impl Shape {
         }
     }
 
-    /// What is done to a value that nobody else can reach: all of it is written, or a part, or it is looked at.
+    /// What is done to a value that nobody else can reach: all of it is written, or a part, or it
+    /// is looked at.
     fn alter(&self, dice: &mut Dice, place: &str) -> String {
         match dice.below(3) {
             0 => format!("*{place} = {};", self.value(dice, false)),
@@ -309,7 +314,8 @@ impl Shape {
         }
     }
 
-    /// Writes one scalar of a value that can be copied, or several: those that are there, where the value is full.
+    /// Writes one scalar of a value that can be copied, or several: those that are there, where the
+    /// value is full.
     pub fn change(&self, dice: &mut Dice, place: &str) -> String {
         match self {
             Self::Made(maker, parts) => {

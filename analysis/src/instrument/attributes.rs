@@ -1,5 +1,6 @@
-//! Removing promises about functions that instrumentation breaks: after it, every function may read and write the runtime's memory,
-//! synchronise, and not return. Code generation drops unused calls that promise the contrary. And of what only promotion has to know.
+//! Removing promises about functions that instrumentation breaks: after it, every function may read
+//! and write the runtime's memory, synchronise, and not return. Code generation drops unused calls
+//! that promise the contrary. And of what only promotion has to know.
 
 use crate::llvm::{Attribute, Module, Opcode};
 use crate::promotion::NO_SPECULATION;

@@ -66,7 +66,7 @@ fn summary_of(text: &str, main: &str, program: Program) -> Summary {
 fn instrumented_by(text: &str, program: Program) -> (String, Summary) {
     let context = Context::new();
     let module = context.parse_text(text).unwrap();
-    promote(&module).unwrap();
+    promote(context, &module).unwrap();
     if let Some(scaled) = &program.rules.scaled {
         scale_loops(context, &module, scaled);
     }

@@ -145,13 +145,15 @@ fn rewrite_unit(arguments: Vec<OsString>, shim: &Path) -> Rewritten {
         [
             "-Copt-level=1",
             "-Cno-prepopulate-passes",
-            // What the shim does to all code, done where cargo keeps it: local variables are promoted, constants propagated. Before
-            // that go the reads that nobody asked for: rustc loads both halves of an enum to tell its variants apart, and uses one.
-            // What a variable of the program is given is used until then, by the store into that variable.
+            // What the shim does to all code, done where cargo keeps it: local variables are
+            // promoted, constants propagated. Before that go the reads that nobody asked for: rustc
+            // loads both halves of an enum to tell its variants apart, and uses one. What a
+            // variable of the program is given is used until then, by the store into that variable.
             "-Cpasses=forceattrs",
             "-Cpasses=function(dce,sroa,sccp)",
-            // Promotion would read behind a pointer before it is known that the program follows it; code with this attribute
-            // must not, since that makes races. The shim takes it away again.
+            // Promotion would read behind a pointer before it is known that the program follows it;
+            // code with this attribute must not, since that makes races. The shim takes it away
+            // again.
             "-Cllvm-args=-force-attribute=sanitize_thread",
             // Each unit has its own copies of small functions and types, which the shim has to merge.
             "-Ccodegen-units=1",

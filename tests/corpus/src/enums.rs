@@ -1,6 +1,8 @@
-//! Tests of which variant an enum has: they read its tag and nothing else, whatever rustc loads for them; copies read all of a value.
+//! Tests of which variant an enum has: they read its tag and nothing else, whatever rustc loads for
+//! them; copies read all of a value.
 //!
-//! rustc keeps an enum of a tag and one scalar as a pair, and loads both halves where a program asks for the variant only.
+//! rustc keeps an enum of a tag and one scalar as a pair, and loads both halves where a program
+//! asks for the variant only.
 
 use crate::shared::Shared;
 use crossbeam_utils::atomic::AtomicCell;
@@ -105,7 +107,8 @@ fn a_tag_in_a_bool_beside_the_payload() {
     });
 }
 
-/// Writes the payload alone, by no reference to all of it. (What a block ends with is copied: patterns are inside of `unsafe`.)
+/// Writes the payload alone, by no reference to all of it. (What a block ends with is copied:
+/// patterns are inside of `unsafe`.)
 fn write_payload<T>(p: *mut Option<T>, value: T) {
     let payload = unsafe {
         let Some(ref mut payload) = *p else { return };
