@@ -43,10 +43,12 @@ const fn word(block: usize) -> usize {
 
 /// The running thread has got a block.
 pub fn begins(state: &mut State, by: By, block: usize) {
-    heap::tell_born(block);
+    heap::set_maker(block, by.thread);
     state.births.reborn |= is_from_before_root(state, block);
     crate::gate::creates(state, word(block));
     if let Some(detector) = &mut state.detector {
+        // What happened to the block that was there before is what races with its deallocation.
+        detector.allocated(word(block), validity::GRANULE);
         detector.born(by, word(block));
     }
 }
@@ -81,7 +83,7 @@ fn used_of_others(state: &mut State, access: AccessInfo, raced: Option<u32>) -> 
     let hint = &mut state.births.hints[access.addr / PAGE % HINTS];
     let block = heap::block_of(access.addr, *hint)?;
     *hint = block.start;
-    if !heap::is_told_born(block.start) {
+    if !heap::is_of_another(block.start, access.thread) {
         return None;
     }
     crate::gate::uses_block(state, word(block.start), access.site);

@@ -57,8 +57,8 @@ struct Header {
     freed: u32,
     /// Not 0: the block may be handed out again (over-aligned ones are not).
     reusable: u16,
-    /// Not 0: other threads have to come behind its allocation ([`crate::births`]).
-    told: u16,
+    /// The thread that allocated it, counted from 1, if others have to come behind that ([`crate::births`]); else 0.
+    maker: u16,
 }
 
 /// Why a block cannot be freed.
@@ -172,7 +172,7 @@ pub unsafe fn allocate(region: Region, size: usize, align: usize, reuse: Reuse) 
             capacity: capacity as u32,
             freed: 0,
             reusable: u16::from(reusable),
-            told: 0,
+            maker: 0,
         });
         validity::give(block, size, capacity);
         Some(block)
@@ -192,6 +192,7 @@ pub fn free(region: Region, block: usize, reuse: Reuse) -> Result<usize, BadFree
     // SAFETY: `live` has checked the header; the payload of a block that is being freed is nobody's, and has room for a word.
     unsafe {
         (*header).freed = 1;
+        (*header).maker = 0;
         let size = (*header).size as usize;
         validity::take(block, size);
         let own = Region::of_address(block) == Some(region);
@@ -255,16 +256,17 @@ pub fn block_of(address: usize, hint: usize) -> Option<Block> {
     }
 }
 
-/// Other threads have to come behind the allocation of this block, which the running thread has just got.
-pub fn tell_born(block: usize) {
+/// Other threads have to come behind this one's allocation of a block, which it has just got.
+pub fn set_maker(block: usize, thread: u32) {
     // SAFETY: a header of ours precedes every block.
-    unsafe { (*header(block)).told = 1 };
+    unsafe { (*header(block)).maker = (thread as u16).saturating_add(1) };
 }
 
-/// Whether [`tell_born`] was said of a block.
-pub fn is_told_born(block: usize) -> bool {
+/// Whether [`set_maker`] was said of a block, and with another thread.
+pub fn is_of_another(block: usize, thread: u32) -> bool {
     // SAFETY: as above.
-    unsafe { (*header(block)).told != 0 }
+    let maker = unsafe { (*header(block)).maker };
+    maker != 0 && maker != (thread as u16).saturating_add(1)
 }
 
 /// Calls `visit` with every live block of a region's heap.

@@ -73,7 +73,9 @@ fn check_stack(kind: AccessKind, address: usize, size: usize, site: SiteId) {
 fn accesses(kind: AccessKind, size: usize) -> String {
     match kind {
         AccessKind::Read => format!("reads {}", bytes(size)),
-        AccessKind::Write | AccessKind::Free | AccessKind::Allocation => format!("writes {}", bytes(size)),
+        AccessKind::Write | AccessKind::Free | AccessKind::Allocation => {
+            format!("writes {}", bytes(size))
+        }
         AccessKind::AtomicRead => format!("atomically reads {}", bytes(size)),
         AccessKind::AtomicWrite => format!("atomically changes {}", bytes(size)),
     }

@@ -208,7 +208,13 @@ pub fn atomic(thread: u32, operation: &AtomicOperation, access: Access, wrote: b
     let (mut race, mut stack) = (None, StackId(0));
     if state.detector.is_some() {
         stack = if told { stack_id(state, operation.site) } else { last_stack_id(state) };
-        race = detect_atomic(state, By { thread, site: operation.site, stack }, operation, access, wrote);
+        race = detect_atomic(
+            state,
+            By { thread, site: operation.site, stack },
+            operation,
+            access,
+            wrote,
+        );
     }
     let kind = if wrote { AccessKind::AtomicWrite } else { AccessKind::AtomicRead };
     let by = By { thread, site: operation.site, stack };

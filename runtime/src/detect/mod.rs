@@ -40,9 +40,9 @@ use lockred_search::footprint::Access;
 use lockred_trace::hooks::Order;
 use record::{Kind, Record};
 use shadow::{GRANULE, Shadow};
-use sync::Part;
 use std::collections::HashMap;
 use std::ops::Range;
+use sync::Part;
 use thread::Thread;
 
 /// Detects data races of one execution after the other.

@@ -93,6 +93,8 @@ pub struct ModelMachine {
     pub(super) code: Vec<Vec<Instruction>>,
     /// Which variables are atomic.
     pub(super) atomic: Vec<bool>,
+    /// Of which variable each is a part; empty if none is.
+    wholes: Vec<Option<ObjectId>>,
     /// Whether there are fences that acquire, and that release.
     pub(super) fences: Ordering,
     /// Which mutexes are re-entrant.
@@ -155,6 +157,12 @@ pub(super) fn condvar(condvar: Condvar) -> ObjectId {
     ObjectId(CONDVARS + u64::from(condvar.0))
 }
 
+fn wholes(program: &Program) -> Vec<Option<ObjectId>> {
+    let parts = program.variables.iter().map(|declared| declared.part_of.map(variable));
+    let parts: Vec<_> = parts.collect();
+    if parts.iter().any(Option::is_some) { parts } else { Vec::new() }
+}
+
 impl ModelMachine {
     /// Variables of which searches of this machine could not exclude data races ([`crate::transactional::Transactional::may_race`]).
     #[must_use]
@@ -176,6 +184,7 @@ impl ModelMachine {
             fences: fences(&code),
             code,
             atomic: program.variables.iter().map(|variable| variable.atomic).collect(),
+            wholes: wholes(program),
             reentrant: (0..program.mutexes)
                 .map(|a| program.reentrant.contains(&Mutex(a)))
                 .collect(),
@@ -205,6 +214,21 @@ impl ModelMachine {
     pub fn reporting_ends(mut self) -> Self {
         self.reports_ends = true;
         self
+    }
+
+    /// The variable that has a part in this object, if it is such a part.
+    pub(super) fn whole(&self, object: ObjectId) -> Option<ObjectId> {
+        self.wholes.get(object.0 as usize).copied().flatten()
+    }
+
+    /// Adds what is done to a part to what is done to the whole.
+    fn touch_wholes(&self, footprint: &mut Footprint) {
+        for number in 0..footprint.accesses.len() {
+            let (object, access) = footprint.accesses[number];
+            if let Some(whole) = self.whole(object) {
+                footprint.touch(whole, access.to_whole());
+            }
+        }
     }
 
     /// The present state.
@@ -286,6 +310,7 @@ impl ModelMachine {
                 }
             }
         };
+        self.touch_wholes(&mut step.footprint);
         match next {
             Next::On => {
                 self.state.threads[number].place += 1;
@@ -502,6 +527,7 @@ impl Machine for ModelMachine {
                 _ => {}
             },
         }
+        self.touch_wholes(footprint);
     }
 
     fn approach(&self, thread: ThreadId, target: u32) -> Approach {

@@ -200,6 +200,10 @@ impl Display for Program {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         for (number, declaration) in self.variables.iter().enumerate() {
             let kind = if declaration.atomic { "atomic" } else { "plain" };
+            if let Some(whole) = declaration.part_of {
+                write!(f, "part {whole} {}; ", Variable(number as u8))?;
+                continue;
+            }
             let heap = if declaration.heap { "heap " } else { "" };
             write!(f, "{heap}{kind} {} = {}; ", Variable(number as u8), declaration.initial)?;
         }

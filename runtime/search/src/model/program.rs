@@ -194,7 +194,7 @@ pub enum Statement {
 }
 
 /// A variable's declaration.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Declaration {
     /// Whether it is atomic.
     pub atomic: bool,
@@ -202,6 +202,9 @@ pub struct Declaration {
     pub initial: i32,
     /// Whether it is not allocated at the root (`heap plain x`).
     pub heap: bool,
+    /// The atomic variable with which it shares memory: it is one, too, of a part of its bytes (`part w h`). Each has a value of its own
+    /// all the same; what they share is which accesses conflict.
+    pub part_of: Option<Variable>,
 }
 
 /// How deep calls may be nested.
@@ -249,13 +252,13 @@ pub struct Program {
 impl Program {
     /// Adds a variable that begins with 0.
     pub fn variable(&mut self, atomic: bool) -> Variable {
-        self.variables.push(Declaration { atomic, initial: 0, heap: false });
+        self.variables.push(Declaration { atomic, ..Declaration::default() });
         Variable(self.variables.len() as u8 - 1)
     }
 
     /// Adds a variable that is to be allocated.
     pub fn heap_variable(&mut self, atomic: bool) -> Variable {
-        self.variables.push(Declaration { atomic, initial: 0, heap: true });
+        self.variables.push(Declaration { atomic, heap: true, ..Declaration::default() });
         Variable(self.variables.len() as u8 - 1)
     }
 

@@ -120,7 +120,19 @@ impl Parser {
                         let name = self.word("a name")?;
                         self.variables.push(name);
                         let initial = if self.eat("=") { self.number()? } else { 0 };
-                        program.variables.push(Declaration { atomic, initial, heap });
+                        let declaration = Declaration { atomic, initial, heap, part_of: None };
+                        program.variables.push(declaration);
+                    }
+                }
+                "part" => {
+                    let whole = self.word("a name")?;
+                    let part_of = index_in(&self.variables, &whole).map(Variable);
+                    while !self.eat(";") {
+                        let name = self.word("a name")?;
+                        self.variables.push(name);
+                        let declaration =
+                            Declaration { atomic: true, part_of, ..Declaration::default() };
+                        program.variables.push(declaration);
                     }
                 }
                 "once" => {

@@ -170,6 +170,23 @@ impl ModelMachine {
         }
     }
 
+    /// What an atomic operation on a part is to the whole: nothing that others could acquire.
+    pub(super) fn on_whole(&self, operation: &Operation) -> Option<Operation> {
+        let unordered = |ordering| Ordering { acquires: false, releases: false, ..ordering };
+        let kind = |ordering| Kind::Atomic(Value::Read, unordered(ordering));
+        match *operation {
+            Operation::Data { object, access, kind: Kind::Atomic(_, ordering), site } => {
+                let (object, access) = (self.whole(object)?, access.to_whole());
+                Some(Operation::Data { object, access, kind: kind(ordering), site })
+            }
+            Operation::Await { object, access, kind: Kind::Atomic(_, ordering), site } => {
+                let (object, access) = (self.whole(object)?, access.to_whole());
+                Some(Operation::Await { object, access, kind: kind(ordering), site })
+            }
+            _ => None,
+        }
+    }
+
     /// What the operation turned out to be: a weak compare-exchange that was told as the write that it might have become, and
     /// that stood at `place`, may have failed.
     pub(super) fn turned_out(
@@ -282,6 +299,9 @@ impl ModelMachine {
                 gate.after(operation, Effect::Met(&footprint.meets));
             }
             _ => gate.after(operation, Effect::Done),
+        }
+        if let Some(operation) = self.on_whole(operation) {
+            gate.after(&operation, Effect::Done);
         }
         if let Operation::Spawn(thread) = *operation
             && self.state.threads[thread.index()].phase == Phase::Ended

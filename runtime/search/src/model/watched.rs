@@ -89,6 +89,13 @@ impl Watched {
             Operation::Data { object, access, kind, site }
             | Operation::Await { object, access, kind, site } => {
                 self.access(thread, &mut now, object, access, kind, site, step);
+                if let Some(
+                    Operation::Data { object, access, kind, site }
+                    | Operation::Await { object, access, kind, site },
+                ) = self.machine.on_whole(operation)
+                {
+                    self.access(thread, &mut now, object, access, kind, site, step);
+                }
             }
             Operation::Pass(channel, passing) => {
                 let passed = self.watch.channels.entry(channel).or_default();
@@ -177,6 +184,7 @@ impl Watched {
         step: &mut Step<Failure>,
     ) {
         if let Kind::Atomic(Value::Read | Value::Updated, ordering) = kind
+            && !access.is_of_part()
             && let Some(message) = self.watch.messages.get(&object)
         {
             if ordering.acquires {
@@ -186,14 +194,17 @@ impl Watched {
                 self.watch.read.entry(thread.0).or_default().join(message);
             }
         }
-        let writes = access != Access::Read;
+        let writes = !access.only_reads();
         let racer = Racer { thread, site, writes };
         let seen = Seen { racer, access, epoch: now.of(thread), plain: kind == Kind::Plain };
         let accesses = self.watch.accesses.entry(object).or_default();
         for other in accesses.iter() {
             let unordered =
                 other.racer.thread != thread && other.epoch > now.of(other.racer.thread);
-            if unordered && (other.plain || seen.plain) && access.depends_on(other.access) {
+            // Atomic accesses of one size are no race, those of two sizes are.
+            let mixed = access.is_of_part() != other.access.is_of_part();
+            let plain = other.plain || seen.plain;
+            if unordered && (plain || mixed) && access.depends_on(other.access) {
                 step.failures.push(self.machine.race(object, other.racer, racer));
             }
         }

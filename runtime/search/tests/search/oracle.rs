@@ -76,16 +76,23 @@ fn agree(
 
 fn compare(program: &Program) -> Result<(), TestCaseError> {
     let Some(truth) = truth(program) else { return Ok(()) };
+    compare_stateless(program, &truth)?;
     let limits = Limits { executions: Some(EXECUTIONS), ..Limits::default() };
-    agree(program, "dpor", &truth, &search(program, Search::Dpor, limits))?;
+    agree(program, "stateful", &truth, &by_states(program, limits))?;
+    agree(program, "persistent sets", &truth, &by_persistent_sets(program, limits))
+}
+
+/// Compares the searches that go through executions.
+fn compare_stateless(program: &Program, truth: &Truth) -> Result<(), TestCaseError> {
+    let limits = Limits { executions: Some(EXECUTIONS), ..Limits::default() };
+    agree(program, "dpor", truth, &search(program, Search::Dpor, limits))?;
     let transactions = by_transactions(program, limits);
-    agree(program, "transactions", &truth, &transactions)?;
+    agree(program, "transactions", truth, &transactions)?;
     if let (Stop::Complete, Some(all)) = (transactions.1.stop, &truth.races) {
         let races: BTreeSet<_> = transactions.0.failures.into_iter().filter(is_race).collect();
         prop_assert_eq!(&races, all, "races of {}", program);
     }
-    agree(program, "stateful", &truth, &by_states(program, limits))?;
-    agree(program, "persistent sets", &truth, &by_persistent_sets(program, limits))
+    Ok(())
 }
 
 oracle! {
@@ -102,7 +109,24 @@ oracle! {
 }
 
 proptest! {
+    #![proptest_config(cases(10, 10_000, 200_000))]
+
+    /// Persistent sets do not know of parts.
+    #[test]
+    fn atomic_accesses_of_two_sizes(program in generate::parts::sizes()) {
+        if let Some(truth) = truth(&program) {
+            compare_stateless(&program, &truth)?;
+        }
+    }
+}
+
+proptest! {
     #![proptest_config(Config { cases: 1_000, ..cases(5, 1_000, 1_000) })]
+
+    #[test]
+    fn programs_of_parts_survive_their_text(program in generate::parts::sizes()) {
+        prop_assert_eq!(program.to_string().parse(), Ok(program));
+    }
 
     #[test]
     fn programs_survive_their_text(program in generate::any_program()) {

@@ -60,6 +60,11 @@ fn no_race_with_what_a_thread_waits_for_is_excluded() {
 }
 
 #[test]
+fn no_race_of_atomic_accesses_of_two_sizes_is_excluded() {
+    excludes_no_race_of(&generate::parts::sizes(), 3);
+}
+
+#[test]
 fn what_a_thread_waits_for_may_race_with_its_deallocation() {
     let text = "atomic f; thread A { f += 1; free f } thread B { await f == 0 }";
     assert_eq!(excess_of(text), 0);

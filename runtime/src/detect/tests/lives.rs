@@ -130,12 +130,80 @@ fn releases_stay_with_their_bytes() {
             spawn(2),
             write(0, 2),
             half(0, 0, Release, Access::RefDec),
-            rmw(2, 0, Relaxed),
+            half(2, 0, Relaxed, Access::Write),
             half(1, at, Acquire, Access::Write),
             write(1, 2),
         ];
         assert_eq!(check(&mut detector(), &trace).is_empty(), ordered);
     }
+}
+
+/// An operation on a part of the first word.
+fn part(thread: u32, at: usize, size: usize, act: fn(usize, usize, Atomic) -> Act) -> Event {
+    on(thread, act(0x1000 + at, size, Atomic::store(SeqCst)))
+}
+
+fn loads(addr: usize, size: usize, op: Atomic) -> Act {
+    Act::Load { addr, size, op: Atomic { access: Access::Read, ..op } }
+}
+
+fn stores(addr: usize, size: usize, op: Atomic) -> Act {
+    Act::Store { addr, size, op }
+}
+
+#[test]
+fn atomic_accesses_of_two_sizes_race_where_they_overlap() {
+    let racing = |trace: &[Event]| check(&mut detector(), trace);
+    for (second, race) in [((1, 1), true), ((2, 1), false), ((0, 2), false), ((0, 8), true)] {
+        let (at, size) = second;
+        let [store, load] = [stores, loads].map(|act| part(1, at, size, act));
+        assert_eq!(!racing(&[spawn(1), part(0, 0, 2, stores), store]).is_empty(), race);
+        assert_eq!(!racing(&[spawn(1), part(0, 0, 2, stores), load]).is_empty(), race);
+        assert!(racing(&[spawn(1), part(0, 0, 2, loads), load]).is_empty());
+    }
+    let joined = [spawn(1), part(1, 0, 2, stores), join(1), part(0, 1, 1, stores)];
+    assert!(racing(&joined).is_empty());
+}
+
+#[test]
+fn what_is_left_of_a_word_keeps_its_size() {
+    // The second byte of thread 1's word is thread 0's, in order; the first one is still a part of a word of two.
+    let trace = [
+        spawn(1),
+        spawn(2),
+        part(1, 0, 2, stores),
+        join(1),
+        on(0, Act::Write { addr: 0x1001, size: 1 }),
+        part(2, 0, 1, loads),
+        part(2, 0, 2, loads),
+    ];
+    assert_eq!(check(&mut detector(), &trace), [5, 6]);
+    // Two bytes by one loop are two words.
+    let bytes = [spawn(1), part(0, 0, 1, stores), part(0, 1, 1, stores), part(1, 1, 1, loads)];
+    assert!(check(&mut detector(), &bytes).is_empty());
+}
+
+#[test]
+fn nothing_is_learnt_from_a_word_of_another_size() {
+    let of =
+        |size| [spawn(1), write(0, 2), part(0, 0, 2, stores), part(1, 0, size, loads), read(1, 2)];
+    assert!(check(&mut detector(), &of(2)).is_empty());
+    assert_eq!(check(&mut detector(), &of(1)), [3, 4]);
+}
+
+#[test]
+fn uses_of_a_block_come_behind_its_allocation() {
+    let (born, uses) = (on(0, Act::Born(0x1100)), on(1, Act::Uses(0x1100)));
+    let publish = |order| [spawn(1), born, store(0, 0, order), load(1, 0, Acquire), uses];
+    assert!(check(&mut detector(), &publish(Release)).is_empty());
+    assert_eq!(check(&mut detector(), &publish(Relaxed)), [4]);
+    let again = [spawn(1), uses, on(0, Act::Allocated { addr: 0x1100, size: 8 }), born];
+    assert!(check(&mut detector(), &again).is_empty());
+    let mut detector = detector();
+    detector.spawn(0, 1);
+    detector.born(by(0, 0), 0x1100);
+    let race = detector.uses(by(1, 2), 0x1100).expect("a race");
+    assert_eq!((race.earlier.kind, race.later.kind), (AccessKind::Allocation, AccessKind::Read));
 }
 
 #[test]

@@ -105,6 +105,42 @@ pub fn awaited_and_freed() -> impl Strategy<Value = Program> {
     })
 }
 
+/// Programs of two or three threads with atomic accesses of two sizes, ordered or not.
+pub fn sizes() -> impl Strategy<Value = Program> {
+    let kit = Kit {
+        declared: "mutex a b d; atomic w f; part w h l; plain x;",
+        parts: &[
+            "w = 1",
+            "r = w",
+            "r = cas w 0 1",
+            "h = 1",
+            "q = h",
+            "l += 1",
+            "await h == 1",
+            "relaxed q = h; fence acquire; x = 2",
+            "x = 1; release w = 1",
+            "x = 1; fence release; relaxed h = 1",
+            "acquire r = w; if r == 1 { q = x }",
+            "acquire r = h; if r == 1 { q = x }",
+            "h = 2; release f = 1",
+            "w = 2; relaxed f = 1",
+            "acquire r = f; if r == 1 { w = 3 }",
+            "r = f; if r == 1 { q = h }",
+            "lock a; h = 1; unlock a",
+            "lock a; r = w; unlock a",
+            "lock a; l = 1; unlock a",
+        ],
+        threads: 0,
+        length: 0,
+        spawns: false,
+    };
+    let sizes = [(2, 4), (3, 3)];
+    (0..sizes.len(), any::<bool>()).prop_flat_map(move |(size, spawns)| {
+        let (threads, length) = sizes[size];
+        program(Kit { threads, length, spawns: spawns && threads > 2, ..kit })
+    })
+}
+
 /// The part with its mutexes renamed.
 fn renamed(part: &str, locks: &[&str]) -> String {
     let name = |word: &str| match word {
