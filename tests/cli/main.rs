@@ -25,6 +25,7 @@ mod selection;
 mod storage;
 mod surroundings;
 mod targets;
+mod timing;
 mod uncontrolled;
 mod usage;
 mod verdicts;

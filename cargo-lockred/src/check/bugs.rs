@@ -2,21 +2,21 @@
 
 use super::examine::Examiner;
 use super::minimal;
-use super::outcome::{FoundBug, Size};
+use super::outcome::{DENIED, FoundBug, Size};
 use crate::build::Purpose;
 use crate::error::Result;
 use crate::executable::list::Test;
 use crate::output::style::Style;
 use crate::report::render::Stacks;
 use crate::report::table::{self, View};
-use crate::report::{bug, strands};
+use crate::report::{Severity, bug, strands, timing};
 use crate::schedule_file::{self, KeptBuild, KeptTest, ScheduleFile};
 use crate::session::{self, Ending, Patience};
 use lockred_trace::FORMAT_VERSION;
-use lockred_trace::codes::BugKind;
+use lockred_trace::codes::{BugKind, WarningKind};
 use lockred_trace::message::{Bug, Finding, Replay, Warning};
 use lockred_trace::schedule::Schedule;
-use lockred_trace::session::Task;
+use lockred_trace::session::{Task, Time};
 use std::path::PathBuf;
 
 /// Seconds that a replay may take: it is one execution.
@@ -35,18 +35,25 @@ pub fn reproduce(
     finding: &Finding,
 ) -> Result<std::result::Result<FoundBug, String>> {
     if let Some(least) = minimal::of(examiner, test, finding)?
-        && let Ending::Replayed(replay) = replayed(examiner, test, &least.schedule)?
+        && let time = minimal::time(&least, examiner, test)
+        && let Ending::Replayed(replay) = replayed(examiner, test, &least.schedule, time)?
         && let Some(found) = replay.bug.as_ref().filter(|bug| is_same(bug, finding))
         && replay.drift.is_none()
     {
         let size = minimal::size(&least);
         // What comes behind it may show other bugs, so it is kept as it is: who replays it is told of what shows at its end.
         let kept = least.schedule.clone();
-        return found_bug(examiner, test, &replay, found, kept, Some(size)).map(Ok);
+        let is_timing = least.measure.overtaken > 0
+            && !replay.overtaken.is_empty()
+            && finding.kind != BugKind::DataRace;
+        let timing = is_timing.then_some(least.only_overtaken);
+        let how = How { whole: kept, size: Some(size), time, timing };
+        return found_bug(examiner, test, &replay, found, how).map(Ok);
     }
     let schedule = finding.schedule.clone();
     let kind = bug::kind_words(finding.kind);
-    let replay = match replayed(examiner, test, &schedule)? {
+    let time = examiner.time(test);
+    let replay = match replayed(examiner, test, &schedule, time)? {
         Ending::Replayed(replay) => replay,
         Ending::Explored(_) | Ending::Minimised(_) | Ending::Observed(_) => {
             return Ok(Err("a replay was answered by something else".into()));
@@ -64,12 +71,18 @@ pub fn reproduce(
     };
     // The whole schedule as executed, so that the file stands by itself.
     let whole = if replay.schedule.0.is_empty() { schedule } else { replay.schedule.clone() };
-    found_bug(examiner, test, &replay, found, whole, None).map(Ok)
+    found_bug(examiner, test, &replay, found, How::plain(whole, time)).map(Ok)
 }
 
 /// Runs a schedule in a fresh process.
-fn replayed(examiner: &Examiner<'_>, test: &Test, schedule: &Schedule) -> Result<Ending> {
-    let order = examiner.order(Task::Replay { schedule: schedule.clone() }, test);
+fn replayed(
+    examiner: &Examiner<'_>,
+    test: &Test,
+    schedule: &Schedule,
+    time: Time,
+) -> Result<Ending> {
+    let mut order = examiner.order(Task::Replay { schedule: schedule.clone() }, test);
+    order.environment.time = time;
     let patience = Patience::of_budget(Some(REPLAY_SECONDS));
     session::run(&examiner.launch(test), &order, patience, &mut |_| ())
 }
@@ -80,7 +93,26 @@ fn is_same(bug: &Bug, finding: &Finding) -> bool {
     bug.key == finding.key || (bug.kind, finding.kind) == (BugKind::DataRace, BugKind::DataRace)
 }
 
-/// The bug that a replay shows; `size` is that of its schedule, where it was made minimal.
+/// What is known of the schedule of a bug.
+pub struct How {
+    /// The schedule.
+    pub whole: Schedule,
+    /// What it takes, where it was made minimal.
+    pub size: Option<Size>,
+    /// When sleeps end in it.
+    pub time: Time,
+    /// It fails only because a sleep is overtaken; whether it is known that none without fails.
+    pub timing: Option<bool>,
+}
+
+impl How {
+    /// A schedule as it was found.
+    pub const fn plain(whole: Schedule, time: Time) -> Self {
+        Self { whole, size: None, time, timing: None }
+    }
+}
+
+/// The bug that a replay shows.
 ///
 /// # Errors
 /// When the schedule cannot be written.
@@ -89,10 +121,12 @@ pub fn found_bug(
     test: &Test,
     replay: &Replay,
     found: &Bug,
-    whole: Schedule,
-    size: Option<Size>,
+    How { whole, size, time, timing }: How,
 ) -> Result<FoundBug> {
     let mut report = bug::report(replay, found, &examiner.symbols);
+    if let Some(excluded) = timing {
+        report = timing::of(report, replay, excluded, &examiner.symbols);
+    }
     if replay.steps.is_empty() && examiner.options.selection.analysis.scale_loops.is_some() {
         // What has taken the process along has left no record.
         report
@@ -101,7 +135,13 @@ pub fn found_bug(
     }
     let (kind, key) = (found.kind, &found.key);
     let fingerprint = examiner.fingerprint(test, &report, key);
-    let (id, schedule) = keep(examiner, test, Some(kind), &report.title, key, &fingerprint, whole)?;
+    let kept = Kept { kind: Some(kind), message: &report.title, key, fingerprint: &fingerprint };
+    let (id, schedule) = keep(examiner, test, kept, whole, time)?;
+    let known = examiner.knows(test, &fingerprint);
+    if timing.is_some() && examiner.options.findings.denies(WarningKind::Timing) && !known {
+        report.severity = Severity::Error;
+        report.notes.push(DENIED.into());
+    }
     let strands = match examiner.options.output.tells_strands() {
         true => strands::of(replay, found, &report, &examiner.symbols),
         false => Vec::new(),
@@ -121,8 +161,8 @@ pub fn found_bug(
         }
         text.push_str(&format!("\nreplay: cargo lockred replay {id}"));
     }
-    let known = examiner.knows(test, &fingerprint);
-    Ok(FoundBug { id, fingerprint, known, kind, schedule, size, rendered, strands })
+    let is_timing = timing.is_some();
+    Ok(FoundBug { id, fingerprint, known, kind, schedule, size, rendered, strands, is_timing })
 }
 
 /// A warning with all that is known of it: of one that a replay tells more of, what that tells. `None`, if that does not show it.
@@ -131,7 +171,10 @@ pub fn found_bug(
 /// When no session can be made.
 pub fn in_full(examiner: &Examiner<'_>, test: &Test, warning: &Warning) -> Result<Option<Warning>> {
     let Some(schedule) = warning.schedule.clone() else { return Ok(Some(warning.clone())) };
-    let Ending::Replayed(replay) = replayed(examiner, test, &schedule)? else { return Ok(None) };
+    let time = examiner.time(test);
+    let Ending::Replayed(replay) = replayed(examiner, test, &schedule, time)? else {
+        return Ok(None);
+    };
     let sites = |warning: &Warning| -> Vec<_> {
         warning.places.iter().map(|place| (place.role, place.thread, place.site)).collect()
     };
@@ -184,18 +227,27 @@ pub fn keep_error(
     schedule: Schedule,
 ) -> Result<(String, PathBuf)> {
     let fingerprint = examiner.test_fingerprint(test).add(format!("error: {message}")).hex();
-    keep(examiner, test, None, message, "", &fingerprint, schedule)
+    let kept = Kept { kind: None, message, key: "", fingerprint: &fingerprint };
+    keep(examiner, test, kept, schedule, examiner.time(test))
+}
+
+/// What a file of a schedule says of it.
+struct Kept<'a> {
+    kind: Option<BugKind>,
+    message: &'a str,
+    key: &'a str,
+    fingerprint: &'a str,
 }
 
 fn keep(
     examiner: &Examiner<'_>,
     test: &Test,
-    kind: Option<BugKind>,
-    message: &str,
-    key: &str,
-    fingerprint: &str,
+    Kept { kind, message, key, fingerprint }: Kept<'_>,
     schedule: Schedule,
+    time: Time,
 ) -> Result<(String, PathBuf)> {
+    let mut order = examiner.order(Task::Replay { schedule }, test);
+    order.environment.time = time;
     let built = examiner.built;
     let mut file = ScheduleFile {
         version: FORMAT_VERSION,
@@ -213,7 +265,7 @@ fn keep(
             name: test.name.clone(),
             arguments: test.arguments.clone(),
         },
-        order: examiner.order(Task::Replay { schedule }, test),
+        order,
         build: KeptBuild {
             directory: examiner.directory.to_owned(),
             selection: examiner.options.selection.clone(),
