@@ -29,6 +29,7 @@ mod storage;
 mod surroundings;
 mod targets;
 mod telling;
+mod timing;
 mod uncontrolled;
 mod usage;
 mod verdicts;

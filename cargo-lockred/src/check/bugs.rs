@@ -2,21 +2,21 @@
 
 use super::examine::Examiner;
 use super::minimal;
-use super::outcome::{FoundBug, Size};
+use super::outcome::{DENIED, FoundBug, Size};
 use crate::build::Purpose;
 use crate::error::{Error, Result};
 use crate::executable::list::Test;
 use crate::output::style::Style;
 use crate::report::render::Stacks;
 use crate::report::table::{self, View};
-use crate::report::{bug, strands};
+use crate::report::{Severity, bug, strands, timing};
 use crate::schedule_file::{self, KeptBuild, KeptTest, ScheduleFile};
 use crate::session::{self, Ending, Patience};
 use lockred_trace::FORMAT_VERSION;
-use lockred_trace::codes::BugKind;
+use lockred_trace::codes::{BugKind, WarningKind};
 use lockred_trace::message::{Bug, Finding, Replay, Warning};
 use lockred_trace::schedule::Schedule;
-use lockred_trace::session::Task;
+use lockred_trace::session::{Task, Time};
 use std::path::PathBuf;
 
 /// Seconds of processor time that a replay may take: it is one execution.
@@ -42,7 +42,8 @@ pub fn replay_of(kept: &Kept) -> String {
     }
 }
 
-/// Makes a finding's schedule minimal and replays it. `seconds`: what the search has taken. The error says why it is not reported as a bug.
+/// Makes a finding's schedule minimal and replays it. `seconds`: what the search has taken. The error
+/// says why it is not reported as a bug.
 pub fn reproduce(
     examiner: &Examiner<'_>,
     test: &Test,
@@ -51,18 +52,27 @@ pub fn reproduce(
 ) -> std::result::Result<FoundBug, String> {
     let seconds = REPLAY_SECONDS.max(seconds * REPLAY_TIMES);
     if let Some(least) = minimal::of(examiner, test, finding)
-        && let Ok(Ending::Replayed(replay)) = replayed(examiner, test, &least.schedule, seconds)
+        && let time = minimal::time(&least, examiner, test)
+        && let Ok(Ending::Replayed(replay)) =
+            replayed(examiner, test, &least.schedule, (time, seconds))
         && let Some(found) = replay.bug.as_ref().filter(|bug| is_same(bug, finding))
         && replay.drift.is_none()
     {
         let size = minimal::size(&least);
-        // What comes behind it may show other bugs, so it is kept as it is: who replays it is told of what shows at its end.
+        // What comes after it may show other bugs, so it is kept as it is: who replays it sees what
+        // shows at its end.
         let kept = least.schedule.clone();
-        return Ok(found_bug(examiner, test, &replay, found, kept, Some(size)));
+        let is_timing = least.measure.overtaken > 0
+            && !replay.overtaken.is_empty()
+            && finding.kind != BugKind::DataRace;
+        let timing = is_timing.then_some(least.only_overtaken);
+        let how = How { whole: kept, size: Some(size), time, timing };
+        return Ok(found_bug(examiner, test, &replay, found, how));
     }
     let schedule = finding.schedule.clone();
     let kind = bug::kind_words(finding.kind);
-    let replay = match replayed(examiner, test, &schedule, seconds) {
+    let time = examiner.time(test);
+    let replay = match replayed(examiner, test, &schedule, (time, seconds)) {
         Ok(Ending::Replayed(replay)) => replay,
         Ok(Ending::Explored(_) | Ending::Minimised(_) | Ending::Observed(_)) => {
             return Err("a replay was answered by something else".into());
@@ -85,17 +95,18 @@ pub fn reproduce(
     };
     // The whole schedule as executed, so that the file stands by itself.
     let whole = if replay.schedule.0.is_empty() { schedule } else { replay.schedule.clone() };
-    Ok(found_bug(examiner, test, &replay, found, whole, None))
+    Ok(found_bug(examiner, test, &replay, found, How::plain(whole, time)))
 }
 
-/// Runs a schedule in a fresh process.
+/// Runs a schedule in a fresh process, which may take so many seconds.
 fn replayed(
     examiner: &Examiner<'_>,
     test: &Test,
     schedule: &Schedule,
-    seconds: f64,
+    (time, seconds): (Time, f64),
 ) -> Result<Ending> {
-    let order = examiner.order(Task::Replay { schedule: schedule.clone() }, test);
+    let mut order = examiner.order(Task::Replay { schedule: schedule.clone() }, test);
+    order.environment.time = time;
     let patience = Patience::of_budget(Some(seconds));
     session::run(&examiner.launch(test), &order, patience, &mut |_| ())
 }
@@ -106,16 +117,37 @@ fn is_same(bug: &Bug, finding: &Finding) -> bool {
     bug.key == finding.key || (bug.kind, finding.kind) == (BugKind::DataRace, BugKind::DataRace)
 }
 
-/// The bug that a replay shows; `size` is that of its schedule, where it was made minimal. It is told also where its schedule cannot be kept.
+/// What is known of the schedule of a bug.
+pub struct How {
+    /// The schedule.
+    pub whole: Schedule,
+    /// What it takes, where it was made minimal.
+    pub size: Option<Size>,
+    /// When sleeps end in it.
+    pub time: Time,
+    /// It fails only because a sleep is overtaken; whether it is known that none without fails.
+    pub timing: Option<bool>,
+}
+
+impl How {
+    /// A schedule as it was found.
+    pub const fn plain(whole: Schedule, time: Time) -> Self {
+        Self { whole, size: None, time, timing: None }
+    }
+}
+
+/// The bug that a replay shows. It is reported also where its schedule cannot be kept.
 pub fn found_bug(
     examiner: &Examiner<'_>,
     test: &Test,
     replay: &Replay,
     found: &Bug,
-    whole: Schedule,
-    size: Option<Size>,
+    How { whole, size, time, timing }: How,
 ) -> FoundBug {
     let mut report = bug::report(replay, found, &examiner.symbols);
+    if let Some(excluded) = timing {
+        report = timing::of(report, replay, excluded, &examiner.symbols);
+    }
     if replay.steps.is_empty() && examiner.options.selection.analysis.scale_loops.is_some() {
         // What has taken the process along has left no record.
         report
@@ -124,7 +156,13 @@ pub fn found_bug(
     }
     let (kind, key) = (found.kind, &found.key);
     let fingerprint = examiner.fingerprint(test, &report, key);
-    let kept = keep(examiner, test, Some(kind), &report.title, key, &fingerprint, whole);
+    let said = Said { kind: Some(kind), message: &report.title, key, fingerprint: &fingerprint };
+    let kept = keep(examiner, test, said, whole, time);
+    let known = examiner.knows(test, &fingerprint);
+    if timing.is_some() && examiner.options.findings.denies(WarningKind::Timing) && !known {
+        report.severity = Severity::Error;
+        report.notes.push(DENIED.into());
+    }
     let strands = match examiner.options.output.tells_strands() {
         true => strands::of(replay, found, &report, &examiner.symbols),
         false => Vec::new(),
@@ -147,9 +185,9 @@ pub fn found_bug(
             Err(error) => text.push_str(&format!("\n{}", unkept(error))),
         }
     }
-    let known = examiner.knows(test, &fingerprint);
-    let Kept { id, file } = kept;
-    FoundBug { id, fingerprint, known, kind, schedule: file.ok(), size, rendered, strands }
+    let (Kept { id, file }, is_timing) = (kept, timing.is_some());
+    let schedule = file.ok();
+    FoundBug { id, fingerprint, known, kind, schedule, size, rendered, strands, is_timing }
 }
 
 /// The warning that a bug cannot be replayed.
@@ -164,8 +202,10 @@ fn unkept(error: &Error) -> String {
 /// When no session can be made.
 pub fn in_full(examiner: &Examiner<'_>, test: &Test, warning: &Warning) -> Result<Option<Warning>> {
     let Some(schedule) = warning.schedule.clone() else { return Ok(Some(warning.clone())) };
-    let ending = replayed(examiner, test, &schedule, REPLAY_SECONDS)?;
-    let Ending::Replayed(replay) = ending else { return Ok(None) };
+    let limits = (examiner.time(test), REPLAY_SECONDS);
+    let Ending::Replayed(replay) = replayed(examiner, test, &schedule, limits)? else {
+        return Ok(None);
+    };
     let sites = |warning: &Warning| -> Vec<_> {
         warning.places.iter().map(|place| (place.role, place.thread, place.site)).collect()
     };
@@ -205,18 +245,27 @@ fn lost(replay: &Replay, finding: &Finding) -> String {
 /// Keeps the schedule of an error of ours.
 pub fn keep_error(examiner: &Examiner<'_>, test: &Test, message: &str, schedule: Schedule) -> Kept {
     let fingerprint = examiner.test_fingerprint(test).add(format!("error: {message}")).hex();
-    keep(examiner, test, None, message, "", &fingerprint, schedule)
+    let said = Said { kind: None, message, key: "", fingerprint: &fingerprint };
+    keep(examiner, test, said, schedule, examiner.time(test))
+}
+
+/// What a file of a schedule says of it.
+struct Said<'a> {
+    kind: Option<BugKind>,
+    message: &'a str,
+    key: &'a str,
+    fingerprint: &'a str,
 }
 
 fn keep(
     examiner: &Examiner<'_>,
     test: &Test,
-    kind: Option<BugKind>,
-    message: &str,
-    key: &str,
-    fingerprint: &str,
+    Said { kind, message, key, fingerprint }: Said<'_>,
     schedule: Schedule,
+    time: Time,
 ) -> Kept {
+    let mut order = examiner.order(Task::Replay { schedule }, test);
+    order.environment.time = time;
     let built = examiner.built;
     let mut file = ScheduleFile {
         version: FORMAT_VERSION,
@@ -234,7 +283,7 @@ fn keep(
             name: test.name.clone(),
             arguments: test.arguments.clone(),
         },
-        order: examiner.order(Task::Replay { schedule }, test),
+        order,
         build: KeptBuild {
             directory: examiner.directory.to_owned(),
             selection: examiner.options.selection.clone(),

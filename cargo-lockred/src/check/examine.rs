@@ -1,9 +1,10 @@
 //! From the exploration of a test to its outcome: what was found is replayed, and judged.
 
 use super::bugs;
-use super::explore::{Answer, Explored};
+use super::explore::Explored;
 use super::observed;
-use super::outcome::{Ended, FoundWarning, Outcome, Rendered, Told, verdict_without_bugs};
+use super::outcome::{DENIED, Ended, FoundWarning, Outcome, Rendered, Told, verdict_without_bugs};
+use super::timing::{self, Sifted};
 use crate::baseline::{self, Baseline};
 use crate::build::artifact::Built;
 use crate::cli::check::{CheckOptions, SearchOptions};
@@ -21,7 +22,7 @@ use lockred_trace::FORMAT_VERSION;
 use lockred_trace::codes::{AssumptionKind, Verdict, WarningKind};
 use lockred_trace::message::{Assumption, Counts, Exploration, Stop, Warning};
 use lockred_trace::notes::Note;
-use lockred_trace::session::{Order, Task};
+use lockred_trace::session::{Order, Task, Time};
 use lockred_trace::sites::SiteId;
 use std::path::Path;
 
@@ -55,10 +56,11 @@ impl Examiner<'_> {
     /// When no session can be made: nothing else could be checked either.
     pub fn examine(&self, test: &Test, explored: Explored) -> Result<Option<Outcome>> {
         match explored {
-            Explored::Answer(mut answer) => {
+            Explored::Answer(answer) => {
+                let mut sifted = timing::sift(self, test, *answer)?;
                 let assumptions = self.believed.iter().map(|library| believed(library));
-                answer.exploration.assumptions.extend(assumptions);
-                self.judge(test, &answer).map(Some)
+                sifted.answer.exploration.assumptions.extend(assumptions);
+                self.judge(test, sifted).map(Some)
             }
             Explored::Interrupted { counts } if counts == Counts::default() => Ok(None),
             Explored::Interrupted { counts } => {
@@ -113,6 +115,11 @@ impl Examiner<'_> {
         }
     }
 
+    /// When sleeps end in a test.
+    pub(super) fn time(&self, test: &Test) -> Time {
+        self.search(test).environment().time
+    }
+
     /// An order for a test.
     pub(super) fn order(&self, task: Task, test: &Test) -> Order {
         let writable = [std::env::temp_dir(), self.subject.project.target.clone()];
@@ -125,11 +132,13 @@ impl Examiner<'_> {
             environment: self.search(test).environment(),
             checkpoint: None,
             deaths: Vec::new(),
+            passes: Vec::new(),
         }
     }
 
     /// The verdict on an exploration.
-    fn judge(&self, test: &Test, answer: &Answer) -> Result<Outcome> {
+    fn judge(&self, test: &Test, sifted: Sifted) -> Result<Outcome> {
+        let Sifted { answer, found, timing } = sifted;
         let exploration = &answer.exploration;
         let mut outcome =
             self.outcome(test, verdict_without_bugs(exploration), Ended::of(&exploration.stop));
@@ -156,21 +165,29 @@ impl Examiner<'_> {
         }
         for replay in &answer.deaths {
             let Some(bug) = &replay.bug else { continue };
-            let bug = bugs::found_bug(self, test, replay, bug, replay.schedule.clone(), None);
+            let how = bugs::How::plain(replay.schedule.clone(), self.time(test));
+            let bug = bugs::found_bug(self, test, replay, bug, how);
             outcome.add(bug);
         }
-        let has_bug = !exploration.findings.is_empty() || !answer.deaths.is_empty();
+        let has_bug = found.iter().any(Result::is_ok) || !answer.deaths.is_empty();
         // What has no end is not gone through again.
         let ends = !matches!(exploration.stop, Stop::Computing(_));
         if ends && exploration.threads > 1 && observed::is_wanted(self.options, has_bug) {
             self.observe(test, exploration, &mut outcome)?;
         }
         let mut lost = Vec::new();
-        for finding in &exploration.findings {
-            match bugs::reproduce(self, test, finding, exploration.seconds) {
+        for found in found {
+            match found {
                 Ok(bug) => outcome.add(bug),
                 Err(reason) => lost.push(reason),
             }
+        }
+        if !timing.is_empty() && outcome.verdict == Verdict::Verified {
+            outcome.verdict = Verdict::Passed;
+        }
+        let denied = self.options.findings.denies(WarningKind::Timing);
+        if !self.options.findings.allows(WarningKind::Timing) {
+            outcome.warnings.extend(timing.into_iter().map(|bug| timing::warning(bug, denied)));
         }
         let told = !exploration.findings.is_empty() || !answer.deaths.is_empty();
         if exploration.stop == Stop::Bug && !told {
@@ -206,9 +223,7 @@ impl Examiner<'_> {
         let denied = self.options.findings.denies(kind);
         if denied && !known {
             report.severity = Severity::Error;
-            report
-                .notes
-                .push("a warning that fails the test, as --deny or --strict asks for".into());
+            report.notes.push(DENIED.into());
         }
         let rendered = self.rendered(report, Stacks::User);
         FoundWarning { fingerprint, known, denied, kind, rendered }

@@ -99,6 +99,22 @@ pub fn explore(
     Ok(explored)
 }
 
+/// Searches a test to its end, without keeping anything to go on from.
+///
+/// # Errors
+/// When no session can be made, or no process started.
+pub fn once(
+    launch: &Launch,
+    order: &Order,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Explored> {
+    let seconds = match order.task {
+        Task::Explore { limits, .. } => limits.seconds,
+        _ => None,
+    };
+    in_processes(launch, order, Patience::of_budget(seconds), None, progress)
+}
+
 /// Searches, or walks, to the end of that. `unfinished`: where a search keeps what it takes to go on.
 fn in_processes(
     launch: &Launch,

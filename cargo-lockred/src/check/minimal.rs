@@ -10,7 +10,7 @@ use crate::output::words::count;
 use crate::session::{self, Ending, Patience};
 use lockred_trace::codes::BugKind;
 use lockred_trace::message::{Finding, Minimised};
-use lockred_trace::session::Task;
+use lockred_trace::session::{Task, Time};
 
 /// Steps that may be made for one bug: about two seconds at the million or so that a small test makes in one.
 const STEPS: u64 = 2_000_000;
@@ -32,6 +32,11 @@ pub fn of(examiner: &Examiner<'_>, test: &Test, finding: &Finding) -> Option<Min
         Ok(Ending::Minimised(least)) => least.map(|least| *least),
         _ => None,
     }
+}
+
+/// When sleeps end in it.
+pub fn time(least: &Minimised, examiner: &Examiner<'_>, test: &Test) -> Time {
+    if least.ordered { Time::Ordered } else { examiner.time(test) }
 }
 
 /// What it takes.
@@ -66,7 +71,7 @@ mod tests {
     #[test]
     fn a_size_is_told_in_words() {
         let told = |preemptions, minimal| {
-            let measure = Measure { preemptions, threads: 1, steps: 2 };
+            let measure = Measure { overtaken: 0, preemptions, threads: 1, steps: 2 };
             words(&Size { measure, minimal, out_of_time: false })
         };
         assert_eq!(told(0, true), "0 preemptions, 1 thread, 2 steps");

@@ -12,6 +12,7 @@ pub mod outcome;
 mod own_options;
 mod side_by_side;
 pub mod tally;
+mod timing;
 mod unfinished;
 mod walks;
 

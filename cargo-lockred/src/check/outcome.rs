@@ -201,7 +201,12 @@ pub struct FoundBug {
     pub rendered: Rendered,
     /// How it came about, thread by thread; empty unless a format tells that.
     pub strands: Vec<Strand>,
+    /// It shows only where a sleep is overtaken: a warning.
+    pub is_timing: bool,
 }
+
+/// What is noted of a warning that fails its test.
+pub const DENIED: &str = "a warning that fails the test, as --deny or --strict asks for";
 
 impl FoundBug {
     /// The command that replays it, if its schedule could be written.

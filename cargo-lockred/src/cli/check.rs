@@ -5,7 +5,7 @@ use super::format::{Format, FormatName};
 use super::selection::Selection;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Parser, ValueEnum};
-use lockred_trace::session::{Environment, Limits, Random, Strategy};
+use lockred_trace::session::{Environment, Limits, Random, Strategy, Time};
 use std::collections::BTreeSet;
 
 /// Options of `check`.
@@ -143,6 +143,12 @@ pub struct SearchOptions {
     /// Of what getrandom gives (seeds of HashMap, of the crate rand, …).
     #[arg(long, value_enum, default_value_t = RandomName::Fixed, value_name = "HOW")]
     pub random: RandomName,
+    /// When sleeps and timeouts end: at any time, or once no thread can run, in the order of time
+    ///
+    /// Nothing promises that a sleep is long enough for what another thread does meanwhile. A test that fails only where one is not is
+    /// warned of (`timing`, LR0107). With `ordered`, such schedules are not explored at all, which is an assumption (`time-ordered`).
+    #[arg(long, value_enum, default_value_t = TimeName::Any, value_name = "WHEN")]
+    pub time: TimeName,
     /// Compare every restore from a copy of the state with running the steps again (a test of lockred itself; slow)
     #[arg(long, hide = true)]
     pub verify_restores: bool,
@@ -181,6 +187,15 @@ pub enum RandomName {
     Fixed,
     /// Each request is answered in four ways: two streams, all bits 0, all bits 1; which is a sample, not all values
     Explore,
+}
+
+/// What `--time` takes.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TimeName {
+    /// At any time, as nothing promises more
+    Any,
+    /// Only once no thread can run but such as sleep or wait longer, or go round a loop in vain
+    Ordered,
 }
 
 /// What is asked of the verdicts, and how they are printed.
@@ -287,6 +302,7 @@ impl SearchOptions {
                 "reuse" => search.reuse = own.reuse,
                 "leaks" => search.leaks = own.leaks,
                 "random" => search.random = own.random,
+                "time" => search.time = own.time,
                 other => return Err(format!("`{other}` is no option of a single test")),
             }
         }
@@ -342,6 +358,10 @@ impl SearchOptions {
             reuse: self.reuse || self.strategy_name() == StrategyName::Stateful,
             leaks: self.leaks,
             random,
+            time: match self.time {
+                TimeName::Any => Time::Any,
+                TimeName::Ordered => Time::Ordered,
+            },
             verify_restores: self.verify_restores,
             without_images: self.without_images,
         }

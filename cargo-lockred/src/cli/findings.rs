@@ -83,6 +83,7 @@ impl Teller {
             | WarningKind::Atomicity
             | WarningKind::Leak
             | WarningKind::ThreadPanicked
+            | WarningKind::Timing
             | WarningKind::ThreadStuck => matches!(self, Self::Check),
             WarningKind::UnprotectedWrite
             | WarningKind::UnboundedImpl

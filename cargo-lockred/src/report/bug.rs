@@ -305,6 +305,8 @@ impl Names<'_> {
             Role::NotifiedNobody => "notified here, when nobody waited".into(),
             Role::NotifiedOther => "notified here, and woke another one".into(),
             Role::Said => "said here".into(),
+            Role::Sleeps => "sleeps here".into(),
+            Role::Slow => "could have gone on here".into(),
         }
     }
 }

@@ -8,6 +8,7 @@ pub mod source;
 pub mod span;
 pub mod strands;
 pub mod table;
+pub mod timing;
 pub mod warning;
 
 use crate::executable::symbols::{Frame, Origin};
@@ -61,9 +62,13 @@ impl Place {
 
     /// Whether the report is mainly about this place, rather than about how it came to it.
     pub fn is_primary(&self) -> bool {
-        use Role::{Allocated, NotifiedNobody, NotifiedOther, Said, WeakOrder};
-        let leads_to_it =
-            |role| matches!(role, Allocated | NotifiedNobody | NotifiedOther | Said | WeakOrder);
+        use Role::{Allocated, NotifiedNobody, NotifiedOther, Said, Sleeps, Slow, WeakOrder};
+        let leads_to_it = |role| {
+            matches!(
+                role,
+                Allocated | NotifiedNobody | NotifiedOther | Said | Sleeps | Slow | WeakOrder
+            )
+        };
         !self.role.is_some_and(|role: Role| role.is_lock() || leads_to_it(role))
     }
 }

@@ -401,6 +401,7 @@ mod tests {
             created: Vec::new(),
         };
         let replay = Replay {
+            overtaken: Vec::new(),
             bug: None,
             drift: None,
             schedule: Schedule::default(),

@@ -80,6 +80,7 @@ fn replay(bug: Bug, objects: &[(&str, Option<u64>)], output: Vec<Output>) -> Rep
         home: None,
     };
     Replay {
+        overtaken: Vec::new(),
         bug: Some(bug),
         drift: None,
         schedule: Schedule::default(),

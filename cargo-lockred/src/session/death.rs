@@ -88,6 +88,7 @@ impl Death {
             notes: vec![note.into()],
         };
         Replay {
+            overtaken: Vec::new(),
             bug: Some(bug),
             drift: None,
             schedule: self.trail,

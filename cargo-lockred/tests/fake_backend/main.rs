@@ -57,6 +57,7 @@ fn replayed(key: Option<&str>) -> Replay {
     };
     let thread = Thread { name: None, parent: None, created: Vec::new() };
     Replay {
+        overtaken: Vec::new(),
         bug: key.map(bug),
         drift: None,
         schedule: Schedule(vec![Choice::Thread(1), Choice::Thread(0)]),

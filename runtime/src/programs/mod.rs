@@ -22,7 +22,7 @@ use lockred_search::targeted::Aim;
 use lockred_trace::codes::{AssumptionKind, BugKind, WarningKind};
 use lockred_trace::message::{Exploration, Finding, Message, Minimised, Replay, Stop};
 use lockred_trace::schedule::{Choice, Schedule};
-use lockred_trace::session::{Environment, Limits, Order, Strategy, Target, Task};
+use lockred_trace::session::{Environment, Limits, Order, Strategy, Target, Task, Time};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A program's main function; returns the exit status.
@@ -195,6 +195,8 @@ fn wrong_in(program: Program, environment: Environment, kind: BugKind) -> Replay
     assert!(least.is_some() || !finding.schedule.0.iter().any(runs), "{}", finding.message);
     if let Some(least) = least {
         assert!(least.minimal && least.measure <= least.given, "{:?}", least.measure);
+        let time = if least.ordered { Time::Ordered } else { environment.time };
+        let environment = Environment { time, ..environment };
         let again = replay_in(program, environment, least.schedule);
         assert_eq!(again.bug.map(|bug| bug.key), Some(finding.key.clone()));
         assert_eq!(again.drift, None);

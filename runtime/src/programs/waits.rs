@@ -1,8 +1,10 @@
 //! Programs that wait: futexes, their queues and timeouts, joins.
 
 use super::hooks::Words;
-use super::{Program, complete, explore, kinds, right, wrong};
+use super::{Program, complete, explore, kinds, minimise, replay, right, search, search_in, wrong};
 use lockred_trace::codes::{AssumptionKind, BugKind};
+use lockred_trace::message::{Exploration, Minimised};
+use lockred_trace::session::{Environment, Strategy, Time};
 
 #[test]
 fn a_waiter_that_is_woken_goes_on() {
@@ -207,4 +209,114 @@ fn looks_before_the_first_thread_decide_nothing() {
         0
     }
     right(program, 1);
+}
+
+const ORDERED: Environment = Environment { time: Time::Ordered, ..Environment::USUAL };
+
+/// What is found where time is ordered, by each strategy.
+fn in_order(program: Program) -> Vec<Exploration> {
+    let bounded = Strategy::Bounded { preemptions: 9 };
+    let strategies =
+        [Strategy::Transactions, Strategy::Dpor, Strategy::Stateful, bounded, Strategy::Naive];
+    strategies.map(|strategy| search_in(program, ORDERED, strategy, false)).into()
+}
+
+#[test]
+fn ordered_sleeps_are_long_enough_and_end_in_order() {
+    fn enough(words: Words) -> i32 {
+        let thread = words.spawn(|words| {
+            words.store(0, 1);
+            words.store(0, 2);
+        });
+        sleep(1_000_000);
+        let seen = words.load(0);
+        words.join(thread);
+        i32::from(seen != 2)
+    }
+    fn shorter(words: Words) -> i32 {
+        let thread = words.spawn(|words| {
+            sleep(1_000_000);
+            words.store(0, 1);
+            sleep(1_000_000);
+            words.store(0, 2);
+        });
+        sleep(5_000_000);
+        let seen = words.load(0);
+        words.join(thread);
+        i32::from(seen != 2)
+    }
+    fn timeout(words: Words) -> i32 {
+        let thread = words.spawn(|words| {
+            sleep(1_000_000);
+            words.wake(0, 1);
+        });
+        let woken = words.wait(0, 0, Some(5_000_000));
+        words.join(thread);
+        i32::from(!woken)
+    }
+    for program in [enough, shorter, timeout] {
+        for found in in_order(program) {
+            complete(&found);
+            assert!(kinds(&found).contains(&AssumptionKind::TimeOrdered), "{found:?}");
+        }
+        wrong(program, BugKind::Exit);
+    }
+}
+
+#[test]
+fn ordered_sleeps_that_end_at_once_end_in_any_order() {
+    fn program(words: Words) -> i32 {
+        let thread = words.spawn(|words| {
+            sleep(1_000_000);
+            words.store(0, 1);
+        });
+        sleep(1_000_000);
+        let seen = words.load(0) as i32;
+        words.join(thread);
+        seen
+    }
+    fn other(words: Words) -> i32 {
+        1 - program(words)
+    }
+    for program in [program, other] {
+        for found in in_order(program) {
+            assert_eq!(found.findings.len(), 1, "{found:?}");
+        }
+    }
+}
+
+/// The least schedule of the bug that is found.
+fn least(program: Program) -> Minimised {
+    let found = search(program, Strategy::Transactions, false);
+    minimise(program, Environment::default(), &found.findings[0]).unwrap()
+}
+
+#[test]
+fn a_schedule_that_overtakes_nothing_is_looked_for() {
+    fn short(words: Words) -> i32 {
+        let thread = words.spawn(|words| {
+            words.store(0, 1);
+        });
+        sleep(1_000_000);
+        let seen = words.load(0);
+        words.join(thread);
+        i32::from(seen == 0)
+    }
+    // The sleep does not matter.
+    fn wrong_anyway(words: Words) -> i32 {
+        let thread = words.spawn(|words| {
+            words.store(0, 1);
+        });
+        let seen = words.load(0);
+        sleep(1_000_000);
+        words.join(thread);
+        i32::from(seen == 0)
+    }
+    let only = least(short);
+    assert_eq!((only.measure.overtaken, only.ordered, only.only_overtaken), (1, false, true));
+    let replay = replay(short, only.schedule);
+    let [overtaken] = &replay.overtaken[..] else { panic!("{:?}", replay.overtaken) };
+    let by = overtaken.by.map(|(by, _)| by);
+    assert_eq!((overtaken.nanoseconds, overtaken.thread, by), (1_000_000, 0, Some(1)));
+    assert_eq!(least(wrong_anyway).measure.overtaken, 0);
 }

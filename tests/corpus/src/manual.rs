@@ -5,12 +5,12 @@ use std::alloc::{Layout, alloc, dealloc};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
-use std::thread::{spawn, yield_now};
-use std::time::Instant;
+use std::thread::{sleep, spawn, yield_now};
+use std::time::{Duration, Instant};
 
 //@ failed data-race
 #[test]
@@ -339,4 +339,16 @@ fn two_different_accounts() {
 fn how_busy_the_machine_is() {
     let load = spawn(|| std::fs::read_to_string("/proc/loadavg").unwrap());
     assert!(!load.join().unwrap().is_empty());
+}
+
+//@ warned timing
+//@ with --time=ordered passed time-ordered
+#[test]
+fn a_sleep_that_is_to_be_long_enough() {
+    let done = Arc::new(AtomicBool::new(false));
+    let theirs = Arc::clone(&done);
+    let thread = spawn(move || theirs.store(true, SeqCst));
+    sleep(Duration::from_millis(250));
+    assert!(done.load(SeqCst));
+    thread.join().unwrap();
 }

@@ -34,6 +34,7 @@ const OPTIONS: &[(&str, Takes)] = &[
     ("reuse", Takes::Nothing),
     ("leaks", Takes::Nothing),
     ("random", Takes::OneOf(&["fixed", "explore"])),
+    ("time", Takes::OneOf(&["any", "ordered"])),
 ];
 
 /// The strategy that has a bound on preemptions.

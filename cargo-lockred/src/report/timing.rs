@@ -1,0 +1,101 @@
+//! A report of what fails only where a thread is slower than another one sleeps: which sleep, how long it is, and who is slower.
+
+use super::bug::{thread_name, with_main};
+use super::{Place, Report, Severity};
+use crate::executable::symbols::Symbols;
+use lockred_trace::codes::WarningKind;
+use lockred_trace::message::{Overtaken, Replay, Role, Timed};
+use lockred_trace::sites::SiteId;
+
+/// Makes the report of a failure one of the overtaken sleeps that it takes; `excluded`: no schedule without fails in this way.
+pub fn of(report: Report, replay: &Replay, excluded: bool, symbols: &Symbols) -> Report {
+    let mut report = report;
+    report.severity = Severity::Warning;
+    report.code = Some(WarningKind::Timing.code());
+    let whats: Vec<String> = replay.overtaken.iter().take(2).map(|one| what(replay, one)).collect();
+    let more = replay.overtaken.len().saturating_sub(whats.len());
+    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+    report.title = format!("timing: {}, where {}{more}", report.title, whats.join(", and "));
+    for overtaken in &replay.overtaken {
+        for place in places(replay, overtaken, symbols) {
+            let same = |other: &Place| other.label == place.label && other.frame() == place.frame();
+            if !report.places.iter().any(same) {
+                report.places.push(place);
+            }
+        }
+    }
+    report.notes.push(
+        match excluded {
+            true => "where all sleeps, timeouts and looks at clocks are long enough, no schedule fails in this way",
+            false => "the effort ended in which to look for a schedule that fails where all sleeps and timeouts are long enough",
+        }
+        .into(),
+    );
+    report
+}
+
+/// `main's sleep of 250 ms is overtaken by thread 1`.
+fn what(replay: &Replay, overtaken: &Overtaken) -> String {
+    let who = thread_name(replay, overtaken.thread);
+    let long = long(overtaken);
+    let by = overtaken.by.map(|(by, _)| thread_name(replay, by));
+    match (overtaken.what, by) {
+        (Timed::Sleep, Some(by)) => format!("{who}'s sleep{long} ends before {by} has gone on"),
+        (Timed::Timeout, Some(by)) => {
+            format!("{who}'s timeout{long} fires before {by} has gone on")
+        }
+        (Timed::Sleep, None) => format!("{who}'s sleep{long} ends early"),
+        (Timed::Timeout, None) => format!("{who}'s timeout{long} fires early"),
+        (Timed::Look, _) => format!("{who} looks at a clock late"),
+    }
+}
+
+fn long(overtaken: &Overtaken) -> String {
+    match overtaken.nanoseconds {
+        0 => String::new(),
+        nanoseconds => format!(" of {}", in_words(nanoseconds)),
+    }
+}
+
+fn places(replay: &Replay, overtaken: &Overtaken, symbols: &Symbols) -> Vec<Place> {
+    let who = thread_name(replay, overtaken.thread);
+    let long = long(overtaken).replacen(" of", "", 1);
+    let label = match overtaken.what {
+        Timed::Sleep => format!("{who} sleeps{long} here"),
+        Timed::Timeout => {
+            format!("{who} waits here, and times out{}", long.replacen(' ', " after ", 1))
+        }
+        Timed::Look => format!("{who} looks at a clock here: {} have passed", long.trim_start()),
+    };
+    let frames = symbols.frames(overtaken.site, &overtaken.stack);
+    let mut places =
+        vec![Place { role: Some(Role::Sleeps), thread: who, label, frames, order: None }];
+    if let Some((by, site)) = overtaken.by.filter(|(_, site)| *site != SiteId(0)) {
+        let thread = with_main(&format!("thread {by}"));
+        let label = format!("{} could have gone on here all the while", thread_name(replay, by));
+        let frames = symbols.frames(site, &[]);
+        places.push(Place { role: Some(Role::Slow), thread, label, frames, order: None });
+    }
+    places
+}
+
+/// `250 ms`.
+fn in_words(nanoseconds: u64) -> String {
+    let units = [(3_600_000_000_000, "h"), (1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
+    let exact = units.iter().find(|(unit, _)| nanoseconds >= *unit && nanoseconds % unit == 0);
+    match exact {
+        Some((unit, name)) => format!("{} {name}", nanoseconds / unit),
+        None => format!("{:.3} ms", nanoseconds as f64 / 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_told_in_the_largest_unit_that_fits() {
+        let told = [1_500, 250_000_000, 30_000_000_000, 24 * 3_600_000_000_000];
+        assert_eq!(told.map(in_words), ["0.002 ms", "250 ms", "30 s", "24 h"]);
+    }
+}
