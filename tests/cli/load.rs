@@ -3,7 +3,7 @@
 use crate::fixtures::shared;
 use lockred_tests::load::Busy;
 use lockred_tests::outcome::TestFinished;
-use lockred_tests::tool::{finish, lockred};
+use lockred_tests::tool::{Output, finish, lockred};
 use lockred_trace::codes::{BugKind, Verdict};
 
 /// Where a test had come to when its time was up, as it is told.
@@ -13,38 +13,48 @@ fn computing(test: &TestFinished) -> (&str, Vec<&str>) {
     (told["message"].as_str().unwrap(), sites.filter_map(|site| site["file"].as_str()).collect())
 }
 
-#[test]
-fn what_tests_come_to_does_not_depend_on_what_else_the_machine_does() {
-    let fixture = shared("computing");
-    let arguments = ["check", "--message-format", "json", "--keep-going", "--max-seconds", "3"];
+/// Checks some tests of the fixture beside eight processes that compute for nothing.
+fn under_load(seconds: &str, names: &[&str]) -> (Output, Vec<TestFinished>) {
+    let arguments = ["check", "--message-format", "json", "--keep-going", "--max-seconds", seconds];
     let _busy = Busy::processes(8);
-    let output = finish(lockred(&fixture, arguments).args(["--skip", "waits_in_the_kernel"]));
-    let output = output.expect(1);
+    let output = finish(lockred(&shared("computing"), arguments).args(names));
     let tests = output.tests();
-    assert_eq!(tests.len(), 7, "{output}");
+    assert_eq!(tests.len(), names.len(), "{output}");
+    (output, tests)
+}
+
+#[test]
+fn what_ends_is_verified_or_failed_under_load_as_ever() {
+    let names = ["a_computes", "d_races", "e_recurses", "f_recurses"];
+    let (output, tests) = under_load("60", &names);
     for test in &tests {
-        let name = test.name.strip_prefix("tests::").unwrap();
         let bugs: Vec<BugKind> = test.bugs.iter().map(|bug| bug.kind).collect();
-        let found = (test.verdict, test.complete, bugs.as_slice());
-        match &name[..1] {
-            "a" | "f" => assert_eq!(found, (Verdict::Verified, true, &[][..]), "{name}: {output}"),
-            "b" | "c" | "g" => {
-                assert_eq!(found, (Verdict::Passed, false, &[][..]), "{name}: {output}");
-                assert_eq!(test.others["ended"], "seconds", "{name}: {output}");
-                let (message, files) = computing(test);
-                let of_thread = "without an operation that others could see";
-                let told =
-                    if name.starts_with('b') { "without creating a thread" } else { of_thread };
-                assert!(message.contains(told), "{name}: {message}");
-                assert!(message.contains("--max-seconds raises the limit"), "{name}: {message}");
-                assert!(files.contains(&"src/lib.rs"), "{name}: {output}");
-            }
-            "d" => assert_eq!(bugs, [BugKind::DataRace], "{name}: {output}"),
-            "e" => assert_eq!(bugs, [BugKind::Signal], "{name}: {output}"),
-            _ => unreachable!("{name}"),
+        match test.name.strip_prefix("tests::").unwrap() {
+            "d_races_in_a_long_loop" => assert_eq!(bugs, [BugKind::DataRace], "{output}"),
+            "e_recurses_for_ever" => assert_eq!(bugs, [BugKind::Signal], "{output}"),
+            _ => assert_eq!(test.verdict, Verdict::Verified, "{output}"),
         }
-        assert!(!test.error, "{name}: {output}");
+        assert!(!test.error, "{output}");
     }
+    let _ = output.expect(1);
+}
+
+#[test]
+fn what_does_not_end_is_stopped_and_told_with_its_place() {
+    let (output, tests) = under_load("1", &["b_computes", "c_a_thread", "g_copies"]);
+    for test in &tests {
+        assert_eq!((test.verdict, test.complete), (Verdict::Passed, false), "{output}");
+        assert_eq!((&test.others["ended"], test.error), (&"seconds".into(), false), "{output}");
+        let (message, files) = computing(test);
+        let told = match test.name.as_str() {
+            "tests::b_computes_for_ever" => "without creating a thread",
+            _ => "without an operation that others could see",
+        };
+        assert!(message.contains(told), "{}: {message}", test.name);
+        assert!(message.contains("--max-seconds raises the limit"), "{}: {message}", test.name);
+        assert!(files.contains(&"src/lib.rs"), "{output}");
+    }
+    let _ = output.expect(0);
 }
 
 #[test]

@@ -71,7 +71,7 @@ fn a_full_temporary_directory() {
 #[test]
 fn a_temporary_directory_that_is_full_already() {
     let fixture = shared("sample");
-    let directory = temporary().join("full");
+    let directory = temporary().join("full-temporary");
     let _ = run(&fixture, &["check", "tests::verified"]).expect(0);
     let mut command = lockred(&fixture, ["check", "tests::verified"]);
     command.env("TMPDIR", &directory);
@@ -100,7 +100,7 @@ fn a_bug_is_told_where_the_disk_is_full() {
     let fixture = own("sample", "full-schedules");
     let arguments = ["check", "--exact", "tests::deadlocks", "tests::verified", "--keep-going"];
     let _ = run(&fixture, &arguments).expect(1);
-    let kept = fixture.join("target/lockred");
+    let kept = fixture.join("target/lockred/schedules");
     let command = lockred(&fixture, arguments);
     if let Some(output) = finish_under(Mount::Full, &kept, &command) {
         tells_the_bug_all_the_same(output, "No space left on device");
