@@ -4,6 +4,7 @@ use super::Instrumenter;
 use super::externals::{Treatment, treatment};
 use crate::assembly::{Fence, enters_kernel, fence, is_harmless};
 use crate::llvm::{Function, Instruction, Value};
+use crate::recognise::demangle;
 use lockred_trace::hooks::{CHANNEL_ENTER, CHANNEL_LEAVE, Order, ROUND};
 use lockred_trace::plan::Reason;
 
@@ -51,7 +52,7 @@ impl Instrumenter<'_> {
             return;
         }
         if let Some(&instruction) = self.entering_kernel.get(&name) {
-            let number = self.externals.number(&format!("{name} ({instruction})"));
+            let number = self.externals.number(&format!("{} ({instruction})", demangle(&name)));
             self.announce(function, at, self.hooks.unsupported_call, number);
             return;
         }

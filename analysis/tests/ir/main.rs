@@ -346,22 +346,42 @@ fn outside_calls_are_told_apart() {
     let f = instrumented(
         "declare ptr @malloc(i64)
         declare double @sin(double)
-        declare i32 @fork()
+        declare i32 @clone()
+        declare i32 @pipe(ptr)
         declare void @unknown()
         define void @f() {
           %p = call ptr @malloc(i64 8)
           %s = call double @sin(double 1.0)
-          %c = call i32 @fork()
+          %c = call i32 @clone()
+          %d = call i32 @pipe(ptr %p)
           call void @unknown()
           call void asm sideeffect \"\", \"~{memory}\"()
           call void asm sideeffect \"cpuid\", \"\"()
+          call void asm sideeffect \"cli\", \"\"()
           call void asm sideeffect \"syscall\", \"\"()
           ret void
         }",
     );
     assert!(f.contains("@__lr_libc_malloc("), "{f}");
-    assert_eq!(count(&f, "@__lr_unsupported_call("), 1, "{f}");
+    assert!(f.contains("@__lr_libc_pipe("), "{f}");
+    assert_eq!(count(&f, "@__lr_unsupported_call("), 2, "{f}");
     assert_eq!(count(&f, "@__lr_native_call("), 2, "{f}");
+}
+
+#[test]
+fn system_calls_in_assembly_become_calls_of_the_hook() {
+    let f = instrumented(
+        "define i64 @f(i64 %n, ptr %a, i32 %b) {
+          %r = call i64 asm sideeffect \"syscall\", \"={ax},{di},{si},0,~{rcx},~{r11}\"(ptr %a, i32 %b, i64 %n)
+          %s = call { i64, i64 } asm sideeffect \"syscall\", \"=&{cx},={ax},1\"(i64 %n)
+          %t = extractvalue { i64, i64 } %s, 1
+          %u = add i64 %r, %t
+          ret i64 %u
+        }",
+    );
+    assert_eq!(count(&f, "call i64 @__lr_syscall("), 2, "{f}");
+    assert_eq!(count(&f, " asm "), 0, "{f}");
+    assert_eq!(count(&f, "@__lr_unsupported_call("), 0, "{f}");
 }
 
 #[test]

@@ -3,14 +3,42 @@
 use super::USED;
 use std::mem::{size_of_val, zeroed};
 use std::os::unix::ffi::OsStrExt;
+use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 
 /// Devices that always answer alike: memory, null, zero, random.
 const MEMORY_DEVICES: u32 = 1;
 
-/// Whether anybody can. `false` is certain; `true` costs real time only.
+/// Descriptors that whoever started the process left open, by what they are: the program does not know of them.
+static INHERITED: OnceLock<Vec<(i32, libc::dev_t, libc::ino_t)>> = OnceLock::new();
+
+/// Notes what is open before the program runs.
+pub fn set_up() {
+    let known = |fd: i32| status(fd).map(|status| (fd, status.st_dev, status.st_ino));
+    let _ =
+        INHERITED.set(descriptors().unwrap_or_default().into_iter().filter_map(known).collect());
+}
+
+/// Whether anybody can. `true` costs real time only.
 pub fn may_act() -> bool {
-    USED.load(Ordering::Relaxed) && (has_children() || has_open_ends())
+    // A child has the ends of its parent's pipes, and its parent the others.
+    USED.load(Ordering::Relaxed) && (super::is_child() || has_children() || has_open_ends())
+}
+
+/// Descriptors that are open; `None` where the system has no list of them.
+fn descriptors() -> Option<Vec<i32>> {
+    let entries = std::fs::read_dir("/proc/self/fd").ok()?;
+    let number = |entry: std::fs::DirEntry| entry.file_name().to_str()?.parse().ok();
+    Some(entries.flatten().filter_map(number).collect())
+}
+
+/// What a descriptor is, if it is open.
+fn status(fd: i32) -> Option<libc::stat> {
+    // SAFETY: all-zero bytes are a valid `stat`, which the call fills.
+    unsafe {
+        let mut status: libc::stat = zeroed();
+        (libc::fstat(fd, &raw mut status) == 0).then_some(status)
+    }
 }
 
 /// Whether the process has children that it has not waited for.
@@ -25,22 +53,17 @@ fn has_children() -> bool {
 
 /// Whether a descriptor is open whose other end others may have.
 fn has_open_ends() -> bool {
-    let Ok(entries) = std::fs::read_dir("/proc/self/fd") else { return true };
-    let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    numbers.collect::<Vec<i32>>().into_iter().any(is_open_end)
+    descriptors().is_none_or(|all| all.into_iter().any(is_open_end))
 }
 
 /// Whether others may have the other end of a descriptor.
 fn is_open_end(fd: i32) -> bool {
-    // SAFETY: all-zero bytes are a valid `stat`, which the call fills.
-    let status = unsafe {
-        let mut status: libc::stat = zeroed();
-        if libc::fstat(fd, &raw mut status) != 0 {
-            // It was open for the list alone.
-            return false;
-        }
-        status
-    };
+    // The list itself was open while it was read.
+    let Some(status) = status(fd) else { return false };
+    let inherited = INHERITED.get();
+    if inherited.is_some_and(|all| all.contains(&(fd, status.st_dev, status.st_ino))) {
+        return false;
+    }
     match status.st_mode & libc::S_IFMT {
         libc::S_IFREG | libc::S_IFDIR | libc::S_IFBLK => false,
         libc::S_IFCHR => libc::major(status.st_rdev) != MEMORY_DEVICES,

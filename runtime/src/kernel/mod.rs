@@ -37,6 +37,7 @@ static SINCE: AtomicU64 = AtomicU64::new(0);
 pub fn set_up() {
     // SAFETY: ignoring a signal needs no handler. Where nobody reads, writing fails instead of ending the process.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
+    agents::set_up();
 }
 
 /// Nanoseconds of the real clock.

@@ -4,9 +4,9 @@ use crate::atomics::{
     __lr_atomic_cmpxchg, __lr_atomic_load, __lr_atomic_rmw, __lr_atomic_store, __lr_await,
     __lr_exchanged, __lr_spin_hint,
 };
+use crate::kernel::__lr_libc_syscall;
 use crate::memory::{__lr_libc_free, __lr_libc_malloc};
 use crate::plain::{__lr_read, __lr_watch, __lr_write};
-use crate::kernel::__lr_libc_syscall;
 use crate::pthread::{__lr_libc_pthread_create, __lr_libc_pthread_join};
 use lockred_trace::hooks::{Class, How, Order, RmwOp, Test};
 use std::panic::Location;
