@@ -1,7 +1,7 @@
 //! Sync models of the user's own, and distrust of those that are built in.
 
 use crate::fixtures::{own, shared};
-use lockred_tests::outcome::TestFinished;
+use lockred_tests::outcome::{Line, TestFinished};
 use lockred_tests::tool::run;
 use lockred_trace::codes::{BugKind, Verdict};
 use std::path::Path;
@@ -65,7 +65,11 @@ fn a_wrong_model_is_told_with_its_file_and_rule_before_anything_is_built() {
 #[test]
 fn a_library_older_than_its_model_is_explored_as_it_is_written() {
     let arguments = ["check", "--locked", "--message-format", "json"];
-    let tests = run(&shared("outdated"), &arguments).expect(1).tests();
+    let output = run(&shared("outdated"), &arguments).expect(1);
+    let tests = output.tests();
+    let older =
+        "warning: crossbeam-channel 0.5.14 is older than its model (checked from 0.5.15 on)";
+    let _ = output.says(&[&format!("{older}: explored as written")]);
     let kinds: Vec<_> = tests.iter().flat_map(|test| &test.bugs).map(|bug| bug.kind).collect();
     assert_eq!(kinds, [BugKind::DoubleFree]);
 
@@ -78,6 +82,64 @@ fn a_library_older_than_its_model_is_explored_as_it_is_written() {
         let test = three_pass(&directory, &[]);
         assert_eq!(test.assumptions.iter().any(|a| a.code == "user-models"), believed, "{test:?}");
     }
+}
+
+/// What a check of the three passes says that it explores as written, to people and to machines alike.
+fn unmodelled(directory: &Path) -> Vec<String> {
+    let arguments = ["check", "--message-format", "json", "three_pass"];
+    let output = run(directory, &arguments).expect(0);
+    let lines = output.lines();
+    let Some(Line::Finished(finished)) = lines.last() else { panic!("no last line\n{output}") };
+    for text in &finished.unmodelled {
+        let said = format!("warning: {text}\n");
+        assert_eq!(output.stderr.matches(&said).count(), 1, "{output}");
+    }
+    let tests = output.tests();
+    let believed = tests[0].assumptions.iter().any(|a| a.code == "user-models");
+    assert_eq!(believed, finished.unmodelled.iter().all(|text| !text.contains("turnstile")));
+    finished.unmodelled.clone()
+}
+
+#[test]
+fn a_model_of_which_a_part_matches_nothing_is_not_used_and_that_is_told() {
+    let directory = own("modelled", "modelled-half");
+    let file = directory.join("models/turnstile.toml");
+    let right = std::fs::read_to_string(&file).unwrap();
+    let told = |from: &str, to: &str| {
+        assert!(right.contains(from), "no {from}");
+        std::fs::write(&file, right.replace(from, to)).unwrap();
+        unmodelled(&directory)
+    };
+    let says = |why: &str| {
+        [format!("modelled 0.1.0 does not fit the model of turnstile, {why}: explored as written")]
+    };
+    assert_eq!(told("\"store\"", "\"store\""), [""; 0]);
+    let other = "its rule `turnstile-leave` matches nothing in `modelled::Turnstile::leave`";
+    assert_eq!(told("\"store\"", "\"xchg\""), says(other));
+    let renamed = "no rule matches that gives back what its rule `turnstile-enter` acquires";
+    assert_eq!(told("Turnstile::leave", "Turnstile::exit"), says(renamed));
+}
+
+#[test]
+fn a_library_newer_than_its_model_is_explored_as_it_is_written_and_that_is_told() {
+    let directory = own("modelled", "modelled-newer");
+    let library = directory.join("once_cell");
+    std::fs::create_dir_all(library.join("src")).unwrap();
+    let write = |path: &str, text: String| std::fs::write(directory.join(path), text).unwrap();
+    let read = |path: &str| std::fs::read_to_string(directory.join(path)).unwrap();
+    let manifest = "[package]\nname = \"once_cell\"\nversion = \"9.0.0\"\nedition = \"2024\"\n";
+    write("once_cell/Cargo.toml", manifest.into());
+    write("once_cell/src/lib.rs", "pub fn made() {}\n".into());
+    let dependency = "[dependencies]\nonce_cell = { path = \"once_cell\" }\n";
+    write("Cargo.toml", format!("{}\n{dependency}", read("Cargo.toml")));
+    write("src/lib.rs", format!("{}\nuse once_cell as _;\n", read("src/lib.rs")));
+    let told = unmodelled(&directory);
+    let [told] = &*told else { panic!("{told:?}") };
+    assert!(
+        told.starts_with("once_cell 9.0.0 is newer than its model (checked up to 1."),
+        "{told}"
+    );
+    assert!(told.ends_with("): explored as written"), "{told}");
 }
 
 #[test]

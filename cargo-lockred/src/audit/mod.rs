@@ -18,6 +18,7 @@ use crate::cli::audit::AuditOptions;
 use crate::cli::findings::{FindingOptions, Teller};
 use crate::cli::format::{self, FormatName};
 use crate::error::{Error, Result};
+use crate::executable::sidecar;
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::output::console::Console;
@@ -62,6 +63,9 @@ pub fn run(options: &AuditOptions) -> Result<Exit> {
     let sources = Sources::read(&mut subject)?;
     let built = subject.build(selection)?;
     let audits = sources.audits(&built, &subject.project.root)?;
+    let programs = built.iter().filter(|built| built.kind != "proc-macro");
+    let unmodelled = sidecar::unmodelled(programs.map(|built| &*built.executable))?;
+    unmodelled.iter().for_each(|text| console.warning(text));
     if audits.is_empty() {
         return Err(Error::usage("nothing was built that can be audited"));
     }

@@ -5,8 +5,18 @@ use lockred_trace::notes::{self, Note};
 use lockred_trace::section::Section;
 use lockred_trace::sites::{SECTION, Sidecar};
 use object::{Object, ObjectSection, ReadCache};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::Path;
+
+/// What is explored as written in executables although there is a sync model, and why: a sentence each.
+///
+/// # Errors
+/// As [`read`].
+pub fn unmodelled<'a>(executables: impl Iterator<Item = &'a Path>) -> Result<BTreeSet<String>> {
+    let sidecars = executables.map(read).collect::<Result<Vec<_>>>()?;
+    Ok(sidecars.into_iter().flat_map(|sidecar| sidecar.unmodelled).collect())
+}
 
 /// The sidecar of an executable.
 ///
