@@ -186,8 +186,8 @@ impl Run {
         self.push_plain(deed);
     }
 
-    /// Fills in what the transaction touched and waited for before its deed of this number, which counts if it is an atomic read. Returns the number of choices up to
-    /// that deed, itself included.
+    /// Fills in what the transaction touched and waited for before its deed of this number, which
+    /// counts if it is an atomic read. Returns the number of choices up to that deed, itself included.
     pub(crate) fn cut_before(&self, last: usize, footprint: &mut Footprint) -> usize {
         footprint.clear();
         let mut holds = false;
