@@ -4,7 +4,7 @@ use crate::fault::{Fault, is_on};
 use crate::footprint::{Access, Filler, Footprint, ObjectId, thread_object};
 use crate::machine::ThreadId;
 
-use super::operation::{Kind, Mode, Ordering, Passing};
+use super::operation::{Kind, Mode, Ordering, Passing, Value};
 
 /// An act that matters for weak happens-before (ALGORITHM.md section 5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -186,13 +186,18 @@ impl Run {
         self.push_plain(deed);
     }
 
-    /// Fills in what the transaction touched and waited for before its deed of this number. Returns the number of choices up to
-    /// that deed, itself included.
+    /// Fills in what the transaction touched and waited for before its deed of this number, which
+    /// counts if it is an atomic read. Returns the number of choices up to that deed, itself included.
     pub(crate) fn cut_before(&self, last: usize, footprint: &mut Footprint) -> usize {
         footprint.clear();
         let mut holds = false;
-        // What it waits for has to happen, even if nothing else that the deed conflicts with has to.
-        let end = if self.awaits && last == 0 { 1 } else { last };
+        // What it waits for has to happen, even if nothing else that the deed conflicts with has to; and what an atomic operation reads
+        // has to be the same, as it may acquire that.
+        let reads = matches!(
+            self.deeds.get(last),
+            Some(Deed::Data { kind: Kind::Atomic(Value::Read | Value::Updated, _), .. })
+        );
+        let end = if reads || self.awaits && last == 0 { last + 1 } else { last };
         for deed in &self.deeds[..end] {
             match *deed {
                 Deed::Acquire(lock, mode) => {
