@@ -1,6 +1,8 @@
-//! What conditions say of the values that they ask: a tag that was 1 here is 1 where it is asked again.
+//! What conditions say of the values that they ask: a tag that was 1 here is 1 where it is asked
+//! again.
 //!
-//! So an error that holds a guard is not dropped where there is none, and is dropped where there is one, though the ways of both meet in between.
+//! So an error that holds a guard is not dropped where there is none, and is dropped where there is
+//! one, though the ways of both meet in between.
 
 use super::body::Body;
 use super::state::State;
@@ -104,7 +106,8 @@ impl Numbers {
 }
 
 impl State {
-    /// Whether something that is known may be a number: what is at an address that a lock was acquired behind is not 0.
+    /// Whether something that is known may be a number: what is at an address that a lock was
+    /// acquired behind is not 0.
     pub fn may_be(&self, known: Known, number: u64) -> bool {
         match known {
             Known::Number(it) => it == number,

@@ -1,7 +1,8 @@
 //! Functions of std that never return: they panic, and print what they are passed before.
 //!
-//! So that is as it was when an exception leaves them, and they keep no address of it: it outlives no frame of theirs. Without that, nothing would be known
-//! of the guard in the error that `lock().unwrap()` prints, whose drop then gives back a lock that has no name.
+//! So that is as it was when an exception leaves them, and they keep no address of it: it outlives
+//! no frame of theirs. Without that, nothing would be known of the guard in the error that
+//! `lock().unwrap()` prints, whose drop then gives back a lock that has no name.
 
 use super::own::Owner;
 use super::summary::Summary;

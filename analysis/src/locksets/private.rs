@@ -30,11 +30,10 @@ impl Private {
             for root in uses.roots(function) {
                 let slots = uses.computed.from(root);
                 let is_kept = slots.iter().any(|slot| uses.kept.contains(slot));
-                if panics.has(id) && root < function.parameters {
-                    // See there.
-                } else if is_kept {
+                let is_printed = panics.has(id) && root < function.parameters;
+                if is_kept && !is_printed {
                     kept.push((id, root));
-                } else {
+                } else if !is_printed {
                     let to = slots.iter().filter_map(|slot| uses.passed.get(slot)).flatten();
                     to.for_each(|to| passed.entry(*to).or_default().push((id, root)));
                 }

@@ -1,5 +1,6 @@
-//! Which blocks of a function are reached, by the numbers that its conditions may be: code that is compiled out is no operation, and of an order that is
-//! no constant where it is used, only those cases are operations that it may be.
+//! Which blocks of a function are reached, by the numbers that its conditions may be: code that is
+//! compiled out is no operation, and of an order that is no constant where it is used, only those
+//! cases are operations that it may be.
 
 use crate::llvm::{Block, Flow, Function, Instruction, Opcode, Predicate, Shape, Value};
 use std::collections::{BTreeSet, HashSet};
@@ -13,7 +14,8 @@ const MOST: usize = 8;
 /// Calls of one function that are looked at.
 const CALLS: usize = 16;
 
-/// The blocks of a function that control may come to. O(blocks, and what their conditions are computed of).
+/// The blocks of a function that control may come to. O(blocks, and what their conditions are
+/// computed of).
 pub fn blocks(function: Function) -> Vec<Block> {
     let all = function.blocks();
     let mut seen = HashSet::new();

@@ -1,8 +1,10 @@
 //! Which atomic operations of the source there are, and the orders that each may have.
 //!
-//! The source has operations of code that is not compiled, too, as of generic functions that nothing uses; what it says of their orders is believed. Where
-//! a function is compiled, the program knows better: an order that a condition, a parameter or a function gives is one of those that the
-//! compiled cases have, and an operation of which nothing is compiled is none. Of a generic function, what is compiled is not all that there may be.
+//! The source has operations of code that is not compiled, too, as of generic functions that
+//! nothing uses; what it says of their orders is believed. Where a function is compiled, the
+//! program knows better: an order that a condition, a parameter or a function gives is one of those
+//! that the compiled cases have, and an operation of which nothing is compiled is none. Of a
+//! generic function, what is compiled is not all that there may be.
 
 use super::Input;
 use crate::audit::compiled::{Atomic, Compiled};
