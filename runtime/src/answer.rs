@@ -204,7 +204,7 @@ impl Observer<Failure> for Watch {
     fn on_failure(&mut self, failure: Failure, schedule: &[Choice]) -> bool {
         let schedule = Schedule(beginning().chain(schedule.iter().copied().map(told)).collect());
         // What shows under the schedule of another finding follows from that: usually the same mistake.
-        if state().order.as_ref().is_some_and(|order| order.passes.contains(&failure.key)) {
+        if crate::timely::is_known(state(), &failure.key) {
             return true;
         }
         let follows = |known: &Finding| known.key == failure.key || known.schedule == schedule;

@@ -79,6 +79,8 @@ pub struct Execution {
     pub clock: u64,
     /// What was looked at clocks.
     pub looks: Looks,
+    /// A sleep, a timeout or a look was overtaken, where that decides what a failure means.
+    pub overtaken: bool,
     /// Locks that are held.
     pub held: Vec<Held>,
     /// Locks that were acquired under others, and what orders that.
@@ -122,6 +124,7 @@ impl Clone for Execution {
             progress,
             clock,
             looks,
+            overtaken,
             held,
             events,
             exit,
@@ -142,6 +145,7 @@ impl Clone for Execution {
         self.progress = *progress;
         self.clock = *clock;
         self.looks = *looks;
+        self.overtaken = *overtaken;
         self.held.clone_from(held);
         self.events.clone_from(events);
         self.exit = *exit;

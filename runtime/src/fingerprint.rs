@@ -103,6 +103,7 @@ fn hash_execution(execution: &Execution, hasher: &mut impl Hasher) {
         progress,
         clock,
         looks,
+        overtaken,
         // For reports; memory says who holds what.
         held: _,
         // For warnings.
@@ -138,7 +139,7 @@ fn hash_execution(execution: &Execution, hasher: &mut impl Hasher) {
     }
     (signals, processors).hash(hasher);
     let exit = exit.map(|exit| (exit.status, exit.thread, exit.returned));
-    (live, clock, looks, exit, panics.len(), steps_after_exit, cut).hash(hasher);
+    (live, clock, looks, overtaken, exit, panics.len(), steps_after_exit, cut).hash(hasher);
 }
 
 /// What fingerprints are made with.

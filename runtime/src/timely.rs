@@ -12,6 +12,7 @@ use crate::state::{State, state, stop};
 use crate::thread::Thread;
 use lockred_trace::codes::AssumptionKind;
 use lockred_trace::message::{Overtaken, Timed};
+use lockred_trace::session::Order;
 use lockred_trace::sites::SiteId;
 
 /// See the module; in nanoseconds.
@@ -89,9 +90,23 @@ pub fn late(nanoseconds: u64) {
     overtaken(Timed::Look, nanoseconds, by);
 }
 
+/// Whether some failures are known to show where something is overtaken, and passed over there.
+fn passes_over(state: &State) -> bool {
+    state.order.as_ref().is_some_and(|order| !order.passes.is_empty())
+}
+
+/// Whether a failure is known to show where something is overtaken, as it was in the execution under
+/// way. The same failure without that is another finding.
+pub fn is_known(state: &State, failure: &str) -> bool {
+    let known = |order: &Order| order.passes.iter().any(|key| key == failure);
+    state.execution.overtaken && state.order.as_ref().is_some_and(known)
+}
+
 fn overtaken(what: Timed, nanoseconds: u64, by: Option<usize>) {
     let state = state();
     state.step.overtaken += 1;
+    // Else it would only tell states apart.
+    state.execution.overtaken = passes_over(state);
     if state.recorder.is_none() {
         return;
     }
