@@ -139,7 +139,8 @@ pub const fn may_give_up(pending: &Pending) -> bool {
 /// `250 ms`.
 pub fn in_words(nanoseconds: u64) -> String {
     let units = [(3_600_000_000_000, "h"), (1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
-    let exact = units.iter().find(|(unit, _)| nanoseconds >= *unit && nanoseconds % unit == 0);
+    let exact =
+        units.iter().find(|(unit, _)| nanoseconds >= *unit && nanoseconds.is_multiple_of(*unit));
     match exact {
         Some((unit, name)) => format!("{} {name}", nanoseconds / unit),
         None => format!("{nanoseconds} ns"),

@@ -192,6 +192,7 @@ impl Transactional for Native {
             return End::Unsupported;
         }
         let number = thread.index();
+        let mut made = false;
         loop {
             let status = status(state(), number);
             match (status, state().execution.threads[number].pending) {
@@ -202,6 +203,8 @@ impl Transactional for Native {
                 ) => {
                     return End::Boundary;
                 }
+                // Also behind the thread's beginning, which the gate does not know of: others may go on instead.
+                (_, Pending::Sleeping { .. }) if made => return End::Boundary,
                 _ => {}
             }
             let operation = gate::next(state(), number, gate);
@@ -215,6 +218,7 @@ impl Transactional for Native {
                 Go::Blocked => return End::Blocked,
             }
             let flow = self.make(thread, gate, failures);
+            made = true;
             if state().names.take_renamed() {
                 gate.renamed();
             }

@@ -82,7 +82,7 @@ fn the_warning_fails_a_test_or_is_silent_as_is_asked_for() {
 fn with_ordered_time_sleeps_are_long_enough() {
     for strategy in ["transactions", "dpor", "bounded", "naive", "random", "stateful"] {
         let some = &["a_sleep_for_a_worker", "sleeps_in_order"];
-        let options = ["--time", "ordered", "--strategy", strategy, "--max-executions", "2000"];
+        let options = ["--time", "ordered", "--strategy", strategy, "--max-executions", "200"];
         let output = check(&[&some[..], &options].concat()).expect(0);
         for test in output.tests() {
             assert_eq!((test.verdict, test.warnings.len()), (Verdict::Passed, 0), "{output}");

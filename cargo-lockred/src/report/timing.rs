@@ -82,7 +82,8 @@ fn places(replay: &Replay, overtaken: &Overtaken, symbols: &Symbols) -> Vec<Plac
 /// `250 ms`.
 fn in_words(nanoseconds: u64) -> String {
     let units = [(3_600_000_000_000, "h"), (1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
-    let exact = units.iter().find(|(unit, _)| nanoseconds >= *unit && nanoseconds % unit == 0);
+    let exact =
+        units.iter().find(|(unit, _)| nanoseconds >= *unit && nanoseconds.is_multiple_of(*unit));
     match exact {
         Some((unit, name)) => format!("{} {name}", nanoseconds / unit),
         None => format!("{:.3} ms", nanoseconds as f64 / 1e6),

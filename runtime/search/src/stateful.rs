@@ -364,7 +364,7 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
 
     /// Whether somebody's time comes only where the thread that ran is seen to wait.
     fn is_waited_for(&self) -> bool {
-        self.run.length() > 0 && self.drive.machine.waits_for_time()
+        self.run.has_run() && self.drive.machine.waits_for_time()
     }
 
     fn enter_child(&mut self, thread: ThreadId, held: Vec<Vec<(ObjectId, Mode)>>) {

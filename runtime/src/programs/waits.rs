@@ -264,6 +264,22 @@ fn ordered_sleeps_are_long_enough_and_end_in_order() {
 }
 
 #[test]
+fn a_thread_that_begins_by_waiting_for_who_sleeps_is_waited_for() {
+    fn program(words: Words) -> i32 {
+        words.lock(0);
+        let thread = words.spawn(|words| {
+            words.lock(0);
+            words.unlock(0);
+        });
+        sleep(1_000_000);
+        words.unlock(0);
+        words.join(thread);
+        0
+    }
+    in_order(program).iter().for_each(complete);
+}
+
+#[test]
 fn ordered_sleeps_that_end_at_once_end_in_any_order() {
     fn program(words: Words) -> i32 {
         let thread = words.spawn(|words| {

@@ -142,6 +142,11 @@ impl Run {
         !self.here.is_empty()
     }
 
+    /// Whether its thread has run at all, if only to its first operation.
+    pub(crate) const fn has_run(&self) -> bool {
+        self.choices > 0
+    }
+
     /// A choice of the schedule was made.
     pub(super) fn count_choice(&mut self) {
         self.choices += 1;

@@ -354,7 +354,7 @@ impl<M: Transactional> Search<'_, '_, M> {
     /// Whether the transaction, which is blocked, parks where it is (ALGORITHM.md 3).
     fn parks(&self) -> bool {
         // Who waits for its time can go on only where this one is seen to wait.
-        let is_waited_for = self.run.length() > 0 && self.drive.machine.waits_for_time();
+        let is_waited_for = self.run.has_run() && self.drive.machine.waits_for_time();
         is_waited_for
             || self.run.holds_new_locks()
                 && !is_on(Fault::NeverPark)
