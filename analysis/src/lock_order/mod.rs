@@ -64,6 +64,10 @@ pub struct Nesting {
     pub sure: bool,
 }
 
+/// What nestings that say the same have in common: what is held, what is wanted, how far they are
+/// apart, and within which function.
+type Key = (End, End, Option<i64>, FunctionId);
+
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
@@ -99,8 +103,7 @@ impl Graph {
                 *numbers.exact.entry(object).or_insert(true) &= exact;
             }
         }
-        let mut found: BTreeMap<(End, End, Option<i64>, FunctionId), (BTreeSet<LockId>, bool)> =
-            BTreeMap::new();
+        let mut found: BTreeMap<Key, (BTreeSet<LockId>, bool)> = BTreeMap::new();
         for Nested { held, wanted, apart, within, gates, sure } in nested {
             let gates = gates.iter().filter(|gate| !gate.shared);
             let gates = gates.filter_map(|gate| match numbers.locks_of(gate)[..] {
