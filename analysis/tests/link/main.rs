@@ -122,9 +122,9 @@ fn a_dependency_with_a_c_part_is_linked_and_reported_and_calls_back() {
 
 #[test]
 fn a_call_that_cannot_be_modelled_is_announced_with_its_place() {
-    let directory = scratch("forks");
-    run(&mut compile("forks.rs", &directory));
-    let executable = directory.join("forks");
+    let directory = scratch("unmodelled");
+    run(&mut compile("unmodelled.rs", &directory));
+    let executable = directory.join("unmodelled");
     let ran = outcome(&mut Command::new(&executable));
     assert_eq!(ran.code, Some(99));
     let sidecar = sidecar(&executable);
@@ -132,9 +132,9 @@ fn a_call_that_cannot_be_modelled_is_announced_with_its_place() {
         let rest = ran.stderr.split_once(after).unwrap().1;
         rest.split_whitespace().next().unwrap().parse().unwrap()
     };
-    assert_eq!(sidecar.externals[number("external ") as usize], "fork");
+    assert_eq!(sidecar.externals[number("external ") as usize], "sigsuspend");
     let site = &sidecar.sites[number("site ") as usize];
-    assert_eq!((site.line, sidecar.string(site.function)), (11, "forks::main"));
+    assert_eq!((site.line, sidecar.string(site.function)), (11, "unmodelled::main"));
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn a_shared_library_is_linked_plainly() {
     assert!(file.section_by_name("lockred_sites").is_none());
 }
 
-/// What clang makes of `int common; int answer(void) { pthread_mutex_lock(&lock); return common + 42; }`, and a constructor.
+/// What clang makes of `int common; int answer(void) { pthread_barrier_wait(&lock); return common + 42; }`, and a constructor.
 const C_BITCODE: &str = r#"
 target triple = "x86_64-unknown-linux-gnu"
 @common = common global i32 0, align 4
@@ -159,12 +159,12 @@ define internal void @early() {
   store i32 1, ptr @common
   ret void
 }
-declare i32 @pthread_mutex_lock(ptr)
+declare i32 @pthread_barrier_wait(ptr)
 define i32 @answer(i32 %locked) {
   %c = icmp ne i32 %locked, 0
   br i1 %c, label %with, label %without
 with:
-  %x = call i32 @pthread_mutex_lock(ptr @lock)
+  %x = call i32 @pthread_barrier_wait(ptr @lock)
   br label %without
 without:
   %y = load i32, ptr @common
