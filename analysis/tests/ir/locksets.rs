@@ -16,6 +16,7 @@ define internal void @"parking_lot::raw_mutex::RawMutex::lock"(ptr %m) noinline 
   %r = cmpxchg ptr %m, i8 0, i8 1 acquire monotonic
   ret void }
 define internal i1 @"parking_lot::raw_mutex::RawMutex::try_lock"(ptr %m) noinline {
+  %l = load atomic i8, ptr %m monotonic, align 1
   %r = cmpxchg ptr %m, i8 0, i8 1 acquire monotonic
   %ok = extractvalue { i8, i1 } %r, 1
   ret i1 %ok }
