@@ -18,11 +18,16 @@ fn check(status: i32, arguments: &[&str]) -> Vec<TestFinished> {
     run(choices(), &arguments).expect(status).tests()
 }
 
+/// The verdict on a test of the fixture in which nothing fails: what looks at a clock rests on that.
+fn without_bugs(test: &TestFinished) -> Verdict {
+    if test.name.ends_with("a_park_with_a_timeout") { Verdict::Passed } else { Verdict::Verified }
+}
+
 #[test]
 fn nothing_is_spurious_unless_asked_for() {
     for strategy in ["transactions", "dpor"] {
         for test in check(0, &["once::", "again::", "--strategy", strategy]) {
-            assert_eq!(test.verdict, Verdict::Verified, "{strategy}: {test:?}");
+            assert_eq!(test.verdict, without_bugs(&test), "{strategy}: {test:?}");
         }
     }
 }
@@ -40,7 +45,7 @@ fn what_trusts_in_one_wait_fails_and_what_looks_again_is_right() {
         let again = check(0, &[&["again::"], &search[..]].concat());
         assert_eq!(again.len(), 5);
         for test in again {
-            assert_eq!(test.verdict, Verdict::Verified, "{strategy}: {test:?}");
+            assert_eq!(test.verdict, without_bugs(&test), "{strategy}: {test:?}");
         }
     }
     for test in check(1, &["once::", "--spurious", "--strategy", "random"]) {

@@ -106,5 +106,5 @@ fn what_cannot_be_compared_is_wrong_usage() {
     std::fs::write(fixture.join("other"), "Queue.length is fine\n").unwrap();
     let _ = run(&fixture, &["discipline", "--check", "--file", "other"])
         .expect(2)
-        .says(&["other:1: this is no field"]);
+        .says(&["other:1: expected `Type.field: protection`"]);
 }

@@ -53,7 +53,7 @@ fn read_behind(block: *mut u8) {
 }
 
 fn write(block: *mut u8) {
-    unsafe { *block.cast::<Words>() = [1; 4] }; //~ bug of a_block_is_written
+    unsafe { *block.cast::<Words>() = [1; 4] };
 }
 
 fn update(block: *mut u8) {

@@ -303,7 +303,7 @@ fn a_poisoned_once() {
     assert_eq!(once.state(), OnceState::Done);
 }
 
-//@ verified
+//@ passed virtual-time
 //@ executions = 2
 #[test]
 fn a_signal() {
@@ -321,7 +321,7 @@ fn a_signal() {
     thread.join().unwrap();
 }
 
-//@ verified
+//@ passed virtual-time
 //@ executions = 2
 #[test]
 fn a_signal_under_the_lock() {
@@ -350,7 +350,7 @@ fn a_lost_signal() {
     thread.join().unwrap();
 }
 
-//@ verified
+//@ passed virtual-time
 //@ executions = 4
 #[test]
 fn two_waiters() {

@@ -64,8 +64,10 @@ fn in_two_orders() {
         let _second = locks.1.lock();
         *locks.0.lock() += 1; //~ bug
     });
-    let _first = locks.0.lock();
-    *locks.1.lock() += 1; //~ bug
+    {
+        let _first = locks.0.lock();
+        *locks.1.lock() += 1; //~ bug
+    }
     thread.join().unwrap();
 }
 
@@ -111,8 +113,8 @@ fn two_waiters_are_notified() {
     }
 }
 
-//@ verified
-//@ executions <= 62
+//@ passed virtual-time
+//@ executions <= 310
 #[test]
 fn one_waiter_times_out() {
     let done = Arc::new((Mutex::new(false), Condvar::new()));

@@ -417,7 +417,7 @@ fn parking_lot_a_recursive_read_behind_a_writer() {
     thread.join().unwrap();
 }
 
-//@ verified
+//@ passed virtual-time
 #[test]
 fn parking_lot_a_lost_signal() {
     let signal = Arc::new((parking_lot::Mutex::new(false), parking_lot::Condvar::new()));
@@ -482,7 +482,7 @@ fn channels_nothing_there_yet() {
     assert!(early == Ok(1) || receiver.try_recv() == Ok(1));
 }
 
-//@ verified
+//@ passed virtual-time
 #[test]
 fn channels_a_rendezvous_with_a_timeout() {
     let (sender, receiver) = sync_channel(0);

@@ -150,7 +150,7 @@ fn other_loops_a_fence_behind_it_acquires_only_what_it_found() {
     thread.join().unwrap();
 }
 
-//@ verified
+//@ passed virtual-time
 #[test]
 fn clocks_a_look_may_come_behind_another_thread_s_sleep() {
     let start = Instant::now();
@@ -174,7 +174,7 @@ fn clocks_a_park_with_a_timeout_may_be_ended_early() {
     thread.join().unwrap();
 }
 
-//@ verified
+//@ passed virtual-time
 #[test]
 fn clocks_a_receiver_may_time_out() {
     let (sender, receiver) = channel();

@@ -373,8 +373,9 @@ fn nobody_handles_it() {
 //@ failed abort
 #[test]
 fn a_handler_panics() {
-    extern "C" fn panics(_: c_int) {
-        panic!("in a handler"); //~ bug
+    #[rustfmt::skip]
+    extern "C" fn panics(_: c_int) { //~ bug
+        panic!("in a handler");
     }
     handle(SIGUSR1, panics);
     beside_another(|| raise(SIGUSR1));
