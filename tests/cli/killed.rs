@@ -223,7 +223,8 @@ fn what_was_kept_and_is_damaged_is_told() {
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     fs::write(file, bytes).unwrap();
-    let resumed = finish(&mut check(&fixture, &["--resume", name])).expect(0);
+    let mut resume = check(&fixture, &["--resume", name]);
+    let resumed = finish(resume.env("TMPDIR", &temporary)).expect(0);
     let resumed = resumed.says(&["what was kept of tests::a_counts is damaged: it begins again"]);
     assert_eq!(outcome(&resumed), outcome(&whole));
 }
