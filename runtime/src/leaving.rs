@@ -8,13 +8,15 @@
 use crate::overflow::{self, Place, STEP};
 use crate::session::StatusPage;
 use crate::signals;
-use crate::state::{State, installed};
+use crate::state::{State, end_execution, installed};
 use lockred_search::machine::Flow;
 use lockred_trace::session::STOP_SIGNAL;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Instructions that are gone through one by one, for one question: some tenths of a second.
 const MOST_STEPS: u32 = 1 << 16;
+/// Bytes that the runtime does not get through in these steps.
+const MANY_BYTES: usize = 1 << 12;
 /// The direction flag, which calls expect to be clear.
 const DIRECTION: i64 = 1 << 10;
 
@@ -68,6 +70,17 @@ pub fn stepped(context: *mut libc::ucontext_t) -> bool {
         Place::Runtime => {}
     }
     true
+}
+
+/// A model of a call that handles so many bytes begins. Where these are many it leaves the step, as stepping through the runtime
+/// would not come to the program's code.
+pub fn before_a_call(bytes: usize) {
+    if bytes < MANY_BYTES || !stop_requested() {
+        return;
+    }
+    let Some(state) = installed().filter(|state| state.running.is_some()) else { return };
+    state.left = Some(crate::unwind::stack());
+    end_execution(Flow::Over)
 }
 
 /// Leaves where the thread is for the session, which may have to kill the process before it comes back from there.
