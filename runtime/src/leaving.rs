@@ -72,9 +72,10 @@ pub fn stepped(context: *mut libc::ucontext_t) -> bool {
     true
 }
 
-/// A model of a call that handles so many bytes begins. Where these are many it leaves the step, as stepping through the runtime
-/// would not come to the program's code.
-pub fn before_a_call(bytes: usize) {
+/// The program accesses so many bytes at once. Where these are many it leaves the step here if the session asks to stop:
+/// stepping through what the runtime does about them would not come to the program's code.
+#[inline]
+pub fn at_access(bytes: usize) {
     if bytes < MANY_BYTES || !stop_requested() {
         return;
     }

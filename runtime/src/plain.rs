@@ -145,6 +145,7 @@ fn check(address: usize, size: usize, site: u32, writes: bool, check: Check) {
     if size == 0 || !state.below_root || crate::channels::is_muted() {
         return;
     }
+    crate::leaving::at_access(size);
     let kind = if writes { AccessKind::Write } else { AccessKind::Read };
     crate::misuse::check(state, kind, address, size, SiteId(site));
     if watching() {
