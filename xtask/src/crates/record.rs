@@ -16,6 +16,8 @@ pub struct Record {
     pub assumptions: Vec<Assumption>,
     #[serde(default)]
     pub bugs: Vec<Found>,
+    #[serde(default)]
+    pub warnings: Vec<Found>,
     /// Whether an error of ours ended the test.
     #[serde(default)]
     pub error: bool,
@@ -46,16 +48,20 @@ pub struct Schedule {
     pub steps: u64,
 }
 
+/// The kind of warning that the list accounts for.
+const TIMING: &str = "timing";
+
 impl Record {
     /// Whether a bound ended the search.
     pub fn is_bounded(&self) -> bool {
         self.ended != "complete"
     }
 
-    /// What the list has to account for: the kind of the bug, or what is not supported.
+    /// What the list has to account for: the kind of the bug, what is not supported, or a sleep that
+    /// is too short.
     pub fn shows(&self) -> Option<&str> {
         match self.verdict.as_str() {
-            "verified" | "passed" => None,
+            "verified" | "passed" => self.timing().map(|warning| &*warning.kind),
             "failed" => Some(self.bugs.first().map_or("a warning", |bug| &bug.kind)),
             _ => Some(&self.message),
         }
@@ -63,7 +69,13 @@ impl Record {
 
     /// The same with more words.
     pub fn told(&self) -> &str {
-        self.bugs.first().map_or(&self.message, |bug| &bug.message)
+        let found = self.bugs.first().or_else(|| self.timing());
+        found.map_or(&self.message, |found| &found.message)
+    }
+
+    /// The warning that a test fails only where a sleep is overtaken.
+    fn timing(&self) -> Option<&Found> {
+        self.warnings.iter().find(|warning| warning.kind == TIMING)
     }
 }
 
@@ -107,5 +119,9 @@ mod tests {
         line["ended"] = "complete".into();
         assert_eq!(read(&line)[0].shows(), None);
         assert!(!read(&line)[0].is_bounded());
+        line["warnings"] = json!([{"code": "LR0101", "kind": "lock-order", "message": "a circle"}]);
+        assert_eq!(read(&line)[0].shows(), None);
+        line["warnings"][0]["kind"] = "timing".into();
+        assert_eq!((read(&line)[0].shows(), read(&line)[0].told()), (Some("timing"), "a circle"));
     }
 }
