@@ -208,18 +208,7 @@ fn explain(launch: &Launch, order: &Order, death: &Death) -> Result<Option<Repla
 
 /// The outcome of a search that stops at the first bug, which is a death.
 fn stopped_by(death: &Death) -> Exploration {
-    Exploration {
-        stop: Stop::Bug,
-        counts: death.counts,
-        seconds: 0.0,
-        restoring: 0.0,
-        preemptions: None,
-        proved: None,
-        threads: 0,
-        findings: Vec::new(),
-        warnings: Vec::new(),
-        assumptions: Vec::new(),
-    }
+    Exploration::without_answer(Stop::Bug, death.counts, 0.0)
 }
 
 fn checkpoint_seconds() -> f64 {

@@ -64,18 +64,11 @@ pub fn killed(
     let in_call = |last: &LastWords| last.signal == STOP_SIGNAL && last.thread.is_some();
     let searches = matches!(order.task, Task::Explore { .. } | Task::Walk { .. });
     match last.filter(in_call) {
-        Some(LastWords { stack, .. }) if searches => Ok(Exploration {
-            stop: Stop::Unsupported(Unsupported { message, site: SiteId(0), stack }),
-            counts: progress.counts,
-            seconds: progress.elapsed.as_secs_f64(),
-            restoring: 0.0,
-            preemptions: None,
-            proved: None,
-            threads: 0,
-            findings: Vec::new(),
-            warnings: Vec::new(),
-            assumptions: Vec::new(),
-        }),
+        Some(LastWords { stack, .. }) if searches => {
+            let stop = Stop::Unsupported(Unsupported { message, site: SiteId(0), stack });
+            let seconds = progress.elapsed.as_secs_f64();
+            Ok(Exploration::without_answer(stop, progress.counts, seconds))
+        }
         Some(_) => Err(format!("{message} ({place}); the process was killed")),
         None => Err(format!(
             "the process was asked to stop {place} ({}) and did not answer; it was killed",

@@ -114,6 +114,25 @@ pub struct Exploration {
     pub assumptions: Vec<Assumption>,
 }
 
+impl Exploration {
+    /// What is known of a search whose process gave no answer: why it ended, and how far it came.
+    #[must_use]
+    pub const fn without_answer(stop: Stop, counts: Counts, seconds: f64) -> Self {
+        Self {
+            stop,
+            counts,
+            seconds,
+            restoring: 0.0,
+            preemptions: None,
+            proved: None,
+            threads: 0,
+            findings: Vec::new(),
+            warnings: Vec::new(),
+            assumptions: Vec::new(),
+        }
+    }
+}
+
 /// Accesses of a program, by site, and what is known of them before it runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Proved {
