@@ -71,6 +71,30 @@ fn below_the_root_the_kernel_is_unsupported_by_name_and_line() {
 }
 
 #[test]
+fn signals_that_the_kernel_sends_reach_handlers_or_are_unsupported() {
+    let (output, tests) = check("kernel", "handlers::", 1);
+    let calls = [
+        ("a_child_ends", "posix_spawnp with a handler of SIGCHLD"),
+        ("a_forked_child_ends", "fork with a handler of SIGCHLD"),
+        ("a_child_that_runs_may_end", "a handler of SIGCHLD while child processes run"),
+        ("sends_to_nobody", "send with a handler of SIGPIPE"),
+    ];
+    expect_unsupported(&output, &tests, "src/handlers.rs", &calls);
+    let verdict = |name: &str| {
+        let named = |test: &&TestFinished| test.name == format!("handlers::{name}");
+        tests.iter().find(named).unwrap_or_else(|| panic!("no {name} in\n{output}")).verdict
+    };
+    for right in [
+        "a_handler_after_the_child_has_ended",
+        "writes_to_nobody",
+        "writes_to_nobody_and_ignores_that",
+    ] {
+        assert_eq!(verdict(right), Verdict::Verified, "{right} in\n{output}");
+    }
+    assert_eq!(verdict("dies_of_writing_to_nobody"), Verdict::Failed, "{output}");
+}
+
+#[test]
 fn system_calls_in_assembly_are_those_of_libc() {
     let (output, tests) = check("kernel", "assembly::", 1);
     let calls = [

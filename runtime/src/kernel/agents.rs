@@ -42,7 +42,7 @@ fn status(fd: i32) -> Option<libc::stat> {
 }
 
 /// Whether the process has children that it has not waited for.
-fn has_children() -> bool {
+pub fn has_children() -> bool {
     let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
     // SAFETY: all-zero bytes are a valid place for what is found; nothing is taken away (WNOWAIT).
     unsafe {

@@ -35,6 +35,7 @@ pub extern "C" fn __lr_libc_fork() -> libc::pid_t {
     if host::below_root() {
         host::unsupported("fork");
     }
+    super::sent::refuse("fork");
     super::asked();
     // SAFETY: the process has one thread; the child goes on with a copy of all memory, of which the status page alone was shared.
     let child = unsafe { libc::fork() };

@@ -12,6 +12,7 @@ mod fill;
 mod fork;
 mod names;
 mod real;
+mod sent;
 mod system_calls;
 mod table;
 mod timers;
@@ -24,6 +25,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 pub use fork::is_child;
+pub use sent::refuse_handler;
 pub use system_calls::__lr_libc_syscall;
 pub use timers::{closed, is_timer};
 pub use waits::readable;
@@ -56,10 +58,12 @@ fn real_nanoseconds() -> u64 {
 /// # Safety
 /// `name` is a C string.
 unsafe extern "C" fn begins(name: *const c_char) {
+    // SAFETY: by the caller's promise.
+    let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
     if host::below_root() {
-        // SAFETY: by the caller's promise.
-        host::unsupported(&unsafe { CStr::from_ptr(name) }.to_string_lossy());
+        host::unsupported(&name);
     }
+    sent::refuse(&name);
     asked();
     SINCE.store(real_nanoseconds(), Ordering::Relaxed);
 }

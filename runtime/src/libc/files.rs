@@ -106,7 +106,12 @@ pub unsafe extern "C" fn __lr_libc_write(fd: c_int, buffer: *const c_void, n: us
     must_not_block(fd, "write");
     changes();
     // SAFETY: the program's own call, passed on.
-    kernel::waiting(|| unsafe { libc::write(fd, buffer, n) })
+    let written = kernel::waiting(|| unsafe { libc::write(fd, buffer, n) });
+    if written < 0 && kernel::errno() == libc::EPIPE {
+        super::nobody_reads();
+        crate::state::set_errno(libc::EPIPE);
+    }
+    written
 }
 
 /// writev.

@@ -206,6 +206,9 @@ fn exchange(signal: c_int, new: Option<Action>) -> Action {
     let old = signals.action(signal);
     if let Some(new) = new {
         signals.set_action(signal, new);
+        if signals.has_handler(signal) {
+            crate::kernel::refuse_handler(signal);
+        }
     }
     old
 }

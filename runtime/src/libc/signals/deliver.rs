@@ -66,6 +66,14 @@ pub fn raise(signal: i32, code: i32) {
     deliver();
 }
 
+/// The running thread wrote what nobody will read: the kernel sends it a signal.
+pub fn nobody_reads() {
+    let signals = &state().execution.signals;
+    if !crate::kernel::is_child() && signals.reaction(libc::SIGPIPE) != Reaction::Ignore {
+        raise(libc::SIGPIPE, libc::SI_USER);
+    }
+}
+
 /// The running thread sends its process a signal.
 pub fn kill(signal: i32) {
     operation((2, signal));

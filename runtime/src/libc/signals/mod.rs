@@ -7,7 +7,7 @@ mod names;
 mod system_calls;
 mod table;
 
-pub use deliver::aborts;
+pub use deliver::{aborts, nobody_reads};
 pub use names::name;
 pub use system_calls::system_call;
 pub use table::Signals;

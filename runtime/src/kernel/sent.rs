@@ -1,0 +1,33 @@
+//! Signals that the real kernel would send to the program. Programs' handlers are the model's: the kernel runs none of them.
+//!
+//! Where the model cannot tell when such a signal comes, the test ends as unsupported.
+
+use super::agents;
+use crate::host;
+use crate::models::signal_name;
+use crate::state::installed;
+
+/// Whether a handler of the program's takes a signal.
+fn has_handler(signal: i32) -> bool {
+    installed().is_some_and(|state| state.execution.signals.has_handler(signal))
+}
+
+/// Refuses a call that leads to a signal with a handler.
+pub fn refuse(call: &str) {
+    let signal = match call {
+        "fork" | "posix_spawn" | "posix_spawnp" => libc::SIGCHLD,
+        // Only `write` says in time that nobody reads, see `nobody_reads`.
+        "send" | "sendto" | "sendmsg" | "sendmmsg" | "splice" | "tee" | "vmsplice" => libc::SIGPIPE,
+        _ => return,
+    };
+    if has_handler(signal) {
+        host::unsupported(&format!("{call} with a handler of {}", signal_name(signal)));
+    }
+}
+
+/// Refuses a handler of a signal that may come at any time from now on.
+pub fn refuse_handler(signal: i32) {
+    if signal == libc::SIGCHLD && agents::has_children() {
+        host::unsupported("a handler of SIGCHLD while child processes run");
+    }
+}
