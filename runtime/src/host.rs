@@ -104,15 +104,6 @@ pub fn below_root() -> bool {
     installed().is_some_and(|state| state.below_root && state.mode != Mode::Free)
 }
 
-/// Whether files below this path may be written without an assumption.
-pub fn writable(path: &str) -> bool {
-    let Some(order) = installed().and_then(|state| state.order.as_ref()) else { return true };
-    order.writable.iter().any(|directory| {
-        path.strip_prefix(directory.as_str())
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    })
-}
-
 /// Name of an external function by the index that the shim gave it.
 pub fn external(index: u32) -> String {
     let sidecar = crate::session::sidecar();

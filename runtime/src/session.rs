@@ -263,6 +263,11 @@ fn load_sidecar() -> Option<Sidecar> {
     None
 }
 
+/// The directory for files that the program has removed, until they are put back.
+pub fn kept() -> Option<PathBuf> {
+    directory().map(|directory| directory.join(session::KEPT_DIRECTORY))
+}
+
 /// Whether an external function was told before; tells it.
 pub fn told(index: u32) -> bool {
     static TOLD: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];

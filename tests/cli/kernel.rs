@@ -31,10 +31,12 @@ fn expect_unsupported(output: &Output, tests: &[TestFinished], file: &str, calls
 #[test]
 fn the_real_kernel_answers_a_test_with_one_thread() {
     let (output, tests) = check("kernel", "alone::", 0);
-    assert_eq!(tests.len(), 21, "{output}");
+    assert_eq!(tests.len(), 22, "{output}");
     for test in &tests {
         assert_eq!(test.verdict, Verdict::Verified, "{} in\n{output}", test.name);
     }
+    let again = check("kernel", "alone::directories_for_temporary_files", 0).1;
+    assert_eq!(again[0].verdict, Verdict::Verified, "{output}");
 }
 
 #[test]

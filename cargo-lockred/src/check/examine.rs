@@ -122,13 +122,11 @@ impl Examiner<'_> {
 
     /// An order for a test.
     pub(super) fn order(&self, task: Task, test: &Test) -> Order {
-        let writable = [std::env::temp_dir(), self.subject.project.target.clone()];
         Order {
             version: FORMAT_VERSION,
             task,
             libtest: test.libtest,
             random_seed: self.search(test).seed,
-            writable: writable.iter().map(|path| path.to_string_lossy().into_owned()).collect(),
             environment: self.search(test).environment(),
             checkpoint: None,
             deaths: Vec::new(),

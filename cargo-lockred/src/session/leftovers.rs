@@ -4,7 +4,7 @@
 //! ends. So a directory that can be locked is nobody's, but for the moment between its making and its locking: whoever locks his own looks
 //! whether it is still there, and makes another one if not.
 
-use lockred_trace::session::{MESSAGE_FILE, ORDER_FILE, STATUS_FILE};
+use lockred_trace::session::{KEPT_DIRECTORY, MESSAGE_FILE, ORDER_FILE, STATUS_FILE};
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 /// What the names of session directories begin with. Nothing else is looked at.
 const PREFIX: &str = "cargo-lockred-session-";
-/// All that is ever in one.
+/// All files that are ever in one, beside those in [`KEPT_DIRECTORY`].
 const FILES: [&str; 4] = [ORDER_FILE, STATUS_FILE, MESSAGE_FILE, super::directory::OUTPUT_FILE];
 
 /// A directory of our own: where it is, and the lock on it.
@@ -48,7 +48,7 @@ fn make_in(above: &Path) -> io::Result<Owned> {
 }
 
 /// Whether a path still leads to what was opened by it.
-fn is_there(place: &Path, opened: &File) -> io::Result<bool> {
+pub fn is_there(place: &Path, opened: &File) -> io::Result<bool> {
     let opened = opened.metadata()?;
     let same = |there: fs::Metadata| (there.dev(), there.ino()) == (opened.dev(), opened.ino());
     Ok(fs::symlink_metadata(place).is_ok_and(same))
@@ -77,15 +77,19 @@ fn remove(place: &Path) -> io::Result<()> {
             _ => {}
         }
     }
+    match fs::remove_dir_all(place.join(KEPT_DIRECTORY)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
     fs::remove_dir(place)
 }
 
 /// Opens a directory itself, not what a link leads to.
-fn open(place: &Path) -> io::Result<File> {
+pub fn open(place: &Path) -> io::Result<File> {
     File::options().read(true).custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW).open(place)
 }
 
-fn flock(file: &File, operation: i32) -> io::Result<()> {
+pub fn flock(file: &File, operation: i32) -> io::Result<()> {
     // SAFETY: the descriptor is open as long as `file` is borrowed.
     match unsafe { libc::flock(file.as_raw_fd(), operation) } {
         0 => Ok(()),
@@ -117,7 +121,9 @@ mod tests {
             }
             name
         };
-        let _dead = make(format!("{PREFIX}dead"), &FILES);
+        let dead = make(format!("{PREFIX}dead"), &FILES);
+        fs::create_dir(above.path().join(&dead).join(KEPT_DIRECTORY)).unwrap();
+        fs::write(above.path().join(dead).join(KEPT_DIRECTORY).join("1"), "").unwrap();
         let with_more = make(format!("{PREFIX}more"), &["notes"]);
         let other = make("lockred-other".into(), &FILES);
         let link = format!("{PREFIX}link");

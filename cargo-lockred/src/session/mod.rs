@@ -7,6 +7,7 @@ pub mod printable;
 mod process;
 mod sight;
 mod status;
+mod temporary;
 mod watchdog;
 mod words;
 
@@ -16,7 +17,7 @@ pub use death::Death;
 use directory::Directory;
 use lockred_trace::message::{Counts, Exploration, Message, Minimised, Observation, Replay};
 use lockred_trace::schedule::Schedule;
-use lockred_trace::session::{ENV, EXIT_ANSWERED, EXIT_INTERNAL, Order, STOP_SIGNAL};
+use lockred_trace::session::{EXIT_ANSWERED, EXIT_INTERNAL, Order, STOP_SIGNAL};
 use process::Process;
 pub use status::Progress;
 use std::ffi::OsString;
@@ -26,6 +27,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
+use temporary::Temporary;
 pub use watchdog::Patience;
 use watchdog::{Act, Asked, LOOK_EVERY, Reason, Watchdog};
 
@@ -90,7 +92,9 @@ pub fn run(
 ) -> Result<Ending> {
     let directory = Directory::create(order)?;
     let output = directory.output()?;
-    let process = Process::start(launch, Some(directory.path()), &output, &output)?;
+    let temporary = Temporary::of(launch);
+    let place = process::Place { session: directory.path(), temporary: temporary.as_ref() };
+    let process = Process::start(launch, Some(place), &output, &output)?;
     let mut computed = Duration::ZERO;
     let mut watchdog = Watchdog::new(patience);
     let status = loop {
@@ -125,8 +129,11 @@ pub fn by_hand(
     mut program: Command,
 ) -> std::result::Result<ExitStatus, ByHand> {
     let directory = Directory::create(order).map_err(ByHand::Session)?;
+    let temporary = Temporary::of(launch);
     process::set_up(&mut program, launch);
-    program.env(ENV, directory.path()).status().map_err(ByHand::Start)
+    let place = process::Place { session: directory.path(), temporary: temporary.as_ref() };
+    place.give(&mut program);
+    program.status().map_err(ByHand::Start)
 }
 
 /// Judges what an ended process left.

@@ -2,6 +2,7 @@
 
 use super::Launch;
 use super::sight::Sight;
+use super::temporary::Temporary;
 use crate::error::{Error, Result};
 use lockred_trace::session::ENV;
 use std::cell::{Cell, RefCell};
@@ -43,6 +44,25 @@ pub fn set_up(command: &mut Command, launch: &Launch) {
         .env_remove(ENV);
 }
 
+/// Directories of a session.
+#[derive(Clone, Copy)]
+pub struct Place<'a> {
+    /// The order, and the answer.
+    pub session: &'a Path,
+    /// For temporary files of the program's.
+    pub temporary: Option<&'a Temporary>,
+}
+
+impl Place<'_> {
+    /// Tells a program of them.
+    pub fn give(self, command: &mut Command) {
+        command.env(ENV, self.session);
+        if let Some(temporary) = self.temporary {
+            command.env("TMPDIR", temporary.path());
+        }
+    }
+}
+
 impl Process {
     /// Starts a launch, in a session if there is one, with files for what it prints.
     ///
@@ -50,14 +70,14 @@ impl Process {
     /// When it cannot be started.
     pub fn start(
         launch: &Launch,
-        session: Option<&Path>,
+        place: Option<Place<'_>>,
         stdout: &File,
         stderr: &File,
     ) -> Result<Self> {
         let failed = |e: io::Error| Error::file("run", &launch.executable, &e);
         let mut command = command(launch);
-        if let Some(session) = session {
-            command.env(ENV, session);
+        if let Some(place) = place {
+            place.give(&mut command);
         }
         command
             .stdout(stdout.try_clone().map_err(failed)?)

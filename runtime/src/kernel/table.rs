@@ -71,6 +71,12 @@ fn files_and_memory(number: c_long) -> Option<Answer> {
         libc::SYS_unlink => model!(|a| paths::__lr_libc_unlink(from(a[0]))),
         libc::SYS_unlinkat => model!(|a| paths::__lr_libc_unlinkat(a[0] as i32, from(a[1]), a[2] as i32)),
         libc::SYS_rename => model!(|a| paths::__lr_libc_rename(from(a[0]), from(a[1]))),
+        libc::SYS_mkdirat => model!(|a| paths::__lr_libc_mkdirat(a[0] as i32, from(a[1]), a[2] as u32)),
+        libc::SYS_renameat => model!(|a| paths::__lr_libc_renameat(a[0] as i32, from(a[1]), a[2] as i32, from(a[3]))),
+        libc::SYS_link => model!(|a| paths::__lr_libc_link(from(a[0]), from(a[1]))),
+        libc::SYS_linkat => model!(|a| paths::__lr_libc_linkat(a[0] as i32, from(a[1]), a[2] as i32, from(a[3]), a[4] as i32)),
+        libc::SYS_symlink => model!(|a| paths::__lr_libc_symlink(from(a[0]), from(a[1]))),
+        libc::SYS_symlinkat => model!(|a| paths::__lr_libc_symlinkat(from(a[0]), a[1] as i32, from(a[2]))),
         libc::SYS_readlink => model!(|a| paths::__lr_libc_readlink(from(a[0]), to(a[1]), a[2])),
         libc::SYS_statx => model!(|a| paths::__lr_libc_statx(a[0] as i32, from(a[1]), a[2] as i32, a[3] as u32, to(a[4]))),
         libc::SYS_stat => model!(|a| paths::__lr_libc_stat(from(a[0]), to(a[1]))),
@@ -167,13 +173,7 @@ fn the_kernels(number: c_long) -> Option<Answer> {
         libc::SYS_uname => Answer::Looks(&[Fill::Bytes(0, NAMES)]),
         libc::SYS_clock_getres => Answer::Looks(&[Fill::Bytes(1, 16)]),
         libc::SYS_getrlimit => Answer::Looks(&[Fill::Bytes(1, 16)]),
-        libc::SYS_linkat
-        | libc::SYS_link
-        | libc::SYS_symlink
-        | libc::SYS_symlinkat
-        | libc::SYS_renameat
-        | libc::SYS_renameat2
-        | libc::SYS_mkdirat
+        libc::SYS_renameat2
         | libc::SYS_chmod
         | libc::SYS_fchmod
         | libc::SYS_fchmodat

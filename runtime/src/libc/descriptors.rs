@@ -78,6 +78,11 @@ fn is_of_root(fd: i32) -> bool {
     host::below_root() && (fd <= 2 || descriptors().at_root.iter().any(|&(open, _)| open == fd))
 }
 
+/// Whether a descriptor was open at the root.
+pub fn was_open_at_root(fd: i32) -> bool {
+    is_of_root(fd)
+}
+
 /// Whether a descriptor is to be closed in earnest: not if it has to be open again at the root.
 pub fn closes(fd: i32) -> bool {
     if !host::below_root() {

@@ -1,20 +1,13 @@
 //! Reading and writing files: really done; buffers are accesses of the running thread; output goes to the session.
 
 use super::descriptors::{self, must_not_block};
+use super::undo;
 use crate::{host, kernel};
 use libc::{c_int, c_void, iovec, off_t};
-use lockred_trace::codes::AssumptionKind;
 
 /// Bytes of a result that is a length or -1.
 fn length(result: isize) -> usize {
     usize::try_from(result).unwrap_or(0)
-}
-
-/// The program changes a file through a descriptor.
-fn changes() {
-    if host::below_root() {
-        host::assume(AssumptionKind::FileChange, "");
-    }
 }
 
 /// read.
@@ -104,7 +97,7 @@ pub unsafe extern "C" fn __lr_libc_write(fd: c_int, buffer: *const c_void, n: us
         }
     }
     must_not_block(fd, "write");
-    changes();
+    undo::write(fd);
     // SAFETY: the program's own call, passed on.
     let written = kernel::waiting(|| unsafe { libc::write(fd, buffer, n) });
     if written < 0 && kernel::errno() == libc::EPIPE {
@@ -152,7 +145,7 @@ pub unsafe extern "C" fn __lr_libc_pwrite(
     at: off_t,
 ) -> isize {
     host::read(buffer as usize, n);
-    changes();
+    undo::write(fd);
     // SAFETY: the program's own call, passed on.
     unsafe { libc::pwrite(fd, buffer, n, at) }
 }
@@ -232,7 +225,7 @@ pub unsafe extern "C" fn __lr_libc_fdatasync(fd: c_int) -> c_int {
 /// As for the C function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __lr_libc_ftruncate(fd: c_int, size: off_t) -> c_int {
-    changes();
+    undo::write(fd);
     // SAFETY: the program's own call, passed on.
     unsafe { libc::ftruncate(fd, size) }
 }
@@ -243,7 +236,7 @@ pub unsafe extern "C" fn __lr_libc_ftruncate(fd: c_int, size: off_t) -> c_int {
 /// As for the C function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __lr_libc_ftruncate64(fd: c_int, size: off_t) -> c_int {
-    changes();
+    undo::write(fd);
     // SAFETY: the program's own call, passed on.
     unsafe { libc::ftruncate(fd, size) }
 }

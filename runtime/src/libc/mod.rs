@@ -11,6 +11,7 @@ mod processors;
 mod signal_sets;
 mod signals;
 mod strings;
+mod undo;
 mod usage;
 
 pub use processors::Processors;
@@ -37,6 +38,7 @@ pub fn at_root() {
 
 /// Puts descriptors, file positions and the environment back to the root.
 pub fn restore_root() {
+    undo::restore();
     descriptors::restore();
     environment::restore();
 }

@@ -1,28 +1,10 @@
-//! Calls that name files: really done; changes outside the writable directories are an assumption.
+//! Calls that name files: really done; changes are undone at a restore ([`undo`]).
 
-use super::descriptors;
+use super::{descriptors, undo};
 use crate::host;
 use libc::{c_char, c_int, c_uint};
 use lockred_trace::codes::AssumptionKind;
 use std::ffi::CStr;
-
-/// The program changes the file or directory at a path. (To /dev/null, nothing changes.)
-fn changes(path: *const c_char) {
-    if !host::below_root() || path.is_null() {
-        return;
-    }
-    // SAFETY: the program passes a C string.
-    let given = unsafe { CStr::from_ptr(path) }.to_string_lossy();
-    let path = std::path::absolute(&*given).unwrap_or_else(|_| given.as_ref().into());
-    let path = path.to_string_lossy();
-    if path == "/dev/null" {
-        return;
-    }
-    host::assume(AssumptionKind::FileChange, "");
-    if !host::writable(&path) {
-        host::assume(AssumptionKind::ExternalWrite, &path);
-    }
-}
 
 /// A C string is read.
 fn reads(text: *const c_char) {
@@ -94,11 +76,9 @@ pub unsafe extern "C" fn __lr_libc_openat(
     if let Some(file) = known.and_then(crate::kernel::auxiliary::open) {
         return descriptors::opened(file);
     }
-    if flags & (libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC) != 0 {
-        changes(path);
-    }
     // SAFETY: the program's own call, passed on.
-    descriptors::opened(unsafe { libc::openat(directory, path, flags, mode) })
+    let call = || unsafe { libc::openat(directory, path, flags, mode) };
+    descriptors::opened(undo::open(directory, path, flags, call))
 }
 
 /// openat64.
@@ -216,9 +196,9 @@ pub unsafe extern "C" fn __lr_libc_getcwd(out: *mut c_char, n: usize) -> *mut c_
 /// As for the C function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __lr_libc_mkdir(path: *const c_char, mode: c_uint) -> c_int {
-    changes(path);
+    reads(path);
     // SAFETY: the program's own call, passed on.
-    unsafe { libc::mkdir(path, mode) }
+    undo::make_directory(libc::AT_FDCWD, path, || unsafe { libc::mkdir(path, mode) })
 }
 
 /// rmdir.
@@ -227,9 +207,9 @@ pub unsafe extern "C" fn __lr_libc_mkdir(path: *const c_char, mode: c_uint) -> c
 /// As for the C function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __lr_libc_rmdir(path: *const c_char) -> c_int {
-    changes(path);
+    reads(path);
     // SAFETY: the program's own call, passed on.
-    unsafe { libc::rmdir(path) }
+    undo::remove_directory(libc::AT_FDCWD, path, || unsafe { libc::rmdir(path) })
 }
 
 /// unlink.
@@ -238,9 +218,9 @@ pub unsafe extern "C" fn __lr_libc_rmdir(path: *const c_char) -> c_int {
 /// As for the C function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __lr_libc_unlink(path: *const c_char) -> c_int {
-    changes(path);
+    reads(path);
     // SAFETY: the program's own call, passed on.
-    unsafe { libc::unlink(path) }
+    undo::remove(libc::AT_FDCWD, path, || unsafe { libc::unlink(path) })
 }
 
 /// unlinkat.
@@ -253,9 +233,29 @@ pub unsafe extern "C" fn __lr_libc_unlinkat(
     path: *const c_char,
     flags: c_int,
 ) -> c_int {
-    changes(path);
+    reads(path);
     // SAFETY: the program's own call, passed on.
-    unsafe { libc::unlinkat(directory, path, flags) }
+    let call = || unsafe { libc::unlinkat(directory, path, flags) };
+    if flags & libc::AT_REMOVEDIR != 0 {
+        undo::remove_directory(directory, path, call)
+    } else {
+        undo::remove(directory, path, call)
+    }
+}
+
+/// mkdirat.
+///
+/// # Safety
+/// As for the C function.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __lr_libc_mkdirat(
+    directory: c_int,
+    path: *const c_char,
+    mode: c_uint,
+) -> c_int {
+    reads(path);
+    // SAFETY: the program's own call, passed on.
+    undo::make_directory(directory, path, || unsafe { libc::mkdirat(directory, path, mode) })
 }
 
 /// rename.
@@ -264,8 +264,79 @@ pub unsafe extern "C" fn __lr_libc_unlinkat(
 /// As for the C function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __lr_libc_rename(from: *const c_char, to: *const c_char) -> c_int {
-    changes(from);
-    changes(to);
+    // SAFETY: the same call, relative to the current directory.
+    unsafe { __lr_libc_renameat(libc::AT_FDCWD, from, libc::AT_FDCWD, to) }
+}
+
+/// renameat.
+///
+/// # Safety
+/// As for the C function.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __lr_libc_renameat(
+    from_directory: c_int,
+    from: *const c_char,
+    to_directory: c_int,
+    to: *const c_char,
+) -> c_int {
+    reads(from);
+    reads(to);
     // SAFETY: the program's own call, passed on.
-    unsafe { libc::rename(from, to) }
+    let call = || unsafe { libc::renameat(from_directory, from, to_directory, to) };
+    undo::rename((from_directory, from), (to_directory, to), call)
+}
+
+/// link.
+///
+/// # Safety
+/// As for the C function.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __lr_libc_link(from: *const c_char, to: *const c_char) -> c_int {
+    // SAFETY: the same call, relative to the current directory.
+    unsafe { __lr_libc_linkat(libc::AT_FDCWD, from, libc::AT_FDCWD, to, 0) }
+}
+
+/// linkat.
+///
+/// # Safety
+/// As for the C function.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __lr_libc_linkat(
+    from_directory: c_int,
+    from: *const c_char,
+    to_directory: c_int,
+    to: *const c_char,
+    flags: c_int,
+) -> c_int {
+    reads(from);
+    reads(to);
+    // SAFETY: the program's own call, passed on.
+    let call = || unsafe { libc::linkat(from_directory, from, to_directory, to, flags) };
+    undo::make(to_directory, to, call)
+}
+
+/// symlink.
+///
+/// # Safety
+/// As for the C function.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __lr_libc_symlink(target: *const c_char, path: *const c_char) -> c_int {
+    // SAFETY: the same call, relative to the current directory.
+    unsafe { __lr_libc_symlinkat(target, libc::AT_FDCWD, path) }
+}
+
+/// symlinkat.
+///
+/// # Safety
+/// As for the C function.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __lr_libc_symlinkat(
+    target: *const c_char,
+    directory: c_int,
+    path: *const c_char,
+) -> c_int {
+    reads(target);
+    reads(path);
+    // SAFETY: the program's own call, passed on.
+    undo::make(directory, path, || unsafe { libc::symlinkat(target, directory, path) })
 }

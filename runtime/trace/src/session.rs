@@ -23,6 +23,8 @@ pub const ORDER_FILE: &str = "order.json";
 pub const STATUS_FILE: &str = "status";
 /// The messages, in the session directory.
 pub const MESSAGE_FILE: &str = "messages.jsonl";
+/// Files that the program has removed, until they are put back, in the session directory.
+pub const KEPT_DIRECTORY: &str = "kept";
 /// Exit status of an exploration process that wrote its answer to the message file, whatever the answer is.
 pub const EXIT_ANSWERED: i32 = 0;
 /// Exit status of an exploration process that failed by an error of ours (with a `Message::Error` where it still could).
@@ -44,8 +46,6 @@ pub struct Order {
     pub libtest: bool,
     /// Seed of the randomness that the program gets from the system.
     pub random_seed: u64,
-    /// Paths below these directories may be written without an assumption (temporary folder, target directory).
-    pub writable: Vec<String>,
     /// What the environment of the program chooses, beyond what it always does.
     #[serde(default)]
     pub environment: Environment,
@@ -78,7 +78,6 @@ impl Order {
             task,
             libtest: false,
             random_seed: 0,
-            writable: Vec::new(),
             environment: Environment::USUAL,
             checkpoint: None,
             deaths: Vec::new(),

@@ -52,6 +52,8 @@ mod enums;
 #[cfg(test)]
 mod executors;
 #[cfg(test)]
+mod files;
+#[cfg(test)]
 mod flag_locks;
 #[cfg(test)]
 mod foreign;

@@ -4,6 +4,7 @@ use crate::shared::Shared;
 use std::alloc::{Layout, alloc, dealloc};
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::io::Write;
 use std::rc::Rc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU32};
@@ -210,11 +211,11 @@ fn handed_over_by_a_flag() {
 
 //@ passed external-write
 #[test]
-fn a_file_in_another_place() {
-    let path = format!("/var/tmp/manual-{}", std::process::id());
-    let theirs = path.clone();
-    spawn(move || std::fs::write(theirs, "text").unwrap()).join().unwrap();
-    std::fs::remove_file(path).unwrap();
+fn a_large_file() {
+    let path = std::env::temp_dir().join("large");
+    let file = std::fs::File::create(path).unwrap();
+    file.set_len(65 << 20).unwrap();
+    spawn(move || (&file).write_all(b"text").unwrap()).join().unwrap();
 }
 
 //@ passed file-change
