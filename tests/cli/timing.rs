@@ -68,6 +68,22 @@ fn a_real_bug_behind_a_sleep_is_found() {
 }
 
 #[test]
+fn an_error_of_memory_after_a_sleep_is_a_failure() {
+    let output = check(&["memory_is_freed_after_a_sleep"]).expect(1);
+    let test = &output.tests()[0];
+    assert_eq!((test.bugs.len(), test.bugs[0].kind), (1, BugKind::UseAfterFree), "{output}");
+    assert_eq!(codes(test), [""; 0], "{output}");
+}
+
+#[test]
+fn a_bug_that_minimising_does_not_free_of_sleeps_is_found_in_ordered_time() {
+    let output = check(&["a_bug_beside_two_sleeps"]).expect(1);
+    let test = &output.tests()[0];
+    assert_eq!((test.bugs.len(), test.bugs[0].kind), (1, BugKind::Panic), "{output}");
+    let _ = run(&shared("timing"), &["replay", &test.bugs[0].id]).expect(1).says(&["LR0003"]);
+}
+
+#[test]
 fn the_warning_fails_a_test_or_is_silent_as_is_asked_for() {
     let name = "a_sleep_for_a_worker";
     let output = check(&[name, "--deny", "timing"]).expect(1);

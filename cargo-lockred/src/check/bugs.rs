@@ -2,7 +2,7 @@
 
 use super::examine::Examiner;
 use super::minimal;
-use super::outcome::{DENIED, FoundBug, Size};
+use super::outcome::{DENIED, FoundBug, Size, Timing};
 use crate::build::Purpose;
 use crate::error::{Error, Result};
 use crate::executable::list::Test;
@@ -64,8 +64,11 @@ pub fn reproduce(
         let kept = least.schedule.clone();
         let is_timing = least.measure.overtaken > 0
             && !replay.overtaken.is_empty()
-            && finding.kind != BugKind::DataRace;
-        let timing = is_timing.then_some(least.only_overtaken);
+            && may_be_timing(finding.kind);
+        let timing = is_timing.then_some(match least.only_overtaken {
+            true => Timing::Only,
+            false => Timing::Perhaps,
+        });
         let how = How { whole: kept, size: Some(size), time, timing };
         return Ok(found_bug(examiner, test, &replay, found, how));
     }
@@ -117,6 +120,21 @@ fn is_same(bug: &Bug, finding: &Finding) -> bool {
     bug.key == finding.key || (bug.kind, finding.kind) == (BugKind::DataRace, BugKind::DataRace)
 }
 
+/// Whether a failure of this kind may be a test's expectation of time. An error of memory, or a data race, never is: no program may
+/// rely on time for these.
+const fn may_be_timing(kind: BugKind) -> bool {
+    match kind {
+        BugKind::Deadlock | BugKind::Panic | BugKind::Livelock | BugKind::Abort | BugKind::Exit => {
+            true
+        }
+        BugKind::DataRace
+        | BugKind::UseAfterFree
+        | BugKind::DoubleFree
+        | BugKind::Signal
+        | BugKind::OutOfBounds => false,
+    }
+}
+
 /// What is known of the schedule of a bug.
 pub struct How {
     /// The schedule.
@@ -125,8 +143,8 @@ pub struct How {
     pub size: Option<Size>,
     /// When sleeps end in it.
     pub time: Time,
-    /// It fails only because a sleep is overtaken; whether it is known that none without fails.
-    pub timing: Option<bool>,
+    /// It fails where a sleep is overtaken.
+    pub timing: Option<Timing>,
 }
 
 impl How {
@@ -145,8 +163,8 @@ pub fn found_bug(
     How { whole, size, time, timing }: How,
 ) -> FoundBug {
     let mut report = bug::report(replay, found, &examiner.symbols);
-    if let Some(excluded) = timing {
-        report = timing::of(report, replay, excluded, &examiner.symbols);
+    if let Some(timing) = timing {
+        report = timing::of(report, replay, timing, &examiner.symbols);
     }
     if replay.steps.is_empty() && examiner.options.selection.analysis.scale_loops.is_some() {
         // What has taken the process along has left no record.
@@ -185,9 +203,9 @@ pub fn found_bug(
             Err(error) => text.push_str(&format!("\n{}", unkept(error))),
         }
     }
-    let (Kept { id, file }, is_timing) = (kept, timing.is_some());
+    let Kept { id, file } = kept;
     let schedule = file.ok();
-    FoundBug { id, fingerprint, known, kind, schedule, size, rendered, strands, is_timing }
+    FoundBug { id, fingerprint, known, kind, schedule, size, rendered, strands, timing }
 }
 
 /// The warning that a bug cannot be replayed.

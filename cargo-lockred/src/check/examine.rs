@@ -57,7 +57,10 @@ impl Examiner<'_> {
     pub fn examine(&self, test: &Test, explored: Explored) -> Result<Option<Outcome>> {
         match explored {
             Explored::Answer(answer) => {
-                let mut sifted = timing::sift(self, test, *answer)?;
+                let mut sifted = match timing::sift(self, test, *answer)? {
+                    Ok(sifted) => sifted,
+                    Err(explored) => return self.examine(test, explored),
+                };
                 let assumptions = self.believed.iter().map(|library| believed(library));
                 sifted.answer.exploration.assumptions.extend(assumptions);
                 self.judge(test, sifted).map(Some)
@@ -84,7 +87,7 @@ impl Examiner<'_> {
     }
 
     /// How a test is searched.
-    fn search<'t>(&'t self, test: &'t Test) -> &'t SearchOptions {
+    pub(super) fn search<'t>(&'t self, test: &'t Test) -> &'t SearchOptions {
         test.own.as_ref().map_or(&self.options.search, |own| &own.search)
     }
 

@@ -201,8 +201,17 @@ pub struct FoundBug {
     pub rendered: Rendered,
     /// How it came about, thread by thread; empty unless a format tells that.
     pub strands: Vec<Strand>,
-    /// It shows only where a sleep is overtaken: a warning.
-    pub is_timing: bool,
+    /// It shows where a sleep is overtaken: a warning.
+    pub timing: Option<Timing>,
+}
+
+/// Whether a failure that shows where a sleep is overtaken is known to show nowhere else.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Timing {
+    /// No schedule in which all sleeps are long enough fails in this way.
+    Only,
+    /// The effort ended in which to look for one.
+    Perhaps,
 }
 
 /// What is noted of a warning that fails its test.

@@ -1,14 +1,19 @@
-//! Findings that show only where a sleep is overtaken: warnings, behind which the search goes on.
+//! Findings that show only where a sleep is overtaken: warnings, after which the search goes on.
 //!
-//! A search that has stopped at one begins again and passes it over. It takes as long as it took to come there, and all searches of a test together have
-//! the time of one. After so many ([`MOST`]) the search ends.
+//! A search that has stopped at one begins again and passes it over. It takes as long as it took to come there, and all searches of a
+//! test together have the time of one. After so many ([`MOST`]) the search ends.
+//!
+//! The search by transactions goes through one schedule of each class, and that one may overtake a sleep where another of its class
+//! does not. So where a finding is not known to take that, all schedules in which time is ordered are searched, once.
 
 use super::bugs;
 use super::examine::Examiner;
 use super::explore::{self, Answer, Explored};
-use super::outcome::{FoundBug, FoundWarning};
+use super::outcome::{FoundBug, FoundWarning, Timing};
+use crate::cli::check::{OwnOptions, SearchOptions, TimeName};
 use crate::error::Result;
 use crate::executable::list::Test;
+use crate::report::timing::note;
 use lockred_trace::codes::WarningKind;
 use lockred_trace::message::Stop;
 use lockred_trace::session::Task;
@@ -26,56 +31,112 @@ pub struct Sifted {
     pub timing: Vec<FoundBug>,
 }
 
-/// Replays what was found, and searches on while that is a matter of timing only.
+/// Replays what was found, and searches on while that is a matter of timing only. Where a search does not answer, that is what the
+/// test came to.
 ///
 /// # Errors
 /// When no session can be made, or no schedule written.
-pub fn sift(examiner: &Examiner<'_>, test: &Test, mut answer: Answer) -> Result<Sifted> {
-    let (mut found, mut timing) = (Vec::new(), Vec::<FoundBug>::new());
+pub fn sift(
+    examiner: &Examiner<'_>,
+    test: &Test,
+    answer: Answer,
+) -> Result<std::result::Result<Sifted, Explored>> {
+    let mut sifted = Sifted { answer, found: Vec::new(), timing: Vec::new() };
     let mut passes = Vec::new();
-    let mut seconds = 0.0;
+    let (mut seconds, mut looked) = (0.0, false);
     loop {
-        for finding in &answer.exploration.findings {
-            match bugs::reproduce(examiner, test, finding, answer.exploration.seconds) {
-                Ok(bug) if bug.is_timing => {
+        for finding in &sifted.answer.exploration.findings {
+            match bugs::reproduce(examiner, test, finding, sifted.answer.exploration.seconds) {
+                Ok(bug) if bug.timing.is_some() => {
                     passes.push(finding.key.clone());
-                    if !timing.iter().any(|known| known.fingerprint == bug.fingerprint) {
-                        timing.push(bug);
+                    if !sifted.timing.iter().any(|known| known.fingerprint == bug.fingerprint) {
+                        sifted.timing.push(bug);
                     }
                 }
-                other => found.push(other),
+                other => sifted.found.push(other),
             }
         }
-        seconds += answer.exploration.seconds;
-        answer.exploration.seconds = seconds;
-        let stopped = answer.exploration.stop == Stop::Bug && answer.deaths.is_empty();
-        if !stopped || !found.is_empty() || passes.is_empty() || passes.len() >= MOST {
-            return Ok(Sifted { answer, found, timing });
+        seconds += sifted.answer.exploration.seconds;
+        let unknown = sifted.timing.iter().any(|bug| bug.timing == Some(Timing::Perhaps));
+        if unknown && sifted.found.is_empty() && !looked {
+            looked = true;
+            match look_in_order(examiner, test, &mut sifted, seconds)? {
+                Ok(took) => seconds += took,
+                Err(explored) => return Ok(Err(explored)),
+            }
+        }
+        sifted.answer.exploration.seconds = seconds;
+        let stopped =
+            sifted.answer.exploration.stop == Stop::Bug && sifted.answer.deaths.is_empty();
+        if !stopped || !sifted.found.is_empty() || passes.is_empty() || passes.len() >= MOST {
+            return Ok(Ok(sifted));
         }
         match again(examiner, test, &passes, seconds)? {
-            Some(next) => answer = next,
-            None => return Ok(Sifted { answer, found, timing }),
+            Explored::Answer(next) => sifted.answer = *next,
+            other => return Ok(Err(other)),
         }
     }
 }
 
-/// Searches again, past what has these keys; `None` where that did not answer.
+/// Looks for failures in the schedules in which all sleeps are long enough, in half of the time that is left. Gives the seconds that it
+/// took.
+fn look_in_order(
+    examiner: &Examiner<'_>,
+    test: &Test,
+    sifted: &mut Sifted,
+    seconds: f64,
+) -> Result<std::result::Result<f64, Explored>> {
+    let own = examiner.search(test);
+    let search = SearchOptions { time: TimeName::Ordered, ..own.clone() };
+    let words = test.own.as_ref().map_or_else(Vec::new, |own| own.words.clone());
+    let ordered = Test { own: Some(OwnOptions { words, search }), ..test.clone() };
+    let mut order = examiner.exploration(&ordered);
+    if let Task::Explore { limits, .. } = &mut order.task {
+        limits.seconds = limits.seconds.map(|all| ((all - seconds) / 2.0).max(0.1));
+    }
+    let explored = explore::once(&examiner.launch(test), &order, &mut |_| ())?;
+    let Explored::Answer(answer) = explored else { return Ok(Err(explored)) };
+    let exploration = &answer.exploration;
+    for finding in &exploration.findings {
+        let bug = bugs::reproduce(examiner, &ordered, finding, exploration.seconds);
+        if !bug.as_ref().is_ok_and(|bug| bug.timing.is_some()) {
+            sifted.found.push(bug);
+        }
+    }
+    if exploration.stop == Stop::Complete && answer.deaths.is_empty() {
+        sifted.timing.iter_mut().for_each(is_excluded);
+    }
+    Ok(Ok(exploration.seconds))
+}
+
+/// A failure is known now to take an overtaken sleep.
+fn is_excluded(bug: &mut FoundBug) {
+    if bug.timing.replace(Timing::Only) != Some(Timing::Perhaps) {
+        return;
+    }
+    let [perhaps, only] = [Timing::Perhaps, Timing::Only].map(note);
+    let rendered = &mut bug.rendered;
+    rendered.report.notes.iter_mut().filter(|note| *note == perhaps).for_each(|note| {
+        only.clone_into(note);
+    });
+    for text in [&mut rendered.text, &mut rendered.plain] {
+        *text = text.replace(perhaps, only);
+    }
+}
+
+/// Searches again, past what has these keys.
 fn again(
     examiner: &Examiner<'_>,
     test: &Test,
     passes: &[String],
     seconds: f64,
-) -> Result<Option<Answer>> {
+) -> Result<Explored> {
     let mut order = examiner.exploration(test);
     order.passes = passes.to_vec();
     if let Task::Explore { limits, .. } = &mut order.task {
         limits.seconds = limits.seconds.map(|all| (all - seconds).max(0.1));
     }
-    let explored = explore::once(&examiner.launch(test), &order, &mut |_| ())?;
-    Ok(match explored {
-        Explored::Answer(answer) => Some(*answer),
-        Explored::Interrupted { .. } | Explored::Failed(_) => None,
-    })
+    explore::once(&examiner.launch(test), &order, &mut |_| ())
 }
 
 /// The warning that such a finding is.

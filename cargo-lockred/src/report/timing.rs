@@ -2,13 +2,14 @@
 
 use super::bug::{thread_name, with_main};
 use super::{Place, Report, Severity};
+use crate::check::outcome::Timing;
 use crate::executable::symbols::Symbols;
 use lockred_trace::codes::WarningKind;
 use lockred_trace::message::{Overtaken, Replay, Role, Timed};
 use lockred_trace::sites::SiteId;
 
-/// Makes the report of a failure one of the overtaken sleeps that it takes; `excluded`: no schedule without fails in this way.
-pub fn of(report: Report, replay: &Replay, excluded: bool, symbols: &Symbols) -> Report {
+/// Makes the report of a failure one of the overtaken sleeps that it takes; whether it takes them is known.
+pub fn of(report: Report, replay: &Replay, timing: Timing, symbols: &Symbols) -> Report {
     let mut report = report;
     report.severity = Severity::Warning;
     report.code = Some(WarningKind::Timing.code());
@@ -24,14 +25,20 @@ pub fn of(report: Report, replay: &Replay, excluded: bool, symbols: &Symbols) ->
             }
         }
     }
-    report.notes.push(
-        match excluded {
-            true => "where all sleeps, timeouts and looks at clocks are long enough, no schedule fails in this way",
-            false => "the effort ended in which to look for a schedule that fails where all sleeps and timeouts are long enough",
-        }
-        .into(),
-    );
+    report.notes.push(note(timing).into());
     report
+}
+
+/// What a report says of whether the failure takes an overtaken sleep.
+pub const fn note(timing: Timing) -> &'static str {
+    match timing {
+        Timing::Only => {
+            "where all sleeps, timeouts and looks at clocks are long enough, no schedule fails in this way"
+        }
+        Timing::Perhaps => {
+            "the effort ended in which to look for a schedule that fails where all sleeps and timeouts are long enough"
+        }
+    }
 }
 
 /// `main's sleep of 250 ms is overtaken by thread 1`.
