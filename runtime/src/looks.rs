@@ -7,8 +7,8 @@
 //! An execution has one late look at most, among the first [`OFFERED`] that could be one: a path with n looks becomes n + 1 paths, and no more
 //! than [`OFFERED`] + 1. The first look of a program cannot be late, as there is nothing to compare it with.
 //!
-//! Some looks are neither: those in regions and in acts on channels, which only make deadlines of timeouts that may fire at any time, and those of
-//! libtest, which only measure.
+//! Some looks are neither: those in regions of waits and in acts on channels, which only make deadlines of timeouts that may fire at
+//! any time, and those of libtest, which only measure.
 
 use crate::channels;
 use crate::machine::{choose, sign};
@@ -66,7 +66,9 @@ pub fn passes() -> u64 {
 /// Whether what the program does next may depend on this look.
 fn decides(state: &mut State) -> bool {
     let thread = state.thread();
-    let makes_deadline = thread.in_region || thread.regions > 0 || channels::is_muted();
+    // A region around one word, as that of a `Once`, is that of a call that may be over.
+    let waits = thread.in_region && thread.region_word == 0;
+    let makes_deadline = waits || thread.regions > 0 || channels::is_muted();
     !makes_deadline && !crate::harness::is_running()
 }
 
