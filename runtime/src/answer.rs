@@ -1,14 +1,17 @@
 //! Carrying out an order: the search or the replay, and the answer made of what it found.
+//!
+//! Nobody has the state while a search runs: the machine and the observers that it calls enter ([`crate::hook`]).
 
 use crate::atomicity::Atomicity;
 use crate::checkpoint;
 use crate::failure::Failure;
+use crate::hook::{self, Entered};
 use crate::machine::Native;
 use crate::names::Use;
 use crate::native::Call;
 use crate::nesting::Nesting;
 use crate::observed::Observed;
-use crate::state::{State, state};
+use crate::state::State;
 use lockred_search::targeted::Aim;
 use lockred_search::transactions::Frontier;
 use lockred_search::{self as search, Bound, Choice, Counts, Covered, Observer, Outcome, Stop};
@@ -64,7 +67,7 @@ impl Watch {
             failures: Vec::new(),
             until_look: 0,
             out_of_time: false,
-            checkpoint: state().order.as_ref().and_then(|order| order.checkpoint.clone()),
+            checkpoint: hook::enter().order.as_ref().and_then(|order| order.checkpoint.clone()),
             kept: now,
             keeping: Duration::ZERO,
             shared: now,
@@ -111,28 +114,29 @@ pub fn told(choice: Choice) -> schedule::Choice {
 }
 
 /// What schedules begin with.
-pub fn beginning() -> impl Iterator<Item = schedule::Choice> {
-    state().channels_written_out.then_some(Schedule::WRITTEN_OUT).into_iter()
+pub fn beginning(state: &State) -> impl Iterator<Item = schedule::Choice> + use<> {
+    state.channels_written_out.then_some(Schedule::WRITTEN_OUT).into_iter()
 }
 
 /// Leaves a choice where the session finds it if the process dies.
 pub fn trail(depth: usize, choice: Choice) {
-    if let Some(status) = state().status {
+    let state = &mut *hook::enter();
+    if let Some(status) = state.status {
         let mut depth = depth;
-        for first in beginning() {
+        for first in beginning(state) {
             status.trail(0, crate::session::trail_word(first));
             depth += 1;
         }
         status.trail(depth, crate::session::trail_word(told(choice)));
         if depth < TRAIL_CAPACITY {
-            state().deaths.on_choice(depth + 1, |index| status.trail_word(index));
+            state.deaths.on_choice(depth + 1, |index| status.trail_word(index));
         }
     }
 }
 
 /// The choices of the execution under way, if they are all kept.
-pub fn schedule_so_far() -> Option<Schedule> {
-    let status = state().status?;
+pub fn schedule_so_far(state: &State) -> Option<Schedule> {
+    let status = state.status?;
     let length = status.trail_length();
     let choices = (0..length).map(|index| decode_choice(status.trail_word(index)));
     (length < TRAIL_CAPACITY).then(|| Schedule(choices.collect()))
@@ -152,7 +156,7 @@ impl Observer<Failure> for Watch {
     }
 
     fn on_step(&mut self, counts: &Counts) -> bool {
-        let Some(status) = state().status else { return true };
+        let Some(status) = hook::enter().status else { return true };
         status.beat();
         let stop = crate::leaving::stop_requested();
         if self.until_look > 0 && !stop {
@@ -174,14 +178,14 @@ impl Observer<Failure> for Watch {
     }
 
     fn on_share(&mut self, share: f64) {
-        if let Some(status) = state().status {
+        if let Some(status) = hook::enter().status {
             status.set(StatusWord::Share, encode_share(share));
         }
         self.shared = Instant::now();
     }
 
     fn on_bound(&mut self, most: u32) {
-        if let Some(status) = state().status {
+        if let Some(status) = hook::enter().status {
             status.set(StatusWord::Preemptions, u64::from(most) + 1);
         }
     }
@@ -195,16 +199,18 @@ impl Observer<Failure> for Watch {
     fn on_frontier(&mut self, frontier: &Frontier) {
         let begun = Instant::now();
         if let Some(checkpoint) = &self.checkpoint {
-            checkpoint::keep(checkpoint, self, frontier);
+            checkpoint::keep(&hook::enter(), checkpoint, self, frontier);
         }
         self.kept = Instant::now();
         self.keeping = self.kept - begun;
     }
 
     fn on_failure(&mut self, failure: Failure, schedule: &[Choice]) -> bool {
-        let schedule = Schedule(beginning().chain(schedule.iter().copied().map(told)).collect());
+        let state = &*hook::enter();
+        let schedule = schedule.iter().copied().map(told);
+        let schedule = Schedule(beginning(state).chain(schedule).collect());
         // What shows under the schedule of another finding follows from that: usually the same mistake.
-        if crate::timely::is_known(state(), &failure.key) {
+        if crate::timely::is_known(state, &failure.key) {
             return true;
         }
         let follows = |known: &Finding| known.key == failure.key || known.schedule == schedule;
@@ -217,7 +223,7 @@ impl Observer<Failure> for Watch {
                 schedule,
             });
             self.failures.push((failure, length));
-            if let Some(status) = state().status {
+            if let Some(status) = state.status {
                 status.set(StatusWord::Bugs, self.findings.len() as u64);
             }
         }
@@ -256,7 +262,7 @@ pub fn walk(aim: Aim, limits: Limits, keep_going: bool, rooted: bool) -> Message
 fn begin() -> bool {
     let goes_on = crate::harness::learn();
     // What that has run has no schedule.
-    state().atomicity = Atomicity::default();
+    hook::enter().atomicity = Atomicity::default();
     goes_on
 }
 
@@ -273,17 +279,19 @@ fn search_by(
     let mut watch = Watch::new(limits.seconds, keep_going);
     let bounds = search::Limits { executions: limits.executions, operations: limits.operations };
     let outcome = search(bounds, &mut watch);
-    let state = state();
-    let stop = reason(state, &outcome, &watch);
+    let entered = &mut hook::enter();
+    let stop = reason(entered, &outcome, &watch);
+    let state = &mut **entered;
     if state.weak_pair {
         let kind = AssumptionKind::MemoryModelSc;
         state.assumptions.push(Assumption { kind, detail: String::new(), site: SiteId(0) });
     }
     if watch.findings.iter().all(|finding| finding.kind != BugKind::Deadlock) {
-        state.warnings.extend(crate::nesting::warnings(stop == Reason::Complete));
+        let circles = crate::nesting::warnings(state, stop == Reason::Complete);
+        state.warnings.extend(circles);
     }
-    crate::assumed::judge();
-    crate::atomicity::tell(&mut state.warnings);
+    crate::assumed::judge(state);
+    crate::atomicity::tell(&state.atomicity, &mut state.warnings);
     if !watch.findings.is_empty() {
         // A mistake is told first; what it leaves behind says little.
         state.warnings.retain(|warning| warning.kind != WarningKind::Leak);
@@ -309,17 +317,18 @@ fn search_by(
 pub fn observe(executions: u64, seed: u64, operations: u64, rooted: bool) -> Message {
     if rooted && crate::harness::learn() {
         // What that has run is none of these executions.
-        state().observed = Some(Observed::default());
+        hook::enter().observed = Some(Observed::default());
         let limits = search::Limits { executions: Some(executions), operations };
         let strategy = search::Strategy::Random { seed };
         search::explore(&mut Native::default(), strategy, limits, &mut Looker);
     }
+    let state = &mut *hook::enter();
     if crate::leaving::stop_requested()
-        && let Some(observed) = &mut state().observed
+        && let Some(observed) = &mut state.observed
     {
         observed.cut();
     }
-    Message::Observed(crate::observed::observation())
+    Message::Observed(crate::observed::observation(state))
 }
 
 /// Looks on while the discipline is observed, as long as that can come to something.
@@ -331,10 +340,11 @@ impl Observer<Failure> for Looker {
     }
 
     fn on_step(&mut self, counts: &Counts) -> bool {
-        if let Some(status) = state().status {
+        let state = hook::enter();
+        if let Some(status) = state.status {
             status.beat();
         }
-        let in_vain = state().observed.as_ref().is_some_and(|seen| seen.is_in_vain(counts));
+        let in_vain = state.observed.as_ref().is_some_and(|seen| seen.is_in_vain(counts));
         !in_vain && !crate::leaving::stop_requested()
     }
 
@@ -345,20 +355,22 @@ impl Observer<Failure> for Looker {
 
 fn explore_all(strategy: Strategy, limits: search::Limits, watch: &mut Watch) -> Outcome {
     let mut machine = Native::default();
-    if state().compares {
-        crate::scrub::begin();
-    }
-    if state().by_transactions {
-        // What main holds already was not taken in the search.
-        let state = state();
-        for held in &state.execution.held {
-            state.names.use_word(held.address, Use::Refused);
+    hook::with(|state| {
+        if state.compares {
+            crate::scrub::begin();
         }
-    }
+        if state.by_transactions {
+            // What main holds already was not taken in the search.
+            for held in &state.execution.held {
+                state.names.use_word(held.address, Use::Refused);
+            }
+        }
+    });
     let strategy = match strategy {
         Strategy::Transactions => {
             let order = watch.checkpoint.clone();
-            let frontier = order.and_then(|order| checkpoint::take_up(&order, watch));
+            let frontier =
+                order.and_then(|order| checkpoint::take_up(&mut hook::enter(), &order, watch));
             let mut discipline = search::discipline::Discipline::default();
             return search::transactions::explore_from(
                 frontier,
@@ -384,21 +396,24 @@ fn explore_all(strategy: Strategy, limits: search::Limits, watch: &mut Watch) ->
 
 /// The program ended before it created a thread: one execution, nothing to search.
 fn judge_only(watch: &mut Watch) -> Outcome {
-    if state().left.is_some() {
+    let mut failures = Vec::new();
+    let mut entered = hook::enter();
+    if entered.left.is_some() {
         return interrupted();
     }
-    let mut failures = Vec::new();
-    if state().unsupported.is_none() {
-        crate::judge::finish(&mut failures);
+    if entered.unsupported.is_none() {
+        crate::judge::finish(&mut entered, &mut failures);
     }
+    let unsupported = entered.unsupported.is_some();
+    drop(entered);
     let failed = !failures.is_empty();
     for failure in failures {
         watch.on_failure(failure, &[]);
     }
-    let stop = match state().unsupported {
-        Some(_) => Stop::Unsupported,
-        None if failed && !watch.keep_going => Stop::Failure,
-        None => Stop::Complete,
+    let stop = match unsupported {
+        true => Stop::Unsupported,
+        false if failed && !watch.keep_going => Stop::Failure,
+        false => Stop::Complete,
     };
     let counts = Counts { executions: 1, ..Counts::default() };
     let covered = if stop == Stop::Complete { Covered::Everything } else { Covered::Some };
@@ -411,26 +426,26 @@ fn counts(counts: &Counts) -> Told {
 }
 
 /// Why a search ended, in the session's words.
-fn reason(state: &mut State, outcome: &Outcome, watch: &Watch) -> Reason {
+fn reason(entered: &mut Entered, outcome: &Outcome, watch: &Watch) -> Reason {
     match outcome.stop {
         Stop::Complete => Reason::Complete,
         Stop::Failure => Reason::Bug,
         Stop::Executions => Reason::Executions,
         Stop::Operations => Reason::Operations,
         Stop::Bound => Reason::Preemptions,
-        Stop::Interrupted => match state.left.take() {
+        Stop::Interrupted => match entered.left.take() {
             Some(stack) => Reason::Computing(at(stack)),
             None if watch.out_of_time => Reason::Seconds,
             None => Reason::Interrupted,
         },
         Stop::Unsupported => {
-            Reason::Unsupported(state.unsupported.take().unwrap_or_else(|| Unsupported {
+            Reason::Unsupported(entered.unsupported.take().unwrap_or_else(|| Unsupported {
                 message: "something that cannot be modelled".into(),
                 site: SiteId(0),
                 stack: Vec::new(),
             }))
         }
-        Stop::Nondeterminism { step } => Reason::Unsupported(nondeterminism(step, None)),
+        Stop::Nondeterminism { step } => Reason::Unsupported(nondeterminism(entered, step, None)),
     }
 }
 
@@ -440,16 +455,22 @@ fn at(stack: Vec<u64>) -> Unsupported {
 }
 
 /// A step that was made again was another one.
-pub fn nondeterminism(step: usize, differing: Option<(Option<Call>, Option<Call>)>) -> Unsupported {
-    let (why, suspected) = crate::native::suspect(differing);
-    let state = state();
-    let thread = state.step.thread;
+pub fn nondeterminism(
+    entered: &mut Entered,
+    step: usize,
+    differing: Option<(Option<Call>, Option<Call>)>,
+) -> Unsupported {
+    let (why, suspected) = crate::native::suspect(entered, differing);
+    let thread = entered.step.thread;
     Unsupported {
         message: format!(
             "the program does not behave alike under the same schedule (first seen at step {step}, in thread {thread}): {why}"
         ),
-        site: suspected.unwrap_or(state.step.site),
-        stack: if suspected.is_some() { Vec::new() } else { crate::state::stack_of(thread) },
+        site: suspected.unwrap_or(entered.step.site),
+        stack: match suspected {
+            Some(_) => Vec::new(),
+            None => crate::state::stack_of(entered, thread),
+        },
     }
 }
 
@@ -473,7 +494,7 @@ struct Follower {
 impl Observer<Failure> for Follower {
     fn on_choice(&mut self, depth: usize, choice: Choice) {
         self.recorded.truncate(depth);
-        self.recorded.resize(depth + 1, crate::record::steps());
+        self.recorded.resize(depth + 1, crate::record::steps(&hook::enter()));
         self.watch.on_choice(depth, choice);
     }
 
@@ -497,9 +518,11 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
     let mut follower = Follower { watch, length, left, recorded: Vec::new() };
     let goes_on = !rooted || crate::harness::learn();
     let (executed, drift) = if rooted && goes_on {
-        state().nesting = Nesting::default();
-        state().atomicity = Atomicity::default();
-        state().follows = true;
+        hook::with(|state| {
+            state.nesting = Nesting::default();
+            state.atomicity = Atomicity::default();
+            state.follows = true;
+        });
         let followed = &schedule.0[usize::from(schedule.is_written_out())..];
         let choices: Vec<Choice> = followed.iter().copied().map(meant).collect();
         let limits = search::Limits { executions: Some(1), operations };
@@ -511,7 +534,7 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
         }
         (Vec::new(), None)
     };
-    let state = state();
+    let state = &mut *hook::enter();
     let recorder = state.recorder.take().unwrap_or_default();
     let threads = state.execution.threads.iter().map(|thread| Thread {
         name: thread.name.clone(),
@@ -532,12 +555,12 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
             let recorded = follower.recorded.get(step).copied().unwrap_or(recorder.steps.len());
             Drift { step, recorded, message }
         }),
-        schedule: Schedule(beginning().chain(executed.into_iter().map(told)).collect()),
+        schedule: Schedule(beginning(state).chain(executed.into_iter().map(told)).collect()),
         threads: threads.collect(),
         objects: recorder.objects,
         steps: recorder.steps,
         output: recorder.output,
-        warnings: [crate::nesting::warnings(true), crate::atomicity::warnings()].concat(),
+        warnings: [crate::nesting::warnings(state, true), state.atomicity.warnings()].concat(),
         scaled: scaled.cloned().collect(),
         unsupported: state.unsupported.take().or(left),
     })

@@ -6,6 +6,7 @@
 
 use crate::state::fatal;
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A region's index. Region 0 is main's.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -108,74 +109,68 @@ impl Regions {
     }
 }
 
-/// Which regions are mapped in this process, and how large their stacks are. Outlives executions.
-#[derive(Debug, Default)]
-pub struct Mapped {
-    stacks: Vec<usize>,
+/// Sizes of the stacks of regions that are mapped in this process; 0 of those that are not. Outlives executions, and is read by signal
+/// handlers.
+static STACKS: [AtomicUsize; REGIONS as usize] = [const { AtomicUsize::new(0) }; REGIONS as usize];
+
+/// Maps a region unless it is mapped, with a stack of at least `stack` bytes. Says why, where the machine does not give it.
+pub fn ensure(region: Region, stack: usize) -> Result<(), String> {
+    let known = &STACKS[region.0 as usize];
+    let wanted = stack.clamp(STACK_BYTES, MAX_STACK_BYTES).next_multiple_of(PAGE);
+    let before = known.load(Ordering::Relaxed);
+    if before == 0 {
+        map(region)?;
+    }
+    if before < wanted {
+        if before != 0 {
+            let end = region.end() - before;
+            protect(end - GUARD_BYTES, GUARD_BYTES, libc::PROT_READ | libc::PROT_WRITE);
+        }
+        protect(region.end() - wanted - GUARD_BYTES, GUARD_BYTES, libc::PROT_NONE);
+        known.store(wanted, Ordering::Relaxed);
+    }
+    Ok(())
 }
 
-impl Mapped {
-    /// Maps a region unless it is mapped, with a stack of at least `stack` bytes; returns the stack's lowest usable address.
-    pub fn ensure(&mut self, region: Region, stack: usize) -> usize {
-        let index = region.0 as usize;
-        if self.stacks.len() <= index {
-            self.stacks.resize(index + 1, 0);
-        }
-        let wanted = stack.clamp(STACK_BYTES, MAX_STACK_BYTES).next_multiple_of(PAGE);
-        if self.stacks[index] == 0 {
-            map(region);
-        }
-        if self.stacks[index] < wanted {
-            if self.stacks[index] != 0 {
-                let end = region.end() - self.stacks[index];
-                protect(end - GUARD_BYTES, GUARD_BYTES, libc::PROT_READ | libc::PROT_WRITE);
-            }
-            protect(region.end() - wanted - GUARD_BYTES, GUARD_BYTES, libc::PROT_NONE);
-            self.stacks[index] = wanted;
-        }
-        region.end() - self.stacks[index]
-    }
+/// Whether an address lies in the guard of a stack.
+pub fn is_guard(address: usize) -> bool {
+    guard(address).is_some()
+}
 
-    /// Whether an address lies in the guard of a stack.
-    pub fn is_guard(&self, address: usize) -> bool {
-        self.guard(address).is_some()
-    }
+/// Where the stack ends in whose guard the address lies.
+fn guard(address: usize) -> Option<usize> {
+    let region = Region::of_address(address)?;
+    let stack = STACKS[region.0 as usize].load(Ordering::Relaxed);
+    let end = region.end() - stack;
+    (stack != 0 && (end - GUARD_BYTES..end).contains(&address)).then_some(end)
+}
 
-    /// Where the stack ends in whose guard the address lies.
-    fn guard(&self, address: usize) -> Option<usize> {
-        let region = Region::of_address(address)?;
-        let stack = self.stacks.get(region.0 as usize).filter(|stack| **stack != 0)?;
-        let end = region.end() - stack;
-        (end - GUARD_BYTES..end).contains(&address).then_some(end)
+/// Lends the upper part of the guard in which an address lies.
+pub fn lend(address: usize) {
+    if let Some(end) = guard(address) {
+        protect(end - LENT_BYTES, LENT_BYTES, libc::PROT_READ | libc::PROT_WRITE);
     }
+}
 
-    /// Lends the upper part of the guard in which an address lies.
-    pub fn lend(&self, address: usize) {
-        if let Some(end) = self.guard(address) {
-            protect(end - LENT_BYTES, LENT_BYTES, libc::PROT_READ | libc::PROT_WRITE);
-        }
-    }
-
-    /// Takes it back.
-    pub fn take_back(&self, address: usize) {
-        if let Some(end) = self.guard(address) {
-            protect(end - LENT_BYTES, LENT_BYTES, libc::PROT_NONE);
-        }
+/// Takes it back.
+pub fn take_back(address: usize) {
+    if let Some(end) = guard(address) {
+        protect(end - LENT_BYTES, LENT_BYTES, libc::PROT_NONE);
     }
 }
 
 /// Blocks of this size and more are not gone through byte by byte where their pages were never touched.
 pub const LARGE: usize = 1 << 20;
 
-/// Clears memory of the arena.
-pub fn clear(address: usize, length: usize) {
+/// Clears memory of the arena. `is_imaged`: whether there is an image of a part of it ([`crate::root`]).
+pub fn clear(address: usize, length: usize, is_imaged: impl FnOnce() -> bool) {
     let (first, end) = (address.next_multiple_of(PAGE), (address + length) / PAGE * PAGE);
     let fill = |from: usize, to: usize| {
         // SAFETY: the caller gives up what is in its own, mapped memory.
         unsafe { std::ptr::write_bytes(from as *mut u8, 0, to - from) };
     };
     // Pages of an image that are dropped read as what they were at the root.
-    if length < LARGE || crate::root::is_imaged(&(address..address + length)) {
+    if length < LARGE || is_imaged() {
         return fill(address, address + length);
     }
     fill(address, first);
@@ -212,7 +207,7 @@ pub fn touched(address: usize, length: usize, mut visit: impl FnMut(usize, usize
     }
 }
 
-fn map(region: Region) {
+fn map(region: Region) -> Result<(), String> {
     let flags =
         libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
     // SAFETY: MAP_FIXED_NOREPLACE never replaces an existing mapping.
@@ -227,10 +222,10 @@ fn map(region: Region) {
         )
     };
     if got as usize == region.base() {
-        return;
+        return Ok(());
     }
     match address_space() {
-        Some(limit) if got == libc::MAP_FAILED => crate::host::impossible(&too_little(limit)),
+        Some(limit) if got == libc::MAP_FAILED => Err(too_little(limit)),
         _ => fatal("the address range of the program's memory is occupied"),
     }
 }
@@ -285,7 +280,7 @@ mod tests {
     #[test]
     fn of_large_pieces_only_touched_pages_are_gone_through_and_cleared_ones_are_zero() {
         let region = Region(990);
-        Mapped::default().ensure(region, 0);
+        ensure(region, 0).unwrap();
         let (address, length) = (region.base() + 100, 64 << 20);
         let at = |offset: usize| (address + offset) as *mut u8;
         let parts = || {
@@ -302,7 +297,7 @@ mod tests {
         }
         let last = (64 << 20, 100);
         assert_eq!(parts(), [(100, PAGE - 100), (9 * PAGE, PAGE), last]);
-        clear(address, length);
+        clear(address, length, || false);
         assert_eq!(parts(), [(100, PAGE - 100), last]);
         // SAFETY: as above.
         let read = unsafe { [at(0).read(), at(9 * PAGE).read(), at(length - 1).read()] };

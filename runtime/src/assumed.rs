@@ -4,8 +4,9 @@
 //! before, and have made it true. What shows by then (a data race, an abort) comes from what the others do in any case, and counts; how
 //! the execution ends does not.
 
+use crate::hook;
 use crate::operation::Pending;
-use crate::state::{Mode, State, installed, state, stop};
+use crate::state::{Mode, State, stop};
 use lockred_trace::codes::AssumptionKind;
 use lockred_trace::message::Assumption;
 use lockred_trace::sites::SiteId;
@@ -14,15 +15,16 @@ use lockred_trace::sites::SiteId;
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_assumed_not(text: usize, length: usize) {
     let _leftovers = crate::scrub::Leftovers;
-    let Some(state) = installed() else { return };
+    let Some(entered) = &mut hook::enter_if_ready() else { return };
+    let state = &mut **entered;
     if state.running.is_none() || state.mode == Mode::Free {
         return;
     }
-    crate::waiting::leave_loop(SiteId(0));
+    crate::waiting::leave_loop(state, SiteId(0));
     state.thread().in_region = false;
-    crate::gate::waits_for_good();
+    crate::gate::waits_for_good(state);
     loop {
-        stop(Pending::Never, [text as u64, length as u64, 0, 0], SiteId(0));
+        stop(entered, Pending::Never, [text as u64, length as u64, 0, 0], SiteId(0));
     }
 }
 
@@ -51,8 +53,7 @@ pub fn leaves_out(state: &mut State) -> bool {
 }
 
 /// The search is over. Where every execution was left out, it has shown nothing, and that is told.
-pub fn judge() {
-    let state = state();
+pub fn judge(state: &mut State) {
     let kind = AssumptionKind::AssumedConditions;
     if !state.kept && state.assumptions.iter().any(|told| told.kind == kind) {
         let detail = "no execution is left, so nothing was checked".to_owned();

@@ -9,8 +9,9 @@
 
 use crate::execution::Execution;
 use crate::failure::place;
+use crate::hook;
 use crate::operation::AtomicOperation;
-use crate::state::{Mode, State, installed, state};
+use crate::state::{Mode, State};
 use lockred_search::footprint::Access;
 use lockred_trace::codes::WarningKind;
 use lockred_trace::hooks::How;
@@ -83,7 +84,8 @@ fn judges(state: &State) -> bool {
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_block_begin(text: usize, length: usize) {
     let _leftovers = crate::scrub::Leftovers;
-    let Some(state) = installed().filter(|state| judges(state)) else { return };
+    let Some(entered) = &mut hook::enter_if_ready().filter(|state| judges(state)) else { return };
+    let state = &mut **entered;
     // SAFETY: the hook's contract: a text that lives as long as the program.
     let name = unsafe { std::slice::from_raw_parts(text as *const u8, length) };
     let thread = state.thread_number();
@@ -94,14 +96,15 @@ pub extern "C" fn __lr_block_begin(text: usize, length: usize) {
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_block_end() {
     let _leftovers = crate::scrub::Leftovers;
-    let Some(state) = installed().filter(|state| judges(state)) else { return };
+    let Some(entered) = &mut hook::enter_if_ready().filter(|state| judges(state)) else { return };
+    let state = &mut **entered;
     let thread = state.thread_number();
     state.execution.blocks.end(thread);
 }
 
 /// A thread was created.
-pub fn created(parent: u32, child: u32) {
-    state().execution.blocks.create(parent, child);
+pub fn created(state: &mut State, parent: u32, child: u32) {
+    state.execution.blocks.create(parent, child);
 }
 
 /// The running thread accesses plain memory.
@@ -146,34 +149,34 @@ fn acts(
 }
 
 /// The execution has come to its end, and counts.
-pub fn judge() {
-    let state = state();
+pub fn judge(state: &mut State) {
     let Execution { blocks, .. } = &mut state.execution;
     for circle in std::mem::take(&mut blocks.found) {
         let known = |(known, _): &(Circle, _)| known.block == circle.block;
         if !state.atomicity.circles.iter().any(known)
-            && let Some(schedule) = crate::answer::schedule_so_far()
+            && let Some(schedule) = crate::answer::schedule_so_far(state)
         {
             state.atomicity.circles.push((circle, schedule));
         }
     }
 }
 
-/// What was found, a warning a block.
-pub fn warnings() -> Vec<Warning> {
-    let circles = &state().atomicity.circles;
-    circles.iter().map(|(circle, schedule)| circle.warning(schedule)).collect()
-}
-
 /// Adds what was found, but for blocks of which another process has told that searched before.
-pub fn tell(warnings: &mut Vec<Warning>) {
+pub fn tell(found: &Atomicity, warnings: &mut Vec<Warning>) {
     // Behind the name, it says who comes in between, which is another thread each time.
     let block = |warning: &Warning| warning.message.split('`').nth(1).map(str::to_owned);
-    for warning in self::warnings() {
+    for warning in found.warnings() {
         let same = |known: &Warning| known.kind == warning.kind && block(known) == block(&warning);
         if !warnings.iter().any(same) {
             warnings.push(warning);
         }
+    }
+}
+
+impl Atomicity {
+    /// What was found, a warning a block.
+    pub fn warnings(&self) -> Vec<Warning> {
+        self.circles.iter().map(|(circle, schedule)| circle.warning(schedule)).collect()
     }
 }
 

@@ -2,12 +2,13 @@
 
 use crate::detect::AccessKind;
 use crate::footprints;
+use crate::hook::{self, Entered};
 use crate::objects;
 use crate::operation::{Atomic, AtomicOperation, Await, Pending, store};
 use crate::rounds;
 use crate::spin::Advice;
 use crate::spurious;
-use crate::state::{Mode, NOTHING, Passed, installed, state, stop};
+use crate::state::{Mode, NOTHING, Passed, State, stop};
 use crate::thread::Thread;
 use lockred_trace::hooks::{Class, How, Order, RmwOp, Test};
 use lockred_trace::sites::SiteId;
@@ -48,12 +49,11 @@ const UNWATCHED: u32 = 1 << 20;
 
 /// Whether an operation is only executed, and nobody has to know: before the root, and while the running thread is alone with
 /// nothing unordered behind it. Locks are always looked at, as their holders are told; so is what waits.
-fn only_executed(address: usize, how: u32) -> bool {
-    let Some(state) = installed() else { return true };
-    if crate::exclusive::asks() {
+fn only_executed(state: &mut State, address: usize, how: u32) -> bool {
+    if crate::exclusive::asks(state) {
         return true;
     }
-    if state.running.is_none() || crate::channels::mutes(address, How(how)) {
+    if state.running.is_none() || crate::channels::mutes(state, address, How(how)) {
         return true;
     }
     if How(how).class().is_lock() || state.thread().guard.is_some() {
@@ -70,14 +70,19 @@ fn only_executed(address: usize, how: u32) -> bool {
 }
 
 /// The memory of an atomic operation, which is executed now, must be there.
-fn check(address: usize, size: u32, kind: AccessKind, site: SiteId) {
-    if crate::exclusive::asks() {
+fn check(entered: &mut Entered, address: usize, size: u32, kind: AccessKind, site: SiteId) {
+    if crate::exclusive::asks(entered) {
         return;
     }
-    crate::claims::operation(address, size as usize, site, kind == AccessKind::AtomicWrite);
-    let Some(state) = installed() else { return };
-    if state.below_root && state.running.is_some() && state.mode != Mode::Free {
-        crate::misuse::check(state, kind, address, size as usize, site);
+    crate::claims::operation(
+        entered,
+        address,
+        size as usize,
+        site,
+        kind == AccessKind::AtomicWrite,
+    );
+    if entered.below_root && entered.running.is_some() && entered.mode != Mode::Free {
+        crate::misuse::check(entered, kind, address, size as usize, site);
     }
 }
 
@@ -106,41 +111,53 @@ enum Arrival {
 }
 
 /// Lets the running thread reach its operation, whose memory must be there then.
-fn arrive(operation: &mut AtomicOperation, rmw: Option<(RmwOp, u64)>, passed: Passed) -> Arrival {
-    let arrival = reach(operation, rmw, passed);
+fn arrive(
+    entered: &mut Entered,
+    operation: &mut AtomicOperation,
+    rmw: Option<(RmwOp, u64)>,
+    passed: Passed,
+) -> Arrival {
+    let arrival = reach(entered, operation, rmw, passed);
     let reads = matches!(operation.kind, Atomic::Load | Atomic::Failed);
     let kind = if reads { AccessKind::AtomicRead } else { AccessKind::AtomicWrite };
-    check(operation.address, operation.size, kind, operation.site);
+    check(entered, operation.address, operation.size, kind, operation.site);
     arrival
 }
 
 /// Stops where the operation is a scheduling point, waits where it has to wait.
-fn reach(operation: &mut AtomicOperation, rmw: Option<(RmwOp, u64)>, passed: Passed) -> Arrival {
-    let state = state();
+fn reach(
+    entered: &mut Entered,
+    operation: &mut AtomicOperation,
+    rmw: Option<(RmwOp, u64)>,
+    passed: Passed,
+) -> Arrival {
+    let state = &mut **entered;
     // Once the process has exited, the others are bounded by their steps.
     let alone = state.execution.live == 1 && state.execution.exit.is_none();
     operation.guard = state.thread().guard.take();
     if !state.below_root {
         // A main that waits before it creates threads: that is the root.
         if !operation.can_proceed() {
-            stop(Pending::Atomic(*operation), passed, operation.site);
+            stop(entered, Pending::Atomic(*operation), passed, operation.site);
         }
         return Arrival::Told;
     }
-    let thread = state.thread();
     let idle = is_idle(operation, rmw);
     let own = !operation.how.has(How::PRIMITIVE);
     if operation.how.class() == Class::Invisible {
         if !operation.can_proceed() {
-            stop(Pending::Atomic(*operation), passed, operation.site);
+            stop(entered, Pending::Atomic(*operation), passed, operation.site);
         }
         return Arrival::Told;
     }
+    let thread = state.thread();
     let belongs = operation.how.has(How::IN_REGION) && thread.is_in_region_of(operation.address);
-    let inside = belongs || crate::channels::is_muted() || !own && crate::region::goes_on();
+    let inside =
+        belongs || crate::channels::is_muted(state) || !own && crate::region::goes_on(state);
     if inside && operation.can_proceed() {
         return Arrival::Told;
     }
+    let thread = state.thread();
     thread.in_region = false;
     // A loop that waits and is left at once may be what a loop around it goes round with, pausing.
     let outside = operation.guard.is_some() && thread.spin.has_paused() && operation.can_proceed();
@@ -156,7 +173,7 @@ fn reach(operation: &mut AtomicOperation, rmw: Option<(RmwOp, u64)>, passed: Pas
             Advice::Wait => {
                 // What is pending then is the wait: what is read is the operation's.
                 let reads = [operation.address as u64, operation.size.into(), passed[0], passed[1]];
-                crate::waiting::wait_for_change(reads, operation.site);
+                crate::waiting::wait_for_change(entered, reads, operation.site);
                 if operation.can_proceed() {
                     return Arrival::Again;
                 }
@@ -164,30 +181,37 @@ fn reach(operation: &mut AtomicOperation, rmw: Option<(RmwOp, u64)>, passed: Pas
         }
     }
     if !idle {
-        crate::waiting::leave_reads(operation.site);
+        crate::waiting::leave_reads(entered, operation.site);
     }
     // A thread that lives alone cannot be interleaved with anything: what it does belongs to the step under way.
     if !(alone && operation.can_proceed()) {
         if operation.leaves_out_rounds() {
-            looks(operation);
+            looks(entered, operation);
         }
-        stop(Pending::Atomic(*operation), passed, operation.site);
+        stop(entered, Pending::Atomic(*operation), passed, operation.site);
     }
-    let thread = crate::state::state().thread();
+    let thread = entered.thread();
     thread.in_region = thread.regions > 0 && !own;
     Arrival::Told
 }
 
 /// Tells the race detectors of the looks at its word that a loop may make in vain from now on, and that are left out otherwise. They
 /// order nothing: the first of them could be made at once.
-fn looks(operation: &AtomicOperation) {
-    crate::gate::looks(operation);
-    crate::plain::looks(operation);
+fn looks(state: &mut State, operation: &AtomicOperation) {
+    crate::gate::looks(state, operation);
+    crate::plain::looks(state, operation);
 }
 
 /// Tells everybody who wants to know that an operation was executed.
-fn executed(operation: &AtomicOperation, arrival: Arrival, rmw: Option<RmwOp>, old: u64, new: u64) {
-    let state = state();
+fn executed(
+    entered: &mut Entered,
+    operation: &AtomicOperation,
+    arrival: Arrival,
+    rmw: Option<RmwOp>,
+    old: u64,
+    new: u64,
+) {
+    let state = &mut **entered;
     let number = state.thread_number();
     let wrote = match operation.kind {
         Atomic::Load | Atomic::Failed => false,
@@ -198,7 +222,7 @@ fn executed(operation: &AtomicOperation, arrival: Arrival, rmw: Option<RmwOp>, o
         return;
     }
     if operation.how.class().is_lock() {
-        objects::keep_held(operation, wrote);
+        objects::keep_held(state, operation, wrote);
     }
     if !state.below_root {
         return;
@@ -207,15 +231,16 @@ fn executed(operation: &AtomicOperation, arrival: Arrival, rmw: Option<RmwOp>, o
     let looks = crate::plain::watching() || operation.how.class().is_lock();
     // The same read a second time in one step sees the same, which nobody wrote in between.
     if looks && !(arrival == Arrival::Repeat && state.step.is_repeated(operation)) {
-        crate::gate::atomic(operation, access, wrote);
+        crate::gate::atomic(state, operation, access, wrote);
     }
     if crate::plain::watching() {
         crate::atomicity::atomic(state, operation, access, wrote);
-        crate::plain::atomic(number, operation, access, wrote, arrival == Arrival::Told);
-        if state.footprints {
-            state.step.touch(operation.address, operation.size, access);
+        crate::plain::atomic(entered, number, operation, access, wrote, arrival == Arrival::Told);
+        if entered.footprints {
+            entered.step.touch(operation.address, operation.size, access);
         }
     }
+    let state = &mut **entered;
     let what = u64::from(operation.how.0) << 1 | u64::from(wrote);
     crate::machine::sign(&mut state.step.signature, what, operation.address, operation.site);
     state.step.signature ^= new.rotate_left(17);
@@ -240,14 +265,14 @@ fn executed(operation: &AtomicOperation, arrival: Arrival, rmw: Option<RmwOp>, o
         thread.in_region = thread.regions > 0;
     }
     if gave_up {
-        crate::waiting::gave_up(operation.site);
+        crate::waiting::gave_up(state, operation.site);
     }
-    rounds::catch_up();
+    rounds::catch_up(state);
     if changed && rounds::counts(operation.how.class(), access) {
-        rounds::progress();
+        rounds::progress(state);
     }
     if arrival == Arrival::Told {
-        objects::executed(operation, access, rmw, old, new);
+        objects::executed(state, operation, access, rmw, old, new);
     }
 }
 
@@ -281,14 +306,15 @@ pub extern "C" fn __lr_atomic_load(
     site: u32,
 ) -> u64 {
     let _leftovers = crate::scrub::Leftovers;
-    if only_executed(address, how) {
-        check(address, size, AccessKind::AtomicRead, SiteId(site));
+    let entered = &mut hook::enter();
+    if only_executed(entered, address, how) {
+        check(entered, address, size, AccessKind::AtomicRead, SiteId(site));
         return crate::operation::load(address, size);
     }
     let mut load = operation(Atomic::Load, address, size, order(code), how, site);
-    let arrival = arrive(&mut load, None, NOTHING);
+    let arrival = arrive(entered, &mut load, None, NOTHING);
     let value = load.word();
-    executed(&load, arrival, None, value, value);
+    executed(entered, &load, arrival, None, value, value);
     value
 }
 
@@ -303,15 +329,16 @@ pub extern "C" fn __lr_atomic_store(
     site: u32,
 ) {
     let _leftovers = crate::scrub::Leftovers;
-    if only_executed(address, how) {
-        check(address, size, AccessKind::AtomicWrite, SiteId(site));
+    let entered = &mut hook::enter();
+    if only_executed(entered, address, how) {
+        check(entered, address, size, AccessKind::AtomicWrite, SiteId(site));
         return store(address, size, value);
     }
     let mut write = operation(Atomic::Store, address, size, order(code), how, site);
-    let arrival = arrive(&mut write, None, [value, 0, 0, 0]);
+    let arrival = arrive(entered, &mut write, None, [value, 0, 0, 0]);
     let old = write.word();
     store(address, size, value);
-    executed(&write, arrival, None, old, cut(value, size));
+    executed(entered, &write, arrival, None, old, cut(value, size));
 }
 
 /// See [`lockred_trace::hooks`].
@@ -328,41 +355,41 @@ pub extern "C" fn __lr_atomic_rmw(
     site: u32,
 ) -> u64 {
     let _leftovers = crate::scrub::Leftovers;
+    let entered = &mut hook::enter();
     let op = RmwOp::from_code(op)
         .unwrap_or_else(|| crate::state::fatal("an unknown read-modify-write was emitted"));
     let parks = How(how).class() == Class::Park;
     let passed = [operand, op as u64, address as u64, 0];
-    let waits = parks && crate::channels::parks(address, passed);
-    if only_executed(address, how) {
-        check(address, size, AccessKind::AtomicWrite, SiteId(site));
+    let waits = parks && crate::channels::parks(entered, address, passed);
+    if only_executed(entered, address, how) {
+        check(entered, address, size, AccessKind::AtomicWrite, SiteId(site));
         let old = crate::operation::load(address, size);
         let new = apply(op, old, operand, size);
         store(address, size, new);
-        crate::handles::counts(address, How(how));
-        crate::channels::counted(How(how), new);
+        crate::handles::counts(entered, address, How(how));
+        crate::channels::counted(entered, How(how), new);
         return old;
     }
-    if parks && !waits && returns_for_no_reason(address, operand, site) {
+    if parks && !waits && returns_for_no_reason(entered, address, operand, site) {
         return PARK_TOKEN;
     }
     let mut update = operation(Atomic::Rmw, address, size, order(code), how, site);
-    let arrival = arrive(&mut update, Some((op, operand)), [operand, op as u64, 0, 0]);
+    let arrival = arrive(entered, &mut update, Some((op, operand)), [operand, op as u64, 0, 0]);
     let old = update.word();
-    let new = if stands_still(&update) { old } else { apply(op, old, operand, size) };
+    let new = if stands_still(entered, &update) { old } else { apply(op, old, operand, size) };
     store(address, size, new);
-    executed(&update, arrival, Some(op), old, new);
-    crate::handles::counts(address, How(how));
-    crate::channels::counted(How(how), new);
+    executed(entered, &update, arrival, Some(op), old, new);
+    crate::handles::counts(entered, address, How(how));
+    crate::channels::counted(entered, How(how), new);
     if parks {
-        spurious::ended(address);
+        spurious::ended(entered, address);
     }
     old
 }
 
 /// Whether the counter of a recognised condition variable need not be counted up, so that states recur: it only tells threads of a
 /// notification that have looked at it and are not in the queue yet, and there are none.
-fn stands_still(update: &AtomicOperation) -> bool {
-    let state = state();
+fn stands_still(state: &State, update: &AtomicOperation) -> bool {
     let about_to_wait = |thread: &Thread| thread.condvar == Some(update.address);
     state.by_states
         && update.how.class() == Class::CondvarNotify
@@ -374,17 +401,17 @@ fn stands_still(update: &AtomicOperation) -> bool {
 const PARK_TOKEN: u64 = 1;
 
 /// Whether the running thread, which is about to park, is to go on without having taken the token.
-fn returns_for_no_reason(address: usize, operand: u64, site: u32) -> bool {
-    if !state().below_root && state().spurious() {
+fn returns_for_no_reason(entered: &mut Entered, address: usize, operand: u64, site: u32) -> bool {
+    if !entered.below_root && entered.spurious() {
         // A main that parks before it creates threads: that is the root.
-        stop(Pending::Choosing, [address as u64, operand, 0, 0], SiteId(site));
-        crate::gate::went_on();
+        stop(entered, Pending::Choosing, [address as u64, operand, 0, 0], SiteId(site));
+        crate::gate::went_on(entered);
     }
-    let happens = spurious::happens(address, __lr_atomic_rmw as *const () as usize);
+    let happens = spurious::happens(entered, address, __lr_atomic_rmw as *const () as usize);
     if happens {
-        state().thread().guard = None;
-        crate::machine::sign(&mut state().step.signature, 301, address, SiteId(site));
-        objects::parked_for_no_reason(address, SiteId(site));
+        entered.thread().guard = None;
+        crate::machine::sign(&mut entered.step.signature, 301, address, SiteId(site));
+        objects::parked_for_no_reason(entered, address, SiteId(site));
     }
     happens
 }
@@ -403,9 +430,10 @@ pub extern "C" fn __lr_atomic_cmpxchg(
     site: u32,
 ) -> u64 {
     let _leftovers = crate::scrub::Leftovers;
+    let entered = &mut hook::enter();
     let expected = cut(expected, size);
-    if only_executed(address, how) {
-        check(address, size, AccessKind::AtomicWrite, SiteId(site));
+    if only_executed(entered, address, how) {
+        check(entered, address, size, AccessKind::AtomicWrite, SiteId(site));
         let old = crate::operation::load(address, size);
         if old == expected {
             store(address, size, new);
@@ -415,12 +443,12 @@ pub extern "C" fn __lr_atomic_cmpxchg(
     }
     let kind = Atomic::CompareExchange { expected };
     let mut exchange = operation(kind, address, size, order(orders & 0xff), how, site);
-    let arrival = arrive(&mut exchange, None, [new, orders.into(), 0, 0]);
+    let arrival = arrive(entered, &mut exchange, None, [new, orders.into(), 0, 0]);
     let old = exchange.word();
     let weak = exchange.how.has(How::WEAK);
     if old == expected
         && weak
-        && spurious::happens(address, __lr_atomic_cmpxchg as *const () as usize)
+        && spurious::happens(entered, address, __lr_atomic_cmpxchg as *const () as usize)
     {
         exchange.kind = Atomic::Failed;
     } else if old == expected {
@@ -430,10 +458,10 @@ pub extern "C" fn __lr_atomic_cmpxchg(
     if !exchanged {
         exchange.order = order(orders >> 8);
     }
-    executed(&exchange, arrival, None, old, if exchanged { cut(new, size) } else { old });
+    executed(entered, &exchange, arrival, None, old, if exchanged { cut(new, size) } else { old });
     if weak {
         if exchange.kind != Atomic::Failed {
-            spurious::ended(address);
+            spurious::ended(entered, address);
         }
         tell_exchanged(exchanged);
     }
@@ -454,17 +482,19 @@ fn tell_exchanged(exchanged: bool) {
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_fence(code: u32, _site: u32) {
     let _leftovers = crate::scrub::Leftovers;
-    if crate::plain::watching()
-        && let Some(state) = installed()
-        && let Some(number) = state.running
-        && !crate::channels::is_muted()
+    if !crate::plain::watching() {
+        return;
+    }
+    let state = &mut *hook::enter();
+    if let Some(number) = state.running
+        && !crate::channels::is_muted(state)
     {
         let order = order(code);
         state.thread().fenced |= order.releases();
         if let Some(detector) = &mut state.detector {
             detector.fence(number, order);
         }
-        crate::gate::fence(order);
+        crate::gate::fence(state, order);
     }
 }
 
@@ -472,10 +502,11 @@ pub extern "C" fn __lr_fence(code: u32, _site: u32) {
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_await(mask: u64, value: u64, test: u32) {
     let _leftovers = crate::scrub::Leftovers;
-    if installed().is_some_and(|state| state.running.is_some()) {
+    let Some(entered) = &mut hook::enter_if_ready() else { return };
+    if entered.running.is_some() {
         let test = Test::from_code(test)
             .unwrap_or_else(|| crate::state::fatal("an unknown test was emitted"));
-        state().thread().guard = Some(Await { mask, value, test });
+        entered.thread().guard = Some(Await { mask, value, test });
     }
 }
 
@@ -483,8 +514,9 @@ pub extern "C" fn __lr_await(mask: u64, value: u64, test: u32) {
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_spin_hint(site: u32) {
     let _leftovers = crate::scrub::Leftovers;
-    if installed().is_some_and(|state| state.below_root && state.running.is_some()) {
-        crate::waiting::pause(SiteId(site));
+    let Some(entered) = &mut hook::enter_if_ready() else { return };
+    if entered.below_root && entered.running.is_some() {
+        crate::waiting::pause(entered, SiteId(site));
     }
 }
 

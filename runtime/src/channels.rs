@@ -14,9 +14,10 @@
 //! [`Schedule::WRITTEN_OUT`]: lockred_trace::schedule::Schedule::WRITTEN_OUT
 
 use crate::channel::Channel;
+use crate::hook::{self, Entered};
 use crate::operation::{ChannelOperation, Pending, load};
 use crate::spin::Advice;
-use crate::state::{NOTHING, Passed, State, installed, state, stop};
+use crate::state::{NOTHING, Passed, State, stop};
 use crate::{gate, names, objects, plain, region, rounds, time, waiting};
 use lockred_search::discipline::Passing;
 use lockred_search::footprint::{Access, ObjectId};
@@ -96,20 +97,18 @@ pub fn passing(state: &State, operation: &ChannelOperation) -> Option<Passing> {
 }
 
 /// The innermost function of a channel in which the running thread is.
-fn inside() -> Option<Inside> {
-    let state = installed()?;
+fn inside(state: &State) -> Option<Inside> {
     let number = state.running? as usize;
     state.execution.threads.get(number)?.inside.last().copied()
 }
 
 /// Whether what the running thread does is told to nobody.
-pub fn is_muted() -> bool {
-    matches!(inside(), Some(Inside::Muted { .. }))
+pub fn is_muted(state: &State) -> bool {
+    matches!(inside(state), Some(Inside::Muted { .. }))
 }
 
 /// Something is done to a channel that is not known.
-fn write_out() {
-    let state = state();
+fn write_out(state: &mut State) {
     state.channels_written_out = true;
     state.names.rename();
     for thread in &mut state.execution.threads {
@@ -122,22 +121,23 @@ fn write_out() {
 }
 
 /// Whether an atomic operation of the running thread is executed without being told. It then waits for nothing, either.
-pub fn mutes(address: usize, how: How) -> bool {
+pub fn mutes(state: &mut State, address: usize, how: How) -> bool {
     let class = how.class();
-    match inside() {
+    match inside(state) {
         Some(Inside::Muted { .. }) => {
             if class.is_lock() {
-                crate::locked::unseen(address);
+                crate::locked::unseen(state, address);
             }
-            let thread = state().thread();
+            let thread = state.thread();
             // Tokens of parking, also those of a wait with a timeout.
             if matches!(class, Class::Park | Class::Unpark | Class::Plain | Class::CondvarWait) {
                 return false;
             }
             let guard = thread.guard.take();
-            if guard.is_some_and(|guard| !guard.holds(load(address, 4))) || goes_on_for_long() {
-                state().thread().guard = guard;
-                write_out();
+            if guard.is_some_and(|guard| !guard.holds(load(address, 4))) || goes_on_for_long(state)
+            {
+                state.thread().guard = guard;
+                write_out(state);
                 return false;
             }
             true
@@ -147,41 +147,41 @@ pub fn mutes(address: usize, how: How) -> bool {
             // A channel without room has no parts but a lock and what that guards.
             let part =
                 class.is_lock() || matches!(class, Class::Channel | Class::Plain | Class::Unused);
-            if part && !state().channels_written_out && find(state(), address).is_some() {
-                write_out();
+            if part && !state.channels_written_out && find(state, address).is_some() {
+                write_out(state);
             }
             false
         }
     }
 }
 
-fn goes_on_for_long() -> bool {
-    let thread = state().thread();
+fn goes_on_for_long(state: &mut State) -> bool {
+    let thread = state.thread();
     thread.passed += 1;
     thread.passed > LONGEST
 }
 
 /// Whether a pause of the running thread is passed over.
-pub fn pauses() -> bool {
-    if !is_muted() {
+pub fn pauses(state: &mut State) -> bool {
+    if !is_muted(state) {
         return false;
     }
-    if goes_on_for_long() {
-        write_out();
+    if goes_on_for_long(state) {
+        write_out(state);
         return false;
     }
     true
 }
 
 /// The running thread waits on a futex inside an act: whether it times out at once, as it was chosen to.
-pub fn times_out(deadline: Option<u64>) -> bool {
+pub fn times_out(state: &mut State, deadline: Option<u64>) -> bool {
     match deadline {
         Some(deadline) => {
-            time::advance_to(deadline);
+            time::advance_to(state, deadline);
             true
         }
         None => {
-            write_out();
+            write_out(state);
             false
         }
     }
@@ -192,20 +192,20 @@ const TOKEN: u64 = 1;
 
 /// The running thread is about to take its token. Whether that is in an act on a channel: where it has offered a message, it first waits
 /// until this was taken or withdrawn. `passed`: how the caller takes it.
-pub fn parks(address: usize, passed: Passed) -> bool {
-    let Some(Inside::Muted { channel, .. }) = inside() else { return false };
+pub fn parks(entered: &mut Entered, address: usize, passed: Passed) -> bool {
+    let Some(Inside::Muted { channel, .. }) = inside(entered) else { return false };
     if load(address, 4) == TOKEN {
         return true;
     }
-    let number = state().thread_number();
-    let offering = state().execution.channels.get(&channel).and_then(Channel::offering);
+    let number = entered.thread_number();
+    let offering = entered.execution.channels.get(&channel).and_then(Channel::offering);
     if offering == Some(number) {
-        let guard = state().thread().guard.take();
-        let site = state().thread().site;
-        stop(Pending::Offering { channel }, passed, site);
-        state().thread().guard = guard;
+        let guard = entered.thread().guard.take();
+        let site = entered.thread().site;
+        stop(entered, Pending::Offering { channel }, passed, site);
+        entered.thread().guard = guard;
     }
-    let state = state();
+    let state = &mut **entered;
     match state.thread().answered.take() {
         Some(taken) if !state.channels_written_out && load(address, 4) == TOKEN => {
             let object = object(state, channel);
@@ -216,48 +216,47 @@ pub fn parks(address: usize, passed: Passed) -> bool {
                 SiteId(0),
             );
             if plain::watching() {
-                gate::resumed(object, taken);
+                gate::resumed(state, object, taken);
                 if let Some(detector) = &mut state.detector {
                     detector.resume(number, channel, taken);
                 }
             }
-            objects::resumed(channel, taken);
+            objects::resumed(state, channel, taken);
             true
         }
         _ => {
-            write_out();
+            write_out(state);
             false
         }
     }
 }
 
 /// A count was changed by the running thread: perhaps that of the ends of a channel, to none.
-pub fn counted(how: How, count: u64) {
+pub fn counted(state: &mut State, how: How, count: u64) {
     if how.class() != Class::RefDec {
         return;
     }
-    let Some(inside) = inside() else { return };
-    state().thread().counted = true;
+    let Some(inside) = inside(state) else { return };
+    state.thread().counted = true;
     if count != 0 {
         return;
     }
     match inside {
         Inside::Muted { channel, drops_sender: true } => {
-            let state = state();
             let Some(known) = state.execution.channels.get_mut(&channel) else { return };
             known.lose_senders();
             let leaves = known.leaves_messages();
             changed(state, channel);
             if leaves {
-                write_out();
+                write_out(state);
             }
         }
         Inside::Drop { channel } => {
-            let Some(known) = state().execution.channels.get(&channel) else { return };
-            pass(channel, known.abandoning(), SiteId(0));
-            let left = state().execution.channels.get(&channel);
+            let Some(known) = state.execution.channels.get(&channel) else { return };
+            pass(state, channel, known.abandoning(), SiteId(0));
+            let left = state.execution.channels.get(&channel);
             if left.is_some_and(Channel::leaves_messages) {
-                write_out();
+                write_out(state);
             }
         }
         _ => {}
@@ -267,7 +266,7 @@ pub fn counted(how: How, count: u64) {
 /// A block is freed. Whether it is that of a known channel, which is told to nobody; or the running thread is inside of an act.
 pub fn freed(state: &mut State, address: usize) -> bool {
     let known = state.execution.channels.remove(&address).is_some();
-    known && !state.channels_written_out || is_muted()
+    known && !state.channels_written_out || is_muted(state)
 }
 
 /// A channel has changed.
@@ -280,8 +279,7 @@ fn changed(state: &State, channel: usize) {
 }
 
 /// The running thread does this to a channel: everybody who wants to know is told.
-fn pass(channel: usize, passing: Passing, site: SiteId) {
-    let state = state();
+fn pass(state: &mut State, channel: usize, passing: Passing, site: SiteId) {
     let number = state.thread_number();
     let Some(known) = state.execution.channels.get_mut(&channel) else { return };
     if let Some((sender, taken)) = known.pass(number, passing) {
@@ -293,7 +291,7 @@ fn pass(channel: usize, passing: Passing, site: SiteId) {
     }
     let object = object(state, channel);
     if plain::watching() {
-        gate::passed(object, passing);
+        gate::passed(state, object, passing);
         crate::atomicity::passed(state, channel, passing.access(), site);
         if let Some(detector) = &mut state.detector {
             detector.pass(number, channel, passing);
@@ -318,13 +316,12 @@ fn pass(channel: usize, passing: Passing, site: SiteId) {
     };
     crate::machine::sign(&mut state.step.signature, what, channel, site);
     state.step.signature ^= u64::from(message).rotate_left(17);
-    loops(channel, passing, site);
-    objects::channel(channel, passing, site);
+    loops(state, channel, passing, site);
+    objects::channel(state, channel, passing, site);
 }
 
 /// Tells those who notice loops that wait.
-fn loops(channel: usize, passing: Passing, site: SiteId) {
-    let state = state();
+fn loops(state: &mut State, channel: usize, passing: Passing, site: SiteId) {
     let word = word(state, channel);
     let acts = passing.access() != Access::Read;
     let value = load(word, 8);
@@ -335,23 +332,23 @@ fn loops(channel: usize, passing: Passing, site: SiteId) {
     thread.rounds.operation(u64::from(site.0) ^ (word as u64).rotate_left(20) ^ value, acts);
     let gave_up = if acts { thread.spin.acts() } else { thread.spin.read(site, word, 8, value) };
     if gave_up {
-        waiting::gave_up(site);
+        waiting::gave_up(state, site);
     }
-    rounds::catch_up();
+    rounds::catch_up(state);
     if acts {
-        rounds::progress();
+        rounds::progress(state);
     }
 }
 
 /// Lets the running thread reach an act: it stops where that is a scheduling point, and waits where it has to. Whether it does so as it goes
 /// round a loop, and finds what it has found before: that is told to nobody.
-fn arrive(operation: ChannelOperation, site: SiteId) -> bool {
-    let state = state();
+fn arrive(entered: &mut Entered, operation: ChannelOperation, site: SiteId) -> bool {
+    let state = &mut **entered;
     let ready = can_proceed(state, &operation);
     if !state.below_root {
         // A main that waits before it creates threads: that is the root.
         if !ready {
-            stop(Pending::Channel(operation), NOTHING, site);
+            stop(entered, Pending::Channel(operation), NOTHING, site);
         }
         return false;
     }
@@ -364,19 +361,23 @@ fn arrive(operation: ChannelOperation, site: SiteId) -> bool {
             Advice::Skip => return true,
             Advice::Wait => {
                 let ChannelOperation { act, channel, timed } = operation;
-                waiting::wait_for_change([act as u64, channel as u64, timed.into(), 0], site);
+                waiting::wait_for_change(
+                    entered,
+                    [act as u64, channel as u64, timed.into(), 0],
+                    site,
+                );
                 return false;
             }
         }
     } else if operation.timed && !ready {
-        waiting::begin_timed();
+        waiting::begin_timed(state);
     } else {
-        waiting::leave_reads(site);
+        waiting::leave_reads(state, site);
     }
-    let state = crate::state::state();
+    let state = &mut **entered;
     let alone = state.execution.live == 1 && state.execution.exit.is_none();
     if !(alone && ready) {
-        stop(Pending::Channel(operation), NOTHING, site);
+        stop(entered, Pending::Channel(operation), NOTHING, site);
     }
     false
 }
@@ -385,7 +386,8 @@ fn arrive(operation: ChannelOperation, site: SiteId) -> bool {
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_channel_made(ends: *const usize, capacity: u64, keeps: u32) {
     let _leftovers = crate::scrub::Leftovers;
-    let Some(state) = installed() else { return };
+    let Some(entered) = &mut hook::enter_if_ready() else { return };
+    let state = &mut **entered;
     if state.running.is_none() || state.channels_written_out {
         return;
     }
@@ -408,13 +410,14 @@ pub extern "C" fn __lr_channel_made(ends: *const usize, capacity: u64, keeps: u3
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_channel_enter(act: u32, channel: usize, nanoseconds: u32, site: u32) {
     let _leftovers = crate::scrub::Leftovers;
-    let Some(state) = installed() else { return };
+    let Some(entered) = &mut hook::enter_if_ready() else { return };
+    let state = &mut **entered;
     if state.running.is_none() {
         return;
     }
     let act = Act::from_code(act)
         .unwrap_or_else(|| crate::state::fatal("an unknown act on a channel was emitted"));
-    if let Some(Inside::Muted { .. }) = inside() {
+    if let Some(Inside::Muted { .. }) = inside(state) {
         let last = state.thread().inside.last().copied();
         state.thread().inside.extend(last);
         return;
@@ -424,13 +427,13 @@ pub extern "C" fn __lr_channel_enter(act: u32, channel: usize, nanoseconds: u32,
         Some(channel) if nanoseconds == u32::MAX => {
             // Whether it has a deadline is not known.
             let _ = channel;
-            write_out();
+            write_out(state);
             None
         }
-        Some(channel) => enter(act, channel, nanoseconds != NO_DEADLINE, SiteId(site)),
+        Some(channel) => enter(entered, act, channel, nanoseconds != NO_DEADLINE, SiteId(site)),
         None => None,
     };
-    let thread = crate::state::state().thread();
+    let thread = entered.thread();
     let written_out = Inside::WrittenOut { region: act.is_region() };
     if inside.is_none() && act.is_region() {
         region::enter(thread);
@@ -439,46 +442,52 @@ pub extern "C" fn __lr_channel_enter(act: u32, channel: usize, nanoseconds: u32,
 }
 
 /// The running thread begins an act on a known channel; none if the channel turns out to be written out.
-fn enter(act: Act, channel: usize, timed: bool, site: SiteId) -> Option<Inside> {
+fn enter(
+    entered: &mut Entered,
+    act: Act,
+    channel: usize,
+    timed: bool,
+    site: SiteId,
+) -> Option<Inside> {
     let muted = Inside::Muted { channel, drops_sender: act == Act::DropSender };
     match act {
         Act::Clone | Act::Disconnect => return Some(muted),
         Act::DropReceiver => {
-            state().thread().counted = false;
+            entered.thread().counted = false;
             return Some(Inside::Drop { channel });
         }
         Act::Send | Act::TrySend | Act::Receive | Act::TryReceive | Act::Look | Act::DropSender => {
         }
     }
-    let known = state().execution.channels.get(&channel)?;
+    let known = entered.execution.channels.get(&channel)?;
     // Whether a partner waits is seen from a try to hand over; how long it does, by partners of one that gives up.
     if known.capacity == 0 && (act == Act::TrySend || timed && act == Act::Send) {
-        write_out();
+        write_out(entered);
         return None;
     }
     let operation = ChannelOperation { act, channel, timed };
-    let repeats = arrive(operation, site);
-    let state = state();
+    let repeats = arrive(entered, operation, site);
+    let state = &mut **entered;
     if state.channels_written_out {
         return None;
     }
     let gives_up = timed && !state.execution.channels.get(&channel)?.can_proceed(act);
     if gives_up && state.below_root {
         // How long it has waited is told by nobody.
-        crate::timely::ended(Timed::Timeout, 0, None);
+        crate::timely::ended(state, Timed::Timeout, 0, None);
     }
-    let state = crate::state::state();
+    let state = &mut **entered;
     let passing = state.execution.channels.get(&channel)?.passing(act, gives_up)?;
     state.thread().passed = 0;
     state.thread().counted = false;
     state.thread().answered = None;
     if repeats {
-        loops(channel, passing, site);
+        loops(state, channel, passing, site);
         return Some(muted);
     }
-    pass(channel, passing, site);
-    if gives_up && crate::state::state().below_root {
-        rounds::timed_out();
+    pass(state, channel, passing, site);
+    if gives_up && state.below_root {
+        rounds::timed_out(state);
     }
     Some(muted)
 }
@@ -487,7 +496,8 @@ fn enter(act: Act, channel: usize, timed: bool, site: SiteId) -> Option<Inside> 
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_channel_leave(result: usize, size: usize, site: u32) {
     let _leftovers = crate::scrub::Leftovers;
-    let Some(state) = installed() else { return };
+    let Some(entered) = &mut hook::enter_if_ready() else { return };
+    let state = &mut **entered;
     if state.running.is_none() {
         return;
     }
@@ -497,13 +507,13 @@ pub extern "C" fn __lr_channel_leave(result: usize, size: usize, site: u32) {
         matches!(left, Some(Inside::Muted { drops_sender: true, .. } | Inside::Drop { .. }));
     if drops && !state.thread().counted {
         // Whether this was the last one is not known: the count is not recognised.
-        write_out();
+        write_out(state);
     }
     match left {
         Some(Inside::WrittenOut { region: true }) => region::leave(state.thread()),
         Some(Inside::Muted { .. }) if result != 0 && plain::watching() => {
             // Where the caller wants the result is the caller's.
-            plain::__lr_write(result, size, site);
+            plain::write(entered, result, size, site);
         }
         _ => {}
     }

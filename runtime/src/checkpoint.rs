@@ -6,7 +6,7 @@
 use crate::answer::Watch;
 use crate::arena::Regions;
 use crate::names::Names;
-use crate::state::{State, state};
+use crate::state::State;
 use lockred_search::transactions::Frontier;
 use lockred_trace::message::{Assumption, Finding, Warning};
 use lockred_trace::sealed;
@@ -37,13 +37,12 @@ struct Checkpoint<'a, N, F> {
 const LONGEST: usize = 1 << 18;
 
 /// Keeps where a search stands. What cannot be written, or is too much, is not kept: the search can do without.
-pub fn keep(order: &Order, watch: &Watch, frontier: &Frontier) {
+pub fn keep(state: &State, order: &Order, watch: &Watch, frontier: &Frontier) {
     if frontier.depth() > LONGEST {
         return;
     }
-    let state = state();
     let mut warnings = state.warnings.clone();
-    crate::atomicity::tell(&mut warnings);
+    crate::atomicity::tell(&state.atomicity, &mut warnings);
     let checkpoint = Checkpoint {
         seconds: watch.seconds(),
         findings: watch.findings().into(),
@@ -67,11 +66,11 @@ pub fn keep(order: &Order, watch: &Watch, frontier: &Frontier) {
 }
 
 /// Takes up what another process kept, if it is whole. Gives where that search stood.
-pub fn take_up(order: &Order, watch: &mut Watch) -> Option<Frontier> {
+pub fn take_up(state: &mut State, order: &Order, watch: &mut Watch) -> Option<Frontier> {
     let text = std::fs::read_to_string(Path::new(&order.file)).ok()?;
     let checkpoint: Checkpoint<'_, Names, Frontier> =
         serde_json::from_str(sealed::open(&text)?).ok()?;
-    let State { names, warnings, assumptions, regions, channel_words, .. } = state();
+    let State { names, warnings, assumptions, regions, channel_words, .. } = state;
     *names = checkpoint.names;
     *warnings = checkpoint.warnings.into_owned();
     // Those of the first execution, which was run again, are among them.
@@ -80,7 +79,6 @@ pub fn take_up(order: &Order, watch: &mut Watch) -> Option<Frontier> {
     for &channel in checkpoint.channels.iter() {
         channel_words.make(channel);
     }
-    let state = state();
     state.kept = checkpoint.kept;
     state.weak_pair = checkpoint.weak_pair;
     state.most_threads = checkpoint.most_threads;

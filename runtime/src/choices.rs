@@ -3,27 +3,28 @@
 //! A thread stops before it chooses, so that a loop of choices is as long as its operations, and a first choice of main, before
 //! there are other threads, is the root. Choices of different threads are independent of each other and of everything else.
 
+use crate::hook::{self, Entered};
 use crate::machine::{choose, sign};
 use crate::operation::Pending;
 use crate::record;
-use crate::state::{Passed, installed, state, stop};
+use crate::state::{Passed, stop};
 use lockred_trace::sites::SiteId;
 
 /// Most values that one choice may have (what a word of the trail holds).
 const MOST: u64 = 1 << 31;
 
 /// One of `0..of`, for the running thread. `what`: how reports call the choice. `passed`: what its caller needs behind it.
-pub fn value(of: u32, passed: Passed, what: &str) -> u32 {
-    if of < 2 || installed().is_none_or(|state| state.running.is_none()) {
+pub fn value(entered: &mut Entered, of: u32, passed: Passed, what: &str) -> u32 {
+    if of < 2 || entered.running.is_none() {
         return 0;
     }
-    crate::waiting::leave_loop(SiteId(0));
-    state().thread().in_region = false;
-    stop(Pending::Choosing, passed, SiteId(0));
-    crate::gate::went_on();
-    let picked = choose(of as usize);
-    sign(&mut state().step.signature, 300, picked, SiteId(0));
-    record::step(format!("{what} {picked} of {of}"), None, SiteId(0));
+    crate::waiting::leave_loop(entered, SiteId(0));
+    entered.thread().in_region = false;
+    stop(entered, Pending::Choosing, passed, SiteId(0));
+    crate::gate::went_on(entered);
+    let picked = choose(entered, of as usize);
+    sign(&mut entered.step.signature, 300, picked, SiteId(0));
+    record::step(entered, format!("{what} {picked} of {of}"), None, SiteId(0));
     picked as u32
 }
 
@@ -31,8 +32,9 @@ pub fn value(of: u32, passed: Passed, what: &str) -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_choose(of: u64) -> u64 {
     let _leftovers = crate::scrub::Leftovers;
+    let entered = &mut hook::enter();
     if of > MOST {
-        crate::host::unsupported(&format!("a choice of {of} values"));
+        crate::limits::unsupported(entered, &format!("a choice of {of} values"));
     }
-    u64::from(value(of as u32, [of, 0, 0, 0], "chooses"))
+    u64::from(value(entered, of as u32, [of, 0, 0, 0], "chooses"))
 }

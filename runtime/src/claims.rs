@@ -13,9 +13,10 @@
 
 use crate::execution::Held;
 use crate::harness::Harness;
+use crate::hook;
 use crate::proved::{Known, Sites, Uses};
 use crate::shared::{Judge, SetId, Sets, Shared};
-use crate::state::{Mode, fatal, installed};
+use crate::state::{Mode, State, fatal};
 use lockred_trace::plan::{Claim, Reason};
 use lockred_trace::sites::SiteId;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -251,16 +252,17 @@ pub extern "C" fn __lr_claim(address: usize, size: usize, reason: u32, site: u32
     let writes = reason & WRITES != 0;
     let reason = Reason::from_code(reason & !WRITES)
         .unwrap_or_else(|| fatal("a claim was emitted for an unknown reason"));
-    if let Some(state) = installed().filter(|state| state.mode != Mode::Free) {
+    let state = &mut *hook::enter();
+    if state.mode != Mode::Free {
         state.execution.claims.get_or_insert_default();
-        touched(address, size, SiteId(site), reason, writes);
+        touched(state, address, size, SiteId(site), reason, writes);
     }
 }
 
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_protected(address: usize, size: usize, lock: usize) {
-    let Some(state) = installed().filter(|state| state.mode != Mode::Free) else { return };
+    let state = &mut *hook::enter();
     if let (Some(_), Some(claims)) = (state.running, &mut state.execution.claims)
         && let Err(refuted) = claims.guard(address, size, lock)
     {
@@ -271,15 +273,15 @@ pub extern "C" fn __lr_protected(address: usize, size: usize, lock: usize) {
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_fresh(address: usize, size: usize) {
-    begins(address, size);
+    begins(&mut hook::enter(), address, size);
 }
 
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_ended(block: usize) {
-    let Some(state) = installed().filter(|state| state.mode != Mode::Free) else { return };
-    if let Some(claims) = &mut state.execution.claims
-        && crate::memory::mapped(block)
+    let state = &mut *hook::enter();
+    if crate::memory::mapped(state, block)
+        && let Some(claims) = &mut state.execution.claims
         && let Ok(size) = crate::heap::size(block)
     {
         claims.ended.insert(block, block + size);
@@ -287,19 +289,25 @@ pub extern "C" fn __lr_ended(block: usize) {
 }
 
 /// An atomic operation is made, or the runtime accesses memory on the program's behalf.
-pub fn operation(address: usize, size: usize, site: SiteId, writes: bool) {
-    touched(address, size, site, Reason::Operation, writes);
+pub fn operation(state: &mut State, address: usize, size: usize, site: SiteId, writes: bool) {
+    touched(state, address, size, site, Reason::Operation, writes);
 }
 
 /// Memory begins to live: a block was allocated, or a variable is in scope.
-pub fn begins(address: usize, size: usize) {
-    if let Some(claims) = installed().and_then(|state| state.execution.claims.as_mut()) {
+pub fn begins(state: &mut State, address: usize, size: usize) {
+    if let Some(claims) = &mut state.execution.claims {
         claims.forget(address, size);
     }
 }
 
-fn touched(address: usize, size: usize, site: SiteId, reason: Reason, writes: bool) {
-    let Some(state) = installed() else { return };
+fn touched(
+    state: &mut State,
+    address: usize,
+    size: usize,
+    site: SiteId,
+    reason: Reason,
+    writes: bool,
+) {
     let (Some(thread), Some(claims)) = (state.running, &mut state.execution.claims) else {
         return;
     };

@@ -4,7 +4,7 @@
 //! begins again, comes to the same point; what was a death then is an end of the execution for all threads now, as after any
 //! fatal signal, and nobody dies of it twice.
 
-use crate::state::state;
+use crate::state::State;
 use lockred_search::machine::Flow;
 use lockred_trace::schedule::Schedule;
 use lockred_trace::session::encode_choice;
@@ -40,9 +40,9 @@ impl Deaths {
 }
 
 /// The running thread has chosen a value: if that is where the process died, the execution ends here.
-pub fn after_value() {
-    if state().deaths.take_reached() {
-        crate::state::end_execution(Flow::Over);
+pub fn after_value(state: &mut State) {
+    if state.deaths.take_reached() {
+        crate::state::end_execution(state, Flow::Over);
     }
 }
 

@@ -3,7 +3,7 @@
 //! `cargo-lockred/src/replay/gdb.gdb` has the other side. It reads memory only, as not every sandbox lets a debugger write registers; but for its
 //! `lockred-switch`, which takes those of a suspended thread from where [`crate::context`] lays them.
 
-use crate::state::installed;
+use crate::state::State;
 use std::ffi::{CString, c_char};
 
 /// What a debugger is told of a thread: eight bytes each, read as an array of words.
@@ -30,8 +30,7 @@ pub static mut __lr_gdb_count: u64 = 0;
 
 /// Something is wrong with the execution that is replayed: a debugger that has a breakpoint in [`__lr_bug`] stops there, on the stack
 /// of the thread that did it, or, where all threads wait, on the explorer's.
-pub fn bug() {
-    let Some(state) = installed().filter(|state| state.follows) else { return };
+pub fn bug(state: &State) {
     let text = crate::root::text();
     let told = (0..).zip(&state.execution.threads).map(|(number, thread)| {
         let is = match state.running {

@@ -1,12 +1,13 @@
 //! The process's `main`: sets the machine up, runs the program to its root, and carries out the order.
 
 use crate::answer;
+use crate::hook;
 use crate::operation::Pending;
 use crate::process;
 use crate::pthread;
 use crate::session;
 use crate::signals;
-use crate::state::{self, Mode, State, run, state};
+use crate::state::{Mode, State, run};
 use lockred_search::targeted::Aim;
 use lockred_trace::session::{Phase, Task};
 use std::ffi::c_char;
@@ -48,16 +49,17 @@ extern "C" fn set_up() {
         None => State::new(Mode::Free, None, None),
     };
     crate::models::before_the_program();
-    state::install(state);
-    crate::start::main_thread(bottom);
+    hook::install(state);
+    crate::start::main_thread(&mut hook::enter(), bottom);
 }
 
 /// The bottom function of the program's main thread.
 extern "C" fn bottom(_argument: usize) -> ! {
     let status = program();
-    pthread::run_destructors();
-    process::run_at_exit();
-    process::exit(status, true)
+    let entered = &mut hook::enter();
+    pthread::run_destructors(entered);
+    process::run_at_exit(entered);
+    process::exit(entered, status, true)
 }
 
 fn program() -> i32 {
@@ -77,21 +79,10 @@ pub extern "C" fn main(argc: i32, argv: *const *const c_char) -> i32 {
 fn carry_out() -> i32 {
     signals::install();
     crate::kernel::set_up();
-    if let Some(status) = state().status {
-        status.phase(Phase::BeforeRoot);
-    }
-    run(0);
-    let rooted = state().execution.threads[0].pending != Pending::Ended
-        && state().step.flow == lockred_search::machine::Flow::On;
-    if rooted {
-        crate::root::reached();
-    }
-    if let Some(status) = state().status {
-        status.phase(Phase::BelowRoot);
-        status.beat();
-    }
-    let Some(order) = &state().order else { return run_freely(rooted) };
-    let message = match order.task.clone() {
+    let rooted = run_to_root();
+    let task = hook::with(|state| state.order.as_ref().map(|order| order.task.clone()));
+    let Some(task) = task else { return run_freely(rooted) };
+    let message = match task {
         Task::Explore { strategy, limits, keep_going } => {
             answer::explore(strategy, limits, keep_going, rooted)
         }
@@ -112,6 +103,25 @@ fn carry_out() -> i32 {
     session::answer(&message)
 }
 
+/// Runs main to the root. Whether it has come there.
+fn run_to_root() -> bool {
+    let entered = &mut hook::enter();
+    if let Some(status) = entered.status {
+        status.phase(Phase::BeforeRoot);
+    }
+    run(entered, 0);
+    let rooted = entered.execution.threads[0].pending != Pending::Ended
+        && entered.step.flow == lockred_search::machine::Flow::On;
+    if rooted {
+        crate::root::reached(entered);
+    }
+    if let Some(status) = entered.status {
+        status.phase(Phase::BelowRoot);
+        status.beat();
+    }
+    rooted
+}
+
 /// Without a session: the rest of the program under a fixed schedule, until the process would end.
 fn run_freely(rooted: bool) -> i32 {
     use lockred_search::machine::{Chooser, Machine, Status, Step, ThreadId};
@@ -124,10 +134,10 @@ fn run_freely(rooted: bool) -> i32 {
     let mut machine = crate::machine::Native::default();
     let mut step = Step::default();
     let mut last = 0;
-    while rooted
-        && state().execution.exit.is_none()
-        && state().step.flow == lockred_search::machine::Flow::On
-    {
+    let goes_on = |state: &mut State| {
+        state.execution.exit.is_none() && state.step.flow == lockred_search::machine::Flow::On
+    };
+    while rooted && hook::with(goes_on) {
         let threads = machine.threads();
         // Everybody in turn, so that loops that wait for others end.
         let with = |machine: &mut crate::machine::Native, wanted: Status| {
@@ -143,10 +153,11 @@ fn run_freely(rooted: bool) -> i32 {
         last = next.0;
         machine.step(next, &mut First, &mut step);
     }
-    for failure in &state().step.failures {
+    let state = hook::enter();
+    for failure in &state.step.failures {
         eprintln!("lockred: {}", failure.message);
     }
-    match state().execution.exit {
+    match state.execution.exit {
         Some(exit) => exit.status,
         None => 134,
     }

@@ -6,7 +6,8 @@
 //! all executions; a value is looked at from the first such access on, whenever a thread accesses something or stops. All that has changed since the last look
 //! was then done by the thread that runs. Hooks are off meanwhile.
 
-use crate::state::{installed, state};
+use crate::hook::{self, Entered};
+use crate::state::State;
 use lockred_trace::message::{Broken, BrokenRule, Memory};
 use lockred_trace::session::Watch;
 use lockred_trace::sites::SiteId;
@@ -57,36 +58,41 @@ impl Exclusive {
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_me() -> u64 {
-    let Some(state) = installed() else { return 0 };
+    let Some(entered) = &mut hook::enter_if_ready() else { return 0 };
+    let state = &mut **entered;
     u64::from(state.exclusive.asked.unwrap_or_else(|| state.thread_number()))
 }
 
 /// Whether a predicate is being asked, whose operations are none of the program's.
 #[inline]
-pub fn asks() -> bool {
-    installed().is_some_and(|state| state.exclusive.asked.is_some())
+pub fn asks(state: &State) -> bool {
+    state.exclusive.asked.is_some()
 }
 
 /// The running thread accesses memory with this name at this address: the predicates that it does not satisfy.
-pub fn accessed(memory: &Memory, address: usize) -> Vec<u64> {
-    let exclusive = &state().exclusive;
+pub fn accessed(entered: &mut Entered, memory: &Memory, address: usize) -> Vec<u64> {
+    let exclusive = &entered.exclusive;
     let watches = exclusive.watches.iter().filter(|watch| watch.memory == *memory);
     let watches: Vec<(u64, usize)> =
         watches.map(|watch| (watch.predicate, address - watch.back as usize)).collect();
-    let thread = state().thread_number();
-    let refused = |watch: &&(u64, usize)| !holds(**watch, thread);
-    let refused = watches.iter().filter(refused).map(|(predicate, _)| *predicate).collect();
+    let thread = entered.thread_number();
+    let mut refused = Vec::new();
+    for &(predicate, value) in &watches {
+        if !holds(entered, (predicate, value), thread) {
+            refused.push(predicate);
+        }
+    }
     for watch in watches {
-        let who = who(watch);
-        state().exclusive.values.entry(watch).or_insert(who);
+        let who = who(entered, watch);
+        entered.exclusive.values.entry(watch).or_insert(who);
     }
     refused
 }
 
 /// Looks who satisfies the predicates now. What has changed was done by the running thread. `place`: where it is, if that is known.
-pub fn look(place: Option<(SiteId, &[u64])>) {
-    let Some(state) = installed() else { return };
-    if state.exclusive.watches.is_empty() || asks() {
+pub fn look(entered: &mut Entered, place: Option<(SiteId, &[u64])>) {
+    let state = &mut **entered;
+    if state.exclusive.watches.is_empty() || asks(state) {
         return;
     }
     let thread = state.thread_number();
@@ -95,7 +101,8 @@ pub fn look(place: Option<(SiteId, &[u64])>) {
     }
     let watches: Vec<(u64, usize)> = state.exclusive.values.keys().copied().collect();
     for watch in watches {
-        let now = who(watch);
+        let now = who(entered, watch);
+        let state = &mut **entered;
         let before = state.exclusive.values.insert(watch, now.clone()).unwrap_or_default();
         let alive = |other: &&u32| !state.execution.threads[**other as usize].has_ended();
         let lost = before.difference(&now).filter(alive).find(|other| **other != thread);
@@ -115,23 +122,23 @@ pub fn look(place: Option<(SiteId, &[u64])>) {
 }
 
 /// The threads that satisfy a predicate.
-fn who(watch: (u64, usize)) -> BTreeSet<u32> {
-    let threads = &state().execution.threads;
+fn who(entered: &mut Entered, watch: (u64, usize)) -> BTreeSet<u32> {
+    let threads = &entered.execution.threads;
     let alive: Vec<u32> =
         (0..).zip(threads).filter(|(_, thread)| !thread.has_ended()).map(|(at, _)| at).collect();
-    alive.into_iter().filter(|&thread| holds(watch, thread)).collect()
+    alive.into_iter().filter(|&thread| holds(entered, watch, thread)).collect()
 }
 
 /// Whether a thread satisfies a predicate of a value.
-fn holds((predicate, value): (u64, usize), thread: u32) -> bool {
-    state().exclusive.asked = Some(thread);
+fn holds(entered: &mut Entered, (predicate, value): (u64, usize), thread: u32) -> bool {
+    entered.exclusive.asked = Some(thread);
     crate::plain::pause(true);
     // SAFETY: the order names a predicate of the executable, and its value lives: the field is about to be accessed, or was and is not freed.
-    let holds = unsafe {
+    let holds = entered.outside(|| unsafe {
         let predicate = &*(predicate as *const Predicate);
         (predicate.call)(predicate.holds, value)
-    };
+    });
     crate::plain::pause(false);
-    state().exclusive.asked = None;
+    entered.exclusive.asked = None;
     holds
 }

@@ -16,9 +16,10 @@
 use crate::arena::Region;
 use crate::chunks::{Chunk, Chunks};
 use crate::execution::{AtExit, Execution};
+use crate::hook;
 use crate::machine::Native;
 use crate::root::{Part, Root};
-use crate::state::state;
+use crate::state::State;
 use crate::thread::{Destructor, Thread};
 use lockred_search::fingerprint::Lanes;
 use lockred_search::naive::Fingerprint;
@@ -158,24 +159,19 @@ pub struct Whole {
 
 impl Whole {
     /// The present state, with the program stopped between two steps.
-    pub fn take(chunks: &mut Chunks) -> Self {
-        Self::with(chunks, None)
+    pub fn take(state: &State, chunks: &mut Chunks) -> Self {
+        Self::with(&state.execution, chunks, None)
     }
 
     /// The same without what is as it was at the root, or above it zero, where little of much memory was written.
-    fn changed(chunks: &mut Chunks) -> Self {
-        let root = state().root.as_mut();
-        Self::with(
-            chunks,
-            root.map(|root| {
-                root.look();
-                &*root
-            }),
-        )
+    fn changed(state: &mut State, chunks: &mut Chunks) -> Self {
+        if let Some(root) = &mut state.root {
+            root.look();
+        }
+        Self::with(&state.execution, chunks, state.root.as_ref())
     }
 
-    fn with(chunks: &mut Chunks, root: Option<&Root>) -> Self {
-        let execution = &state().execution;
+    fn with(execution: &Execution, chunks: &mut Chunks, root: Option<&Root>) -> Self {
         let mut hasher = Lanes::default();
         hash_execution(execution, &mut hasher);
         let mut all = Vec::new();
@@ -211,13 +207,13 @@ impl Whole {
 }
 
 impl Fingerprints {
-    fn take(&mut self) -> u128 {
+    fn take(&mut self, state: &mut State) -> u128 {
         let mut hasher = Lanes::default();
-        if state().execution.outside {
+        if state.execution.outside {
             self.unique += 1;
             self.unique.hash(&mut hasher);
         }
-        let whole = Whole::changed(&mut self.chunks);
+        let whole = Whole::changed(state, &mut self.chunks);
         whole.machine.hash(&mut hasher);
         for chunk in whole.memory {
             chunk.fingerprint.hash(&mut hasher);
@@ -228,6 +224,6 @@ impl Fingerprints {
 
 impl Fingerprint for Native {
     fn fingerprint(&self) -> u128 {
-        self.fingerprints.borrow_mut().take()
+        self.fingerprints.borrow_mut().take(&mut hook::enter())
     }
 }

@@ -4,10 +4,11 @@
 //! of fewer threads than are queued picks any of them: that is a choice of the search.
 
 use crate::footprints::{queue, word};
+use crate::hook::Entered;
 use crate::machine::{choose, sign};
 use crate::operation::{Pending, load};
 use crate::rounds;
-use crate::state::{self, NOTHING, state, stop};
+use crate::state::{self, NOTHING, State, stop};
 use lockred_search::footprint::Access;
 use lockred_search::machine::ThreadId;
 use lockred_trace::message::Timed;
@@ -23,24 +24,33 @@ enum Timeout {
 }
 
 /// `syscall(SYS_futex, …)`.
-pub fn futex(address: usize, operation: i32, value: u32, timeout: usize, bits: u32) -> i64 {
+pub fn futex(
+    entered: &mut Entered,
+    address: usize,
+    operation: i32,
+    value: u32,
+    timeout: usize,
+    bits: u32,
+) -> i64 {
     let command = operation & !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME);
     match command {
-        libc::FUTEX_WAIT => wait(address, value, deadline(timeout, Timeout::Relative), u32::MAX),
+        libc::FUTEX_WAIT => {
+            wait(entered, address, value, deadline(entered, timeout, Timeout::Relative), u32::MAX)
+        }
         libc::FUTEX_WAIT_BITSET => {
             let realtime = operation & libc::FUTEX_CLOCK_REALTIME != 0;
             let offset = if realtime { crate::time::REALTIME_OFFSET } else { 0 };
-            let deadline = deadline(timeout, Timeout::Absolute);
-            wait(address, value, deadline.map(|time| time.saturating_sub(offset)), bits)
+            let deadline = deadline(entered, timeout, Timeout::Absolute);
+            wait(entered, address, value, deadline.map(|time| time.saturating_sub(offset)), bits)
         }
-        libc::FUTEX_WAKE => wake(address, value),
-        libc::FUTEX_WAKE_BITSET if bits == u32::MAX => wake(address, value),
-        _ => crate::host::unsupported(&format!("futex operation {command}")),
+        libc::FUTEX_WAKE => wake(entered, address, value),
+        libc::FUTEX_WAKE_BITSET if bits == u32::MAX => wake(entered, address, value),
+        _ => crate::limits::unsupported(entered, &format!("futex operation {command}")),
     }
 }
 
 /// Virtual time at which a wait gives up.
-fn deadline(timeout: usize, how: Timeout) -> Option<u64> {
+fn deadline(state: &State, timeout: usize, how: Timeout) -> Option<u64> {
     if timeout == 0 {
         return None;
     }
@@ -49,7 +59,7 @@ fn deadline(timeout: usize, how: Timeout) -> Option<u64> {
     let nanoseconds =
         (time.tv_sec as u64).saturating_mul(NANOSECONDS).saturating_add(time.tv_nsec as u64);
     Some(match how {
-        Timeout::Relative => state().execution.clock.saturating_add(nanoseconds),
+        Timeout::Relative => state.execution.clock.saturating_add(nanoseconds),
         Timeout::Absolute => nanoseconds,
     })
 }
@@ -59,107 +69,124 @@ fn fail(error: i32) -> i64 {
     -1
 }
 
-fn wait(address: usize, value: u32, deadline: Option<u64>, bits: u32) -> i64 {
+fn wait(
+    entered: &mut Entered,
+    address: usize,
+    value: u32,
+    deadline: Option<u64>,
+    bits: u32,
+) -> i64 {
     if bits != u32::MAX {
-        crate::host::unsupported("futex wait with a bit set");
+        crate::limits::unsupported(entered, "futex wait with a bit set");
     }
-    if crate::channels::is_muted() && crate::channels::times_out(deadline) {
+    if crate::channels::is_muted(entered) && crate::channels::times_out(entered, deadline) {
         return fail(libc::ETIMEDOUT);
     }
     match deadline {
         Some(_) => {
-            crate::timely::bounds();
-            crate::waiting::begin_timed();
+            crate::timely::bounds(entered);
+            crate::waiting::begin_timed(entered);
         }
-        None => crate::waiting::leave_loop(SiteId(0)),
+        None => crate::waiting::leave_loop(entered, SiteId(0)),
     }
-    let inside = crate::region::takes_futex(address);
+    let inside = crate::region::takes_futex(entered, address);
     if !inside {
         let until = deadline.map_or([0, 0], |deadline| [1, deadline]);
-        stop(Pending::FutexWait { address }, [value.into(), until[0], until[1], 0], SiteId(0));
+        stop(
+            entered,
+            Pending::FutexWait { address },
+            [value.into(), until[0], until[1], 0],
+            SiteId(0),
+        );
     }
-    let state = state();
+    let state = &mut **entered;
     state.step.footprint.touch(word(address), Access::Read);
     sign(&mut state.step.signature, 100, address, SiteId(0));
     if load(address, 4) != u64::from(value) {
-        crate::gate::futex_wait(address, false, deadline.is_some());
-        crate::objects::futex(address, "futex wait: the value has changed", &[]);
+        crate::gate::futex_wait(state, address, false, deadline.is_some());
+        crate::objects::futex(state, address, "futex wait: the value has changed", &[]);
         return fail(libc::EAGAIN);
     }
-    if crate::spurious::happens(address, crate::kernel::__lr_libc_syscall as *const () as usize) {
-        crate::gate::futex_returned(address);
+    if crate::spurious::happens(
+        entered,
+        address,
+        crate::kernel::__lr_libc_syscall as *const () as usize,
+    ) {
+        let state = &mut **entered;
+        crate::gate::futex_returned(state, address);
         sign(&mut state.step.signature, 104, address, SiteId(0));
-        crate::objects::futex(address, "waits, and returns for no reason", &[]);
+        crate::objects::futex(state, address, "waits, and returns for no reason", &[]);
         return 0;
     }
+    let state = &mut **entered;
     state.step.footprint.touch(queue(address), Access::Enqueue);
-    crate::gate::futex_wait(address, true, deadline.is_some());
-    rounds::progress();
-    crate::objects::futex(address, crate::objects::WAITS, &[]);
+    crate::gate::futex_wait(state, address, true, deadline.is_some());
+    rounds::progress(state);
+    crate::objects::futex(state, address, crate::objects::WAITS, &[]);
     let thread = state.thread();
     thread.woken = false;
     let begun = state.execution.clock;
-    stop(Pending::FutexQueued { address, deadline }, NOTHING, SiteId(0));
+    stop(entered, Pending::FutexQueued { address, deadline }, NOTHING, SiteId(0));
     match deadline {
-        Some(_) => crate::gate::futex_left(address),
-        None => crate::gate::went_on(),
+        Some(_) => crate::gate::futex_left(entered, address),
+        None => crate::gate::went_on(entered),
     }
-    crate::spurious::ended(address);
-    let state = state::state();
+    let state = &mut **entered;
+    crate::spurious::ended(state, address);
     let thread = state.thread();
     if thread.woken {
         thread.woken = false;
         thread.rounds.leave(0);
-        rounds::catch_up();
+        rounds::catch_up(state);
         if deadline.is_some() {
             state.step.footprint.touch(queue(address), Access::Leave);
         }
         sign(&mut state.step.signature, 101, address, SiteId(0));
-        crate::objects::futex(address, "wakes up", &[]);
+        crate::objects::futex(state, address, "wakes up", &[]);
         return 0;
     }
     let takes = deadline.unwrap_or(0).saturating_sub(begun);
-    crate::timely::ended(Timed::Timeout, takes, deadline);
-    thread.rounds.operation(address as u64, true);
-    rounds::timed_out();
-    crate::time::advance_to(deadline.unwrap_or(0));
-    let state = state::state();
+    crate::timely::ended(state, Timed::Timeout, takes, deadline);
+    state.thread().rounds.operation(address as u64, true);
+    rounds::timed_out(state);
+    crate::time::advance_to(state, deadline.unwrap_or(0));
+    let state = &mut **entered;
     state.step.footprint.touch(queue(address), Access::Leave);
     sign(&mut state.step.signature, 102, address, SiteId(0));
-    crate::objects::futex(address, "times out", &[]);
+    crate::objects::futex(state, address, "times out", &[]);
     fail(libc::ETIMEDOUT)
 }
 
-fn wake(address: usize, most: u32) -> i64 {
-    if !state().below_root {
+fn wake(entered: &mut Entered, address: usize, most: u32) -> i64 {
+    if !entered.below_root {
         return 0;
     }
-    crate::waiting::leave_reads(SiteId(0));
-    let inside = crate::region::takes_futex(address);
+    crate::waiting::leave_reads(entered, SiteId(0));
+    let inside = crate::region::takes_futex(entered, address);
     if !inside {
-        stop(Pending::FutexWake { address }, [most.into(), 0, 0, 0], SiteId(0));
+        stop(entered, Pending::FutexWake { address }, [most.into(), 0, 0, 0], SiteId(0));
     }
     let mut woken = Vec::new();
     while woken.len() < most as usize {
-        let waiters: Vec<u32> = waiters(address).collect();
+        let waiters: Vec<u32> = waiters(entered, address).collect();
         if waiters.is_empty() {
             break;
         }
         // Everybody is woken: there is nothing to choose.
         let all = waiters.len() <= most as usize - woken.len();
-        let chosen = waiters[if all { 0 } else { choose(waiters.len()) }];
-        state().execution.threads[chosen as usize].woken = true;
+        let chosen = waiters[if all { 0 } else { choose(entered, waiters.len()) }];
+        entered.execution.threads[chosen as usize].woken = true;
         woken.push(chosen);
     }
-    crate::gate::futex_wake(address, &woken);
+    crate::gate::futex_wake(entered, address, &woken);
     let access = if woken.is_empty() {
-        state().thread().rounds.operation(address as u64, true);
+        entered.thread().rounds.operation(address as u64, true);
         Access::WakeNone
     } else {
-        crate::waiting::leave_loop(SiteId(0));
+        crate::waiting::leave_loop(entered, SiteId(0));
         Access::Wake
     };
-    let state = state();
+    let state = &mut **entered;
     state.step.footprint.touch(queue(address), access);
     // A waiter with a timeout could have run before, too: by its timeout. So its wake-up depends on this wake as on any
     // other access, and is not ordered behind it by necessity.
@@ -170,13 +197,13 @@ fn wake(address: usize, most: u32) -> i64 {
         }
     }
     sign(&mut state.step.signature, 103 + woken.len() as u64, address, SiteId(0));
-    crate::objects::futex(address, "wakes", &woken);
+    crate::objects::futex(state, address, "wakes", &woken);
     woken.len() as i64
 }
 
 /// Threads in a futex's queue that nobody has woken, in creation order.
-fn waiters(address: usize) -> impl Iterator<Item = u32> {
-    let threads = state().execution.threads.iter().enumerate();
+fn waiters(state: &State, address: usize) -> impl Iterator<Item = u32> {
+    let threads = state.execution.threads.iter().enumerate();
     threads.filter_map(move |(number, thread)| match thread.pending {
         Pending::FutexQueued { address: queued, .. } if queued == address && !thread.woken => {
             Some(number as u32)

@@ -21,7 +21,7 @@ use crate::channels;
 use crate::handles;
 use crate::names::{self, Use};
 use crate::operation::{Atomic, AtomicOperation, Pending};
-use crate::state::{State, state};
+use crate::state::State;
 use lockred_search::discipline::{Effect, Gate, Kind, Mode, Operation, Ordering, Passing, Value};
 use lockred_search::footprint::{Access, ObjectId};
 use lockred_search::machine::ThreadId;
@@ -305,8 +305,7 @@ pub fn uses_block(state: &State, word: usize, site: SiteId) {
 }
 
 /// An atomic operation was executed. `access`: how it acted; `wrote`: its word.
-pub fn atomic(operation: &AtomicOperation, access: Access, wrote: bool) {
-    let state = state();
+pub fn atomic(state: &mut State, operation: &AtomicOperation, access: Access, wrote: bool) {
     if !state.by_transactions {
         return;
     }
@@ -380,8 +379,8 @@ pub fn atomic(operation: &AtomicOperation, access: Access, wrote: bool) {
 }
 
 /// The running thread is about to look at a word, maybe in vain, over and over.
-pub fn looks(operation: &AtomicOperation) {
-    let Some(gate) = gate(state()) else { return };
+pub fn looks(state: &State, operation: &AtomicOperation) {
+    let Some(gate) = gate(state) else { return };
     let (site, weak) = (u64::from(operation.site.0), operation.sees_stale_values());
     touch_all((operation.address, operation.size), operation.in_vain(), |block, access| {
         gate.looks(block, access, weak, site);
@@ -427,15 +426,14 @@ fn data(
 }
 
 /// A fence was executed.
-pub fn fence(order: Order) {
-    if let Some(gate) = gate(state()) {
+pub fn fence(state: &State, order: Order) {
+    if let Some(gate) = gate(state) {
         gate.after(&Operation::Fence(ordering(order, How::of(Class::Plain))), Effect::Done);
     }
 }
 
 /// A loop that only reads goes on: the running thread has waited for the words that it reads.
-pub fn waited_for_change() {
-    let state = state();
+pub fn waited_for_change(state: &mut State) {
     let Some(gate) = gate(state) else { return };
     for (address, size) in state.thread().spin.words() {
         let kind = Kind::Atomic(Value::Read, INTERNAL);
@@ -459,8 +457,7 @@ fn queue(state: &mut State, gate: &mut Gate<'_>, address: usize, access: Access)
 }
 
 /// A futex's word was compared, and the running thread has entered its queue or not.
-pub fn futex_wait(address: usize, entered: bool, timed: bool) {
-    let state = state();
+pub fn futex_wait(state: &mut State, address: usize, entered: bool, timed: bool) {
     let number = state.thread_number() as usize;
     let thread = &mut state.execution.threads[number];
     let (condvar, lock) = (thread.condvar.take(), thread.condvar_lock.take());
@@ -488,8 +485,7 @@ pub fn futex_wait(address: usize, entered: bool, timed: bool) {
 
 /// A futex's word was compared, and the running thread goes on for no reason: as if it had never been in the queue, where nobody
 /// has seen it.
-pub fn futex_returned(address: usize) {
-    let state = state();
+pub fn futex_returned(state: &mut State, address: usize) {
     let number = state.thread_number() as usize;
     let thread = &mut state.execution.threads[number];
     let (condvar, lock) = (thread.condvar.take(), thread.condvar_lock.take());
@@ -517,16 +513,14 @@ fn compared(state: &mut State, gate: &mut Gate<'_>, address: usize) {
 }
 
 /// The running thread leaves a futex's queue, in which it might have timed out.
-pub fn futex_left(address: usize) {
-    let state = state();
+pub fn futex_left(state: &mut State, address: usize) {
     if let Some(gate) = gate(state) {
         queue(state, gate, address, Access::Leave);
     }
 }
 
 /// Waiters of a futex were woken.
-pub fn futex_wake(address: usize, woken: &[u32]) {
-    let state = state();
+pub fn futex_wake(state: &mut State, address: usize, woken: &[u32]) {
     let number = state.thread_number() as usize;
     let condvar = state.execution.threads[number].condvar.take();
     let Some(gate) = gate(state) else { return };
@@ -554,29 +548,29 @@ pub fn futex_wake(address: usize, woken: &[u32]) {
 }
 
 /// The running thread has acted on a channel that is known as a whole.
-pub fn passed(channel: ObjectId, passing: Passing) {
-    if let Some(gate) = gate(state()) {
+pub fn passed(state: &State, channel: ObjectId, passing: Passing) {
+    if let Some(gate) = gate(state) {
         gate.after(&Operation::Pass(channel, passing), Effect::Done);
     }
 }
 
 /// The message that the running thread had offered was taken, or withdrawn.
-pub fn resumed(channel: ObjectId, taken: bool) {
-    if let Some(gate) = gate(state()) {
+pub fn resumed(state: &State, channel: ObjectId, taken: bool) {
+    if let Some(gate) = gate(state) {
         gate.after(&Operation::Resume { channel, taken }, Effect::Done);
     }
 }
 
 /// The running thread has created a thread.
-pub fn spawned(child: u32) {
-    let Some(gate) = gate(state()) else { return };
+pub fn spawned(state: &State, child: u32) {
+    let Some(gate) = gate(state) else { return };
     gate.after(&internal(names::NUMBERING, Access::Write), Effect::Done);
     gate.after(&Operation::Spawn(ThreadId(child)), Effect::Done);
 }
 
 /// The running thread has seen the end of another one.
-pub fn joined(target: u32) {
-    if let Some(gate) = gate(state()) {
+pub fn joined(state: &State, target: u32) {
+    if let Some(gate) = gate(state) {
         gate.after(&Operation::Join(ThreadId(target)), Effect::Done);
     }
 }
@@ -588,29 +582,29 @@ pub fn ended(state: &mut State, thread: ThreadId, gate: &mut Gate<'_>) {
 }
 
 /// The running thread was stopped before something that nobody sees, and goes on.
-pub fn went_on() {
-    if let Some(gate) = gate(state()) {
+pub fn went_on(state: &State) {
+    if let Some(gate) = gate(state) {
         gate.after(&Operation::Local, Effect::Done);
     }
 }
 
 /// The running thread has slept.
-pub fn awoke() {
-    if let Some(gate) = gate(state()) {
+pub fn awoke(state: &State) {
+    if let Some(gate) = gate(state) {
         gate.after(&Operation::Awake, Effect::Done);
     }
 }
 
 /// What the running thread executes was possible because nobody else could run.
-pub fn by_time() {
-    if let Some(gate) = gate(state()) {
+pub fn by_time(state: &State) {
+    if let Some(gate) = gate(state) {
         gate.by_time();
     }
 }
 
 /// The running thread goes no further.
-pub fn waits_for_good() {
-    if let Some(gate) = gate(state()) {
+pub fn waits_for_good(state: &State) {
+    if let Some(gate) = gate(state) {
         gate.waits_for_good();
     }
 }

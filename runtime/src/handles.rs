@@ -9,16 +9,15 @@
 //! A thread that panics leaves a payload in its result, which may be of any type. Then, nothing is left out.
 
 use crate::operation::AtomicOperation;
-use crate::state::{State, installed, state};
+use crate::state::State;
 use lockred_trace::hooks::{Class, How};
 
 /// The running thread increments or decrements a count of references: it may thereby get, or drop, its own part of a handle.
-pub fn counts(address: usize, how: How) {
+pub fn counts(state: &mut State, address: usize, how: How) {
     let gets = how.has(How::HANDLE);
     if !gets && how.class() != Class::RefDec {
         return;
     }
-    let Some(state) = installed() else { return };
     if state.running.is_none() {
         return;
     }
@@ -38,8 +37,7 @@ pub fn drops(state: &mut State, number: usize, operation: &AtomicOperation) -> b
 }
 
 /// A panic of the running thread starts unwinding.
-pub fn unwinds() {
-    let state = state();
+pub fn unwinds(state: &mut State) {
     if state.thread().parent.is_some() {
         state.names.see_handles();
     }

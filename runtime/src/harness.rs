@@ -8,10 +8,11 @@
 
 use crate::execution::Exit;
 use crate::failure::Failure;
+use crate::hook;
 use crate::machine::Native;
 use crate::process;
 use crate::pthread;
-use crate::state::state;
+use crate::state::State;
 use lockred_search::{self as search, Choice, Counts, Observer};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -33,16 +34,17 @@ pub enum Harness {
 /// `result` points to what libtest's wrapper of a test returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __lr_test_returned(result: *const Result<(), String>) {
-    let state = state();
+    let entered = &mut hook::enter();
+    let state = &mut **entered;
     // SAFETY: by the caller's promise; the runtime was built by the program's compiler, which lays out a type in one way.
     let passed = unsafe { (*result).is_ok() };
     if !state.below_root || state.thread_number() != 0 || !passed {
         return;
     }
     if state.harness == Harness::LeftOut {
-        pthread::run_destructors();
-        process::run_at_exit();
-        process::exit(0, true);
+        pthread::run_destructors(entered);
+        process::run_at_exit(entered);
+        process::exit(entered, 0, true);
     }
     state.harness = Harness::SawOk;
 }
@@ -58,8 +60,7 @@ pub extern "C" fn __lr_test_begins() {
 }
 
 /// Whether libtest is running, before or behind its test.
-pub fn is_running() -> bool {
-    let state = state();
+pub fn is_running(state: &State) -> bool {
     if state.thread_number() != 0 || !state.order.as_ref().is_some_and(|order| order.libtest) {
         return false;
     }
@@ -75,7 +76,7 @@ struct Silent;
 
 impl Observer<Failure> for Silent {
     fn on_step(&mut self, _: &Counts) -> bool {
-        if let Some(status) = state().status {
+        if let Some(status) = hook::enter().status {
             status.beat();
         }
         !crate::leaving::stop_requested()
@@ -96,23 +97,23 @@ const LONGEST: u64 = 100_000;
 /// Runs one execution by the default policy, and finds out whether the harness can be left out. What fails in it is forgotten, as the search
 /// comes by it again; what it assumes is kept, as some of that is told only once. `false`: the session has asked to stop.
 pub fn learn() -> bool {
-    let state = state();
-    if !state.order.as_ref().is_some_and(|order| order.libtest) {
-        return !crate::leaving::stop_requested();
-    }
-    let recorder = state.recorder.take();
-    let by_transactions = std::mem::take(&mut state.by_transactions);
+    let (recorder, by_transactions) = {
+        let state = &mut *hook::enter();
+        if !state.order.as_ref().is_some_and(|order| order.libtest) {
+            return !crate::leaving::stop_requested();
+        }
+        (state.recorder.take(), std::mem::take(&mut state.by_transactions))
+    };
     let limits = search::Limits { executions: Some(1), operations: LONGEST };
     let run = search::replay(&mut Native::default(), &[], limits, &mut Silent);
-    let state = crate::state::state();
+    let state = &mut *hook::enter();
     let success = Exit { status: 0, thread: 0, returned: true };
     let passed = run.outcome.stop == search::Stop::Complete
         && state.harness == Harness::SawOk
         && state.execution.exit == Some(success);
     state.harness = if passed { Harness::LeftOut } else { Harness::Runs };
     // Whoever looks at the root next finds it: locks that were held where that execution ended are not held there.
-    crate::root::restore();
-    let state = crate::state::state();
+    crate::root::restore(state);
     state.recorder = recorder;
     state.by_transactions = by_transactions;
     state.unsupported = None;

@@ -326,12 +326,12 @@ fn live(block: usize) -> Result<*mut Header, BadFree> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arena::Mapped;
+    use crate::arena;
 
     /// A region that no other test uses, mapped and empty.
     fn region(number: u32) -> Region {
         let region = Region(number);
-        Mapped::default().ensure(region, 0);
+        arena::ensure(region, 0).unwrap();
         // SAFETY: just mapped, used by one test.
         unsafe { reset(region) };
         region

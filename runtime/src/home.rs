@@ -2,32 +2,35 @@
 //! type that is, is found out from the debug information by who makes the report.
 
 use crate::heap;
-use crate::state::state;
+use crate::state::State;
 use crate::unwind::{self, Frame};
 use crate::validity;
 use lockred_trace::message::Home;
 use std::collections::HashMap;
 
 /// Of an address; `stopped`: by thread, the frames of those that are. `None` where it lies in neither, or nothing is known of its block.
-pub fn of(address: usize, stopped: &HashMap<u32, Vec<Frame>>) -> Option<Home> {
+pub fn of(state: &State, address: usize, stopped: &HashMap<u32, Vec<Frame>>) -> Option<Home> {
     if !crate::arena::range().contains(&address) {
         return None;
     }
-    if validity::is_heap(address) { of_block(address) } else { of_frame(address, stopped) }
+    if validity::is_heap(address) {
+        of_block(state, address)
+    } else {
+        of_frame(state, address, stopped)
+    }
 }
 
-fn of_block(address: usize) -> Option<Home> {
+fn of_block(state: &State, address: usize) -> Option<Home> {
     let block = heap::near(address)?;
     if !(block.start..block.start + block.size).contains(&address) {
         return None;
     }
-    let life = state().lives.as_ref()?.of(block.start)?;
+    let life = state.lives.as_ref()?.of(block.start)?;
     let allocated = life.allocated.as_ref()?.stack.clone();
     Some(Home::Block { start: block.start as u64, size: block.size as u64, allocated })
 }
 
-fn of_frame(address: usize, stopped: &HashMap<u32, Vec<Frame>>) -> Option<Home> {
-    let state = state();
+fn of_frame(state: &State, address: usize, stopped: &HashMap<u32, Vec<Frame>>) -> Option<Home> {
     let is_here = |region: crate::arena::Region| region.is_stack(address);
     let number = state.execution.threads.iter().position(|thread| is_here(thread.region))?;
     let thread = &state.execution.threads[number];

@@ -194,7 +194,7 @@ impl Image {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arena::{Mapped, Region};
+    use crate::arena::{self, Region};
     use pages::PAGE;
 
     /// Which pages nobody has written.
@@ -204,7 +204,7 @@ mod tests {
 
     /// Pages of an image that are numbered, all but every fourth one.
     fn numbered(region: Region) -> Image {
-        Mapped::default().ensure(region, 0);
+        arena::ensure(region, 0).unwrap();
         let place = region.base() + PAGE..region.base() + (STEP + 40 * PAGE);
         for page in place.clone().step_by(PAGE).filter(|page| !is_blank(*page)) {
             // SAFETY: mapped, and the test's.

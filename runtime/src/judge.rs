@@ -2,8 +2,9 @@
 
 use crate::execution::{Exit, Panic};
 use crate::failure::{Failure, place};
+use crate::hook::Entered;
 use crate::machine;
-use crate::state::state;
+use crate::state::State;
 use lockred_search::machine::Flow;
 use lockred_trace::codes::{BugKind, WarningKind};
 use lockred_trace::message::{Place, Role, Warning};
@@ -13,38 +14,38 @@ use lockred_trace::sites::SiteId;
 const TEST_FAILED: i32 = 101;
 
 /// Judges the state in which no thread can run.
-pub fn finish(failures: &mut Vec<Failure>) {
-    failures.append(&mut state().step.failures);
-    crate::observed::judged();
-    state().weak_pair |=
-        state().detector.as_ref().is_some_and(crate::detect::Detector::saw_unordered_weak_pair);
-    if let Some(claims) = &mut state().execution.claims {
-        state().proved.merge(claims.end());
+pub fn finish(entered: &mut Entered, failures: &mut Vec<Failure>) {
+    failures.append(&mut entered.step.failures);
+    crate::observed::judged(entered);
+    entered.weak_pair |=
+        entered.detector.as_ref().is_some_and(crate::detect::Detector::saw_unordered_weak_pair);
+    let State { execution, proved, .. } = &mut **entered;
+    if let Some(claims) = &mut execution.claims {
+        proved.merge(claims.end());
     }
-    if state().step.flow == Flow::Over {
+    if entered.step.flow == Flow::Over {
         return;
     }
-    if crate::assumed::leaves_out(state()) {
+    if crate::assumed::leaves_out(entered) {
         return;
     }
-    crate::observed::ends();
-    crate::atomicity::judge();
-    crate::targets::learn(state());
-    match state().execution.exit {
+    crate::observed::ends(entered);
+    crate::atomicity::judge(entered);
+    crate::targets::learn(entered);
+    match entered.execution.exit {
         Some(exit) => {
-            failures.extend(judge_exit(exit));
-            warn_stuck();
-            crate::leaks::judge();
-            crate::nesting::judge();
+            failures.extend(judge_exit(entered, exit));
+            warn_stuck(entered);
+            crate::leaks::judge(entered);
+            crate::nesting::judge(entered);
         }
-        None => failures.extend(crate::stuck::judge()),
+        None => failures.extend(crate::stuck::judge(entered)),
     }
-    warn_panicked();
+    warn_panicked(entered);
 }
 
 /// A status that is no success.
-fn judge_exit(exit: Exit) -> Option<Failure> {
-    let state = state();
+fn judge_exit(state: &State, exit: Exit) -> Option<Failure> {
     let libtest = state.order.as_ref().is_some_and(|order| order.libtest);
     let by_panic = exit.status == TEST_FAILED && (libtest || !state.execution.panics.is_empty());
     if exit.status == 0 && (exit.returned || !libtest) {
@@ -109,11 +110,11 @@ fn panic(panics: &[Panic]) -> Failure {
 }
 
 /// Tells a warning once, with the stack of a thread.
-fn warn(kind: WarningKind, message: String, site: SiteId, thread: u32) {
+fn warn(entered: &mut Entered, kind: WarningKind, message: String, site: SiteId, thread: u32) {
     let told = |known: &Warning| known.kind == kind && known.message == message;
-    if !state().warnings.iter().any(told) {
-        let stack = crate::state::stack_of(thread);
-        state().warnings.push(Warning {
+    if !entered.warnings.iter().any(told) {
+        let stack = crate::state::stack_of(entered, thread);
+        entered.warnings.push(Warning {
             kind,
             message,
             site,
@@ -126,33 +127,21 @@ fn warn(kind: WarningKind, message: String, site: SiteId, thread: u32) {
 }
 
 /// Threads that wait for ever although the test has ended.
-fn warn_stuck() {
-    for (number, thread) in state().execution.threads.iter().enumerate() {
-        if !thread.has_ended() && !machine::goes_round(thread) && !state().execution.cut {
+fn warn_stuck(entered: &mut Entered) {
+    for number in 0..entered.execution.threads.len() {
+        let thread = &entered.execution.threads[number];
+        if !thread.has_ended() && !machine::goes_round(thread) && !entered.execution.cut {
             let message = format!("thread {number} is blocked for ever when the test has ended");
-            warn(WarningKind::ThreadStuck, message, thread.site, number as u32);
+            let site = thread.site;
+            warn(entered, WarningKind::ThreadStuck, message, site, number as u32);
         }
     }
 }
 
 /// Threads that panicked, and nobody joined them, nor told of it in their place: one warning for
 /// those of a place.
-fn warn_panicked() {
-    let panics = &state().execution.panics;
-    let mut places: Vec<(&str, u32, usize)> = Vec::new();
-    for panic in panics {
-        let thread = &state().execution.threads[panic.thread as usize];
-        let tells = |other: &Panic| {
-            thread.parent == Some(other.thread) && other.message.starts_with(SCOPE_TELLS)
-        };
-        if panic.thread != 0 && thread.has_ended() && !thread.joined && !panics.iter().any(tells) {
-            match places.iter_mut().find(|(location, ..)| *location == panic.location) {
-                Some((.., number)) => *number += 1,
-                None => places.push((&panic.location, panic.thread, 1)),
-            }
-        }
-    }
-    for (location, thread, number) in places {
+fn warn_panicked(entered: &mut Entered) {
+    for (location, thread, number) in unjoined(entered) {
         let at = format!("panicked at {location}, and nobody joined");
         let message = match number {
             1 => format!("thread {thread} {at} it"),
@@ -160,13 +149,32 @@ fn warn_panicked() {
         };
         let known =
             |told: &Warning| told.kind == WarningKind::ThreadPanicked && told.message.contains(&at);
-        match state().warnings.iter_mut().find(|told| known(told)) {
+        match entered.warnings.iter_mut().find(|told| known(told)) {
             // Where most of them did in one execution.
             Some(told) if panicked(&told.message) < number => told.message = message,
             Some(_) => {}
-            None => warn(WarningKind::ThreadPanicked, message, SiteId(0), thread),
+            None => warn(entered, WarningKind::ThreadPanicked, message, SiteId(0), thread),
         }
     }
+}
+
+/// Places of panics that nobody was told of, each with the first thread and how many they are.
+fn unjoined(state: &State) -> Vec<(String, u32, usize)> {
+    let panics = &state.execution.panics;
+    let mut places: Vec<(String, u32, usize)> = Vec::new();
+    for panic in panics {
+        let thread = &state.execution.threads[panic.thread as usize];
+        let tells = |other: &Panic| {
+            thread.parent == Some(other.thread) && other.message.starts_with(SCOPE_TELLS)
+        };
+        if panic.thread != 0 && thread.has_ended() && !thread.joined && !panics.iter().any(tells) {
+            match places.iter_mut().find(|(location, ..)| *location == panic.location) {
+                Some((.., number)) => *number += 1,
+                None => places.push((panic.location.clone(), panic.thread, 1)),
+            }
+        }
+    }
+    places
 }
 
 /// How many threads panicked by the words of a warning.

@@ -10,15 +10,14 @@ use crate::harness::Harness;
 use crate::heap::Block;
 use crate::lives::Lives;
 use crate::reach::Heap;
-use crate::state::{Mode, state};
+use crate::state::{Mode, State};
 use lockred_trace::codes::WarningKind;
 use lockred_trace::message::{Home, Warning};
 use lockred_trace::sites::SiteId;
 
 /// The execution is over: warns of leaks, each place of an allocation once, if that is wanted. O(bytes in use, times the logarithm of the
 /// number of blocks).
-pub fn judge() {
-    let state = state();
+pub fn judge(state: &mut State) {
     let order = state.order.as_ref();
     let wanted = order.is_some_and(|order| {
         order.environment.leaks && {

@@ -5,10 +5,11 @@
 //! back in the program, or with the explorer. What takes long there (code that lockred does not see, a copy of a gigabyte) goes on at full
 //! speed after a while, and the session asks again.
 
+use crate::hook;
 use crate::overflow::{self, Place, STEP};
 use crate::session::StatusPage;
 use crate::signals;
-use crate::state::{State, end_execution, installed};
+use crate::state::{State, end_execution, running};
 use lockred_search::machine::Flow;
 use lockred_trace::session::STOP_SIGNAL;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -33,15 +34,14 @@ pub fn stop_requested() -> bool {
 /// The handler of [`STOP_SIGNAL`].
 pub extern "C" fn asked(_signal: i32, _info: *mut libc::siginfo_t, context: *mut libc::ucontext_t) {
     STOP.store(true, Ordering::Relaxed);
-    let Some(state) = installed() else { return };
     // A stack that has ended is about to end the step by itself.
-    let Some(thread) = state.running.filter(|_| state.overflow.is_none()) else { return };
+    let Some(thread) = running().filter(|_| !overflow::is_under_way()) else { return };
     // SAFETY: the kernel passes a valid context, and uses it when the handler returns.
     let context = unsafe { &mut *context };
     match overflow::place(context) {
         // It looks at what the session asks for by itself.
         Place::Explorer => {}
-        Place::Program => leave(state, context),
+        Place::Program => leave(context),
         Place::Runtime => {
             note(thread, context);
             STEPS.store(MOST_STEPS, Ordering::Relaxed);
@@ -53,9 +53,9 @@ pub extern "C" fn asked(_signal: i32, _info: *mut libc::siginfo_t, context: *mut
 /// The processor has stopped behind an instruction. Whether that was for us.
 pub fn stepped(context: *mut libc::ucontext_t) -> bool {
     let left = STEPS.load(Ordering::Relaxed);
-    let Some(state) = installed().filter(|state| left > 0 && state.overflow.is_none()) else {
+    if left == 0 || overflow::is_under_way() {
         return false;
-    };
+    }
     // SAFETY: as in `asked`.
     let context = unsafe { &mut *context };
     let place = overflow::place(context);
@@ -65,7 +65,7 @@ pub fn stepped(context: *mut libc::ucontext_t) -> bool {
         context.uc_mcontext.gregs[libc::REG_EFL as usize] &= !STEP;
     }
     match place {
-        Place::Program => leave(state, context),
+        Place::Program => leave(context),
         Place::Explorer => StatusPage::of_the_dying().survives(),
         Place::Runtime => {}
     }
@@ -75,13 +75,12 @@ pub fn stepped(context: *mut libc::ucontext_t) -> bool {
 /// The program accesses so many bytes at once. Where these are many it leaves the step here if the session asks to stop:
 /// stepping through what the runtime does about them would not come to the program's code.
 #[inline]
-pub fn at_access(bytes: usize) {
+pub fn at_access(state: &mut State, bytes: usize) {
     if bytes < MANY_BYTES || !stop_requested() {
         return;
     }
-    let Some(state) = installed().filter(|state| state.running.is_some()) else { return };
     state.left = Some(crate::unwind::stack());
-    end_execution(Flow::Over)
+    end_execution(state, Flow::Over)
 }
 
 /// Leaves where the thread is for the session, which may have to kill the process before it comes back from there.
@@ -95,12 +94,13 @@ fn note(thread: u32, context: &libc::ucontext_t) {
 }
 
 /// The thread, which is in the program's own code, is left there: the search goes on in the explorer, and finds that it is to stop.
-fn leave(state: &mut State, context: &mut libc::ucontext_t) {
+fn leave(context: &mut libc::ucontext_t) {
     STEPS.store(0, Ordering::Relaxed);
     context.uc_mcontext.gregs[libc::REG_EFL as usize] &= !(STEP | DIRECTION);
-    // The program's code is not called in the middle of an allocation, so that this may allocate.
+    // The program's code is not called in the middle of an allocation, so that this may allocate; nor does anybody have the state.
+    let state = &mut *hook::enter();
     state.left = Some(crate::unwind::stack());
     state.step.flow = Flow::Over;
     StatusPage::of_the_dying().survives();
-    signals::go_on_in_explorer(context);
+    signals::go_on_in_explorer(state, context);
 }

@@ -2,7 +2,7 @@
 
 use crate::execution::Held;
 use crate::failure::place;
-use crate::state::{State, state};
+use crate::state::State;
 use lockred_trace::message::{Place, Role};
 use lockred_trace::sites::SiteId;
 use std::collections::HashMap;
@@ -69,8 +69,7 @@ fn event(state: &State) -> Event {
 }
 
 /// The running thread has got a block.
-pub fn allocated(block: usize) {
-    let state = state();
+pub fn allocated(state: &mut State, block: usize) {
     let below_root = state.below_root;
     if state
         .lives
@@ -87,8 +86,7 @@ pub fn allocated(block: usize) {
 }
 
 /// The running thread is freeing a block.
-pub fn freed(block: usize) {
-    let state = state();
+pub fn freed(state: &mut State, block: usize) {
     if state.lives.is_none() {
         return;
     }
@@ -105,23 +103,36 @@ pub fn freed(block: usize) {
 }
 
 /// The place of an event in a report, and those of the locks that its thread held.
-pub fn places(role: Role, event: &Event) -> Vec<Place> {
+pub fn places(state: &mut State, role: Role, event: &Event) -> Vec<Place> {
     let mut places = vec![Place {
         stack: event.stack.clone(),
         step: Some(event.step),
         ..place(role, event.thread, SiteId(0))
     }];
     if role == Role::Freed {
-        places.extend(event.held.iter().map(|held| held_place(Role::Held, held)));
+        places.extend(held_places(state, Role::Held, event.held.clone()));
     }
     places
 }
 
-/// Where a lock was acquired that is, or was, held.
-pub fn held_place(role: Role, held: &Held) -> Place {
+/// Where locks were acquired that are, or were, held.
+pub fn held_places(
+    state: &mut State,
+    role: Role,
+    held: Vec<Held>,
+) -> impl Iterator<Item = Place> + use<'_> {
+    held.into_iter().map(move |held| held_place(state, role, &held))
+}
+
+/// The locks that a thread holds.
+pub fn held_by(state: &State, thread: u32) -> Vec<Held> {
+    state.execution.held.iter().filter(|held| held.thread == thread).cloned().collect()
+}
+
+fn held_place(state: &mut State, role: Role, held: &Held) -> Place {
     let mut place = place(role, held.thread, held.site);
-    if let Some(recorder) = &mut state().recorder {
-        place.object = Some(recorder.object(held.address, "lock", None));
+    if state.recorder.is_some() {
+        place.object = crate::record::object(state, held.address, "lock", None);
         place.step = held.step;
         place.stack.clone_from(&held.stack);
     }

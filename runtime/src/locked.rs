@@ -6,15 +6,19 @@
 
 use crate::claims::place;
 use crate::execution::Held;
+use crate::hook;
 use crate::operation::{Atomic, AtomicOperation};
-use crate::state::{Mode, fatal, installed, state};
+use crate::state::{Mode, State, fatal};
 use lockred_trace::hooks::Class;
 use lockred_trace::sites::SiteId;
 
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_locked(lock: usize, shared: u32, site: u32) {
-    let Some(state) = installed().filter(|state| state.mode != Mode::Free) else { return };
+    let Some(entered) = &mut hook::enter_if_ready().filter(|state| state.mode != Mode::Free) else {
+        return;
+    };
+    let state = &mut **entered;
     let Some(thread) = state.running else { return };
     let unclear =
         state.execution.claims.as_ref().is_some_and(|claims| claims.unclear.contains(&lock));
@@ -34,18 +38,18 @@ fn holds(held: &[Held], thread: u32, lock: usize, shared: bool) -> bool {
 }
 
 /// A lock is used in an act on a channel, of which the parts are told to nobody.
-pub fn unseen(lock: usize) {
-    if let Some(claims) = &mut state().execution.claims {
+pub fn unseen(state: &mut State, lock: usize) {
+    if let Some(claims) = &mut state.execution.claims {
         claims.unclear.insert(lock);
     }
 }
 
 /// An operation on a lock's word has not written it.
-pub fn failed(operation: &AtomicOperation) {
+pub fn failed(state: &mut State, operation: &AtomicOperation) {
     let exchange = matches!(operation.kind, Atomic::CompareExchange { .. } | Atomic::Failed);
     if exchange
         && matches!(operation.how.class(), Class::Lock | Class::ReadLock)
-        && let Some(claims) = &mut state().execution.claims
+        && let Some(claims) = &mut state.execution.claims
     {
         claims.unclear.insert(operation.address);
     }

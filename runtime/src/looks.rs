@@ -11,9 +11,10 @@
 //! libtest, which only measure.
 
 use crate::channels;
+use crate::hook::Entered;
 use crate::machine::{choose, sign};
 use crate::record;
-use crate::state::{Mode, State, state};
+use crate::state::{Mode, State};
 use lockred_trace::codes::AssumptionKind;
 use lockred_trace::session::Task;
 use lockred_trace::sites::SiteId;
@@ -39,8 +40,8 @@ pub struct Looks {
 }
 
 /// The running thread looks at a clock. How much time has passed by that, in nanoseconds.
-pub fn passes() -> u64 {
-    let state = state();
+pub fn passes(entered: &mut Entered) -> u64 {
+    let state = &mut **entered;
     let thread = state.thread();
     let idle = thread.spin.in_turn() || thread.rounds.in_turn();
     let soon = if idle { IDLE_LOOK } else { LOOK };
@@ -52,33 +53,33 @@ pub fn passes() -> u64 {
         return soon;
     }
     if state.execution.threads.len() > 1 {
-        crate::host::assume(AssumptionKind::VirtualTime, "");
+        crate::limits::assume(state, AssumptionKind::VirtualTime, "");
     }
-    crate::timely::bounds();
-    if first || idle || !is_late(state) {
+    crate::timely::bounds(state);
+    if first || idle || !is_late(entered) {
         return soon;
     }
-    crate::timely::late(LATE);
-    record::step("looks at a clock: 24 h have passed".into(), None, SiteId(0));
+    crate::timely::late(entered, LATE);
+    record::step(entered, "looks at a clock: 24 h have passed".into(), None, SiteId(0));
     LATE
 }
 
 /// Whether what the program does next may depend on this look.
 fn decides(state: &mut State) -> bool {
     let thread = state.thread();
-    let makes_deadline = thread.in_region || thread.regions > 0 || channels::is_muted();
-    !makes_deadline && !crate::harness::is_running()
+    let makes_deadline = thread.in_region || thread.regions > 0 || channels::is_muted(state);
+    !makes_deadline && !crate::harness::is_running(state)
 }
 
 /// Lets the search choose whether a look that could be late is.
-fn is_late(state: &mut State) -> bool {
-    let looks = &mut state.execution.looks;
-    if looks.late || looks.offered == OFFERED || !explores(state) {
+fn is_late(entered: &mut Entered) -> bool {
+    let looks = &entered.execution.looks;
+    if looks.late || looks.offered == OFFERED || !explores(entered) {
         return false;
     }
-    state.execution.looks.offered += 1;
-    let late = choose(2) == 1;
-    let state = crate::state::state();
+    entered.execution.looks.offered += 1;
+    let late = choose(entered, 2) == 1;
+    let state = &mut **entered;
     state.execution.looks.late = late;
     sign(&mut state.step.signature, 310, usize::from(late), SiteId(0));
     late

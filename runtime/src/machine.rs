@@ -5,15 +5,17 @@ use crate::failure::Failure;
 use crate::fingerprint::Fingerprints;
 use crate::footprints;
 use crate::gate::Lent;
+use crate::hook::{self, Entered};
 use crate::operation::{ChannelOperation, Pending};
 use crate::rounds;
 use crate::spin;
-use crate::state::{Mode, State, run, state};
+use crate::state::{Mode, State, run};
 use crate::thread::Thread;
 use crate::timely::{self, may_give_up};
 use crate::transactional::Log;
 use lockred_search::footprint::{Footprint, ObjectId};
 use lockred_search::machine::{Approach, Chooser, Flow, Machine, Status, Step, ThreadId};
+use lockred_trace::codes::AssumptionKind;
 use lockred_trace::sites::SiteId;
 use std::cell::RefCell;
 
@@ -137,31 +139,30 @@ fn waits_for(state: &State, pending: Pending) -> ObjectId {
 
 /// Runs a thread, which can run, to its next stop. `gate`: of the search by transactions, if that runs it.
 pub fn execute(
+    entered: &mut Entered,
     thread: ThreadId,
     chooser: &mut dyn Chooser,
     gate: Option<Lent>,
     step: &mut Step<Failure>,
 ) {
     step.clear();
-    {
-        let state = state();
-        // SAFETY: only the lifetime is changed; the pointer is used during this call alone and cleared at its end.
-        let chooser: *mut (dyn Chooser + 'static) =
-            unsafe { std::mem::transmute(std::ptr::from_mut(chooser)) };
-        state.step.chooser = Some(chooser);
-        state.step.gate = gate;
-        state.step.begin(thread.0, state.execution.threads[thread.index()].site);
-        state.step.signature = u64::from(thread.0);
-        state.native.begin_step();
-        std::mem::swap(&mut state.step.footprint, &mut step.footprint);
-        std::mem::swap(&mut state.step.failures, &mut step.failures);
-    }
-    if state().deaths.take_reached() {
-        state().step.flow = Flow::Over;
+    let state = &mut **entered;
+    // SAFETY: only the lifetime is changed; the pointer is used during this call alone and cleared at its end.
+    let chooser: *mut (dyn Chooser + 'static) =
+        unsafe { std::mem::transmute(std::ptr::from_mut(chooser)) };
+    state.step.chooser = Some(chooser);
+    state.step.gate = gate;
+    state.step.begin(thread.0, state.execution.threads[thread.index()].site);
+    state.step.signature = u64::from(thread.0);
+    state.native.begin_step();
+    std::mem::swap(&mut state.step.footprint, &mut step.footprint);
+    std::mem::swap(&mut state.step.failures, &mut step.failures);
+    if state.deaths.take_reached() {
+        state.step.flow = Flow::Over;
     } else {
-        run(thread.0);
+        run(entered, thread.0);
     }
-    let state = state();
+    let state = &mut **entered;
     state.step.chooser = None;
     state.step.gate = None;
     std::mem::swap(&mut state.step.footprint, &mut step.footprint);
@@ -175,11 +176,12 @@ pub fn execute(
         state.execution.cut |= state.exit_ends;
         if state.execution.steps_after_exit > STEPS_AFTER_EXIT {
             state.execution.cut = true;
-            crate::host::assume(lockred_trace::codes::AssumptionKind::DetachedThreadCut, "");
+            crate::limits::assume(state, AssumptionKind::DetachedThreadCut, "");
         }
     }
 }
 
+/// The search is outside: each of these enters ([`crate::hook`]).
 impl Machine for Native {
     type Failure = Failure;
 
@@ -189,55 +191,56 @@ impl Machine for Native {
 
     fn restore_root(&mut self) {
         self.log.clear();
-        crate::root::restore();
+        crate::root::restore(&mut hook::enter());
     }
 
     fn threads(&self) -> u32 {
-        state().execution.threads.len() as u32
+        hook::enter().execution.threads.len() as u32
     }
 
     fn status(&mut self, thread: ThreadId) -> Status {
-        status(state(), thread.index())
+        status(&hook::enter(), thread.index())
     }
 
     fn waits_for_time(&self) -> bool {
-        timely::is_waited_for(state())
+        timely::is_waited_for(&hook::enter())
     }
 
     fn pending(&mut self, thread: ThreadId, footprint: &mut Footprint) {
+        let state = &*hook::enter();
         footprint.clear();
-        if state().by_transactions {
+        if state.by_transactions {
             let touch = |object, access| footprint.touch(object, access);
-            return crate::gate::pending(state(), thread.index(), touch);
+            return crate::gate::pending(state, thread.index(), touch);
         }
-        let thread = &state().execution.threads[thread.index()];
+        let thread = &state.execution.threads[thread.index()];
         let words = thread.spin.words().map(|(address, _)| address);
         footprints::pending(&thread.pending, words, footprint);
     }
 
     fn approach(&self, thread: ThreadId, target: u32) -> Approach {
-        crate::targets::approach(state(), thread, target)
+        crate::targets::approach(&hook::enter(), thread, target)
     }
 
     fn step(&mut self, thread: ThreadId, chooser: &mut dyn Chooser, step: &mut Step<Failure>) {
-        execute(thread, chooser, None, step);
+        execute(&mut hook::enter(), thread, chooser, None, step);
     }
 
     fn finish(&mut self, failures: &mut Vec<Failure>) {
-        crate::judge::finish(failures);
+        crate::judge::finish(&mut hook::enter(), failures);
     }
 }
 
 /// An alternative, picked by the search; 0 where there is nothing to pick or nobody to ask.
-pub fn choose(of: usize) -> usize {
+pub fn choose(entered: &mut Entered, of: usize) -> usize {
     if of < 2 {
         return 0;
     }
-    match state().step.chooser {
+    match entered.step.chooser {
         Some(chooser) => {
             // SAFETY: set by `step`, whose caller lends the chooser until the step ends, and this runs inside a step.
-            let value = unsafe { (*chooser).choose(of as u32) as usize };
-            crate::deaths::after_value();
+            let value = entered.outside(|| unsafe { (*chooser).choose(of as u32) as usize });
+            crate::deaths::after_value(entered);
             value
         }
         None => 0,

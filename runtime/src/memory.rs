@@ -2,26 +2,27 @@
 
 use crate::arena::Region;
 use crate::heap::{self, BadFree};
+use crate::hook;
 use crate::misuse::bad_free;
-use crate::state::{set_errno, state};
+use crate::state::{State, set_errno};
 use std::ptr;
 
 const PAGE: usize = 4096;
 
 /// The running thread's region.
-fn region() -> Region {
-    state().thread().region
+fn region(state: &State) -> Region {
+    state.running_thread().region
 }
 
 /// Allocates for the running thread; null and `ENOMEM` when there is no room.
-fn allocate(size: usize, align: usize) -> *mut u8 {
+fn allocate(state: &mut State, size: usize, align: usize) -> *mut u8 {
     // SAFETY: the running thread's own region, whose heap was made when the thread was.
-    match unsafe { heap::allocate(region(), size, align, state().reuse) } {
+    match unsafe { heap::allocate(region(state), size, align, state.reuse) } {
         Some(block) => {
-            clear(block);
-            crate::claims::begins(block, size);
-            crate::plain::allocated(block, size);
-            crate::lives::allocated(block);
+            clear(state, block);
+            crate::claims::begins(state, block, size);
+            crate::plain::allocated(state, block, size);
+            crate::lives::allocated(state, block);
             block as *mut u8
         }
         None => {
@@ -32,46 +33,48 @@ fn allocate(size: usize, align: usize) -> *mut u8 {
 }
 
 /// Where states are compared, what was in a block before is nothing that tells them apart.
-fn clear(block: usize) {
-    if state().compares
+fn clear(state: &State, block: usize) {
+    if state.compares
         && let Ok(size) = heap::size(block)
     {
-        crate::arena::clear(block, size);
+        crate::root::clear(state, block, size);
     }
 }
 
 /// Whether a block lies in a region that is mapped.
-pub fn mapped(block: usize) -> bool {
+pub fn mapped(state: &State, block: usize) -> bool {
     Region::of_address(block)
-        .is_some_and(|region| state().execution.threads.iter().any(|t| t.region == region))
+        .is_some_and(|region| state.execution.threads.iter().any(|t| t.region == region))
 }
 
 /// Size of a live block, or the end of the execution.
-fn size_of_live(block: usize) -> usize {
-    if !mapped(block) {
-        bad_free(block, BadFree::Foreign);
+fn size_of_live(state: &mut State, block: usize) -> usize {
+    if !mapped(state, block) {
+        bad_free(state, block, BadFree::Foreign);
     }
-    heap::size(block).unwrap_or_else(|reason| bad_free(block, reason))
+    heap::size(block).unwrap_or_else(|reason| bad_free(state, block, reason))
 }
 
 /// malloc.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_malloc(size: usize) -> *mut u8 {
     let _leftovers = crate::scrub::Leftovers;
-    allocate(size, 16)
+    let entered = &mut hook::enter();
+    allocate(entered, size, 16)
 }
 
 /// calloc.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_calloc(count: usize, size: usize) -> *mut u8 {
     let _leftovers = crate::scrub::Leftovers;
+    let entered = &mut hook::enter();
     let Some(bytes) = count.checked_mul(size) else {
         set_errno(libc::ENOMEM);
         return ptr::null_mut();
     };
-    let block = allocate(bytes, 16);
+    let block = allocate(entered, bytes, 16);
     if !block.is_null() {
-        crate::arena::clear(block as usize, bytes);
+        crate::root::clear(entered, block as usize, bytes);
     }
     block
 }
@@ -80,17 +83,18 @@ pub extern "C" fn __lr_libc_calloc(count: usize, size: usize) -> *mut u8 {
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_realloc(block: *mut u8, size: usize) -> *mut u8 {
     let _leftovers = crate::scrub::Leftovers;
+    let entered = &mut hook::enter();
     if block.is_null() {
-        return allocate(size, 16);
+        return allocate(entered, size, 16);
     }
-    let old = size_of_live(block as usize);
+    let old = size_of_live(entered, block as usize);
     // Always another block: who goes on with the old one makes a mistake, also where an allocator would have left it in its place.
-    let new = allocate(size, 16);
+    let new = allocate(entered, size, 16);
     if !new.is_null() {
-        crate::host::read(block as usize, old.min(size));
+        crate::plain::reads(entered, block as usize, old.min(size));
         // SAFETY: both blocks are live, different, and at least that long.
         unsafe { ptr::copy_nonoverlapping(block, new, old.min(size)) };
-        __lr_libc_free(block);
+        free(entered, block as usize);
     }
     new
 }
@@ -99,16 +103,20 @@ pub extern "C" fn __lr_libc_realloc(block: *mut u8, size: usize) -> *mut u8 {
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_free(block: *mut u8) {
     let _leftovers = crate::scrub::Leftovers;
-    if block.is_null() {
-        return;
+    if !block.is_null() {
+        free(&mut hook::enter(), block as usize);
     }
-    let size = size_of_live(block as usize);
-    crate::plain::freed(block as usize, size);
-    clear(block as usize);
-    crate::lives::freed(block as usize);
-    state().exclusive.freed(block as usize..block as usize + size);
-    if let Err(reason) = heap::free(region(), block as usize, state().reuse) {
-        bad_free(block as usize, reason);
+}
+
+/// The running thread frees a block.
+fn free(state: &mut State, block: usize) {
+    let size = size_of_live(state, block);
+    crate::plain::freed(state, block, size);
+    clear(state, block);
+    crate::lives::freed(state, block);
+    state.exclusive.freed(block..block + size);
+    if let Err(reason) = heap::free(region(state), block, state.reuse) {
+        bad_free(state, block, reason);
     }
 }
 
@@ -116,10 +124,11 @@ pub extern "C" fn __lr_libc_free(block: *mut u8) {
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_posix_memalign(out: *mut *mut u8, align: usize, size: usize) -> i32 {
     let _leftovers = crate::scrub::Leftovers;
+    let entered = &mut hook::enter();
     if !align.is_power_of_two() || align < size_of::<usize>() {
         return libc::EINVAL;
     }
-    let block = allocate(size, align);
+    let block = allocate(entered, size, align);
     if block.is_null() {
         return libc::ENOMEM;
     }
@@ -131,11 +140,12 @@ pub extern "C" fn __lr_libc_posix_memalign(out: *mut *mut u8, align: usize, size
 /// aligned_alloc.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_aligned_alloc(align: usize, size: usize) -> *mut u8 {
+    let entered = &mut hook::enter();
     if !align.is_power_of_two() {
         set_errno(libc::EINVAL);
         return ptr::null_mut();
     }
-    allocate(size, align)
+    allocate(entered, size, align)
 }
 
 /// memalign.
@@ -147,7 +157,8 @@ pub extern "C" fn __lr_libc_memalign(align: usize, size: usize) -> *mut u8 {
 /// malloc_usable_size.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_malloc_usable_size(block: *mut u8) -> usize {
-    if block.is_null() { 0 } else { size_of_live(block as usize) }
+    let entered = &mut hook::enter();
+    if block.is_null() { 0 } else { size_of_live(entered, block as usize) }
 }
 
 /// mmap: private anonymous memory comes from the heap; files are mapped by [`crate::models`].
@@ -161,19 +172,21 @@ pub extern "C" fn __lr_libc_mmap(
     offset: i64,
 ) -> *mut u8 {
     let _leftovers = crate::scrub::Leftovers;
+    let entered = &mut hook::enter();
     if flags & libc::MAP_ANONYMOUS == 0 || flags & libc::MAP_FIXED != 0 {
-        crate::host::assume(
+        crate::limits::assume(
+            entered,
             lockred_trace::codes::AssumptionKind::NativeCode,
             "maps a file or a fixed address (mmap)",
         );
         // SAFETY: the program's own call, passed on.
         return unsafe { libc::mmap(address.cast(), length, protection, flags, fd, offset).cast() };
     }
-    let block = allocate(length.next_multiple_of(PAGE), PAGE);
+    let block = allocate(entered, length.next_multiple_of(PAGE), PAGE);
     if block.is_null() {
         return libc::MAP_FAILED.cast();
     }
-    crate::arena::clear(block as usize, length.next_multiple_of(PAGE));
+    crate::root::clear(entered, block as usize, length.next_multiple_of(PAGE));
     block
 }
 
@@ -194,14 +207,15 @@ pub extern "C" fn __lr_libc_mmap64(
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_munmap(address: *mut u8, length: usize) -> i32 {
     let _leftovers = crate::scrub::Leftovers;
+    let entered = &mut hook::enter();
     if !crate::arena::range().contains(&(address as usize)) {
         // SAFETY: the program's own call on its own mapping, passed on.
         return unsafe { libc::munmap(address.cast(), length) };
     }
-    if mapped(address as usize)
+    if mapped(entered, address as usize)
         && heap::size(address as usize).is_ok_and(|size| size <= length.next_multiple_of(PAGE))
     {
-        __lr_libc_free(address);
+        free(entered, address as usize);
     }
     0
 }
@@ -219,9 +233,10 @@ pub extern "C" fn __lr_libc_mprotect(address: *mut u8, length: usize, protection
 /// madvise: advice that drops contents is followed by clearing them in the arena; other advice does nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_madvise(address: *mut u8, length: usize, advice: i32) -> i32 {
+    let entered = &mut hook::enter();
     if crate::arena::range().contains(&(address as usize)) {
         if advice == libc::MADV_DONTNEED {
-            crate::arena::clear(address as usize, length);
+            crate::root::clear(entered, address as usize, length);
         }
         return 0;
     }

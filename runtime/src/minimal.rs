@@ -2,8 +2,8 @@
 
 use crate::answer::{beginning, meant, told, trail};
 use crate::failure::Failure;
+use crate::hook;
 use crate::machine::Native;
-use crate::state::state;
 use lockred_search::minimise::{Asker, Effort, Proof};
 use lockred_search::{self as search, Choice};
 use lockred_trace::codes::BugKind;
@@ -59,7 +59,7 @@ impl Asker<Failure> for Wanted {
     }
 
     fn on_step(&mut self) -> bool {
-        if let Some(status) = state().status {
+        if let Some(status) = hook::enter().status {
             status.beat();
         }
         if crate::leaving::stop_requested() {
@@ -79,7 +79,7 @@ pub fn answer(schedule: &Schedule, mut wanted: Wanted, steps: u64, rooted: bool)
     if !rooted || !crate::harness::learn() {
         return Message::Minimised(None);
     }
-    state().exit_ends = wanted.is_judged_at_exit();
+    hook::enter().exit_ends = wanted.is_judged_at_exit();
     let followed = &schedule.0[usize::from(schedule.is_written_out())..];
     let choices: Vec<Choice> = followed.iter().copied().map(meant).collect();
     // Local changes only make the rest cheaper.
@@ -116,9 +116,10 @@ fn timely(choices: &[Choice], effort: Effort, wanted: &mut Wanted) -> Timely {
     if given.is_none_or(|given| given.given.overtaken == 0) {
         return Timely::Unknown;
     }
-    let written_out = state().channels_written_out;
-    state().orders_time = true;
-    state().channels_written_out = true;
+    let written_out = hook::with(|state| {
+        state.orders_time = true;
+        std::mem::replace(&mut state.channels_written_out, true)
+    });
     let limits = search::Limits { executions: None, operations: LONGEST };
     let mut seeker = Seeker { wanted: &mut *wanted, left: effort.steps / 2, schedule: None };
     let strategy = search::Strategy::Dpor;
@@ -129,7 +130,7 @@ fn timely(choices: &[Choice], effort: Effort, wanted: &mut Wanted) -> Timely {
             return Timely::Found(found);
         }
     }
-    let state = state();
+    let state = &mut *hook::enter();
     state.orders_time = false;
     state.channels_written_out = written_out;
     // What cannot be modelled there may be no part of the schedule that is looked for.
@@ -173,7 +174,7 @@ fn told_of(
     Message::Minimised(found.map(|found| Minimised {
         ordered,
         only_overtaken,
-        schedule: Schedule(beginning().chain(found.schedule.into_iter().map(told)).collect()),
+        schedule: schedule(found.schedule),
         measure: measure(found.measure),
         given: measure(found.given),
         minimal: found.proof >= Proof::Preemptions,
@@ -181,6 +182,11 @@ fn told_of(
         seconds: wanted.elapsed().as_secs_f64(),
         out_of_time: found.interrupted,
     }))
+}
+
+/// A schedule as the formats have it.
+fn schedule(choices: Vec<Choice>) -> Schedule {
+    Schedule(beginning(&hook::enter()).chain(choices.into_iter().map(told)).collect())
 }
 
 /// A measure as the formats have it.

@@ -8,9 +8,10 @@ use crate::arena::{self, REGION_BYTES, Region};
 use crate::detect::{AccessKind, By, StackId};
 use crate::failure::{Failure, place};
 use crate::heap::{self, BadFree, Block};
+use crate::hook::Entered;
 use crate::lives;
 use crate::plain::bytes;
-use crate::state::{State, end_execution, state};
+use crate::state::{State, end_execution};
 use crate::validity;
 use lockred_search::machine::Flow;
 use lockred_trace::codes::BugKind;
@@ -19,13 +20,14 @@ use lockred_trace::sites::SiteId;
 
 /// The running thread is about to access memory. Constant time for up to sixteen bytes, then O(bytes / 16).
 #[inline]
-pub fn check(state: &State, kind: AccessKind, address: usize, size: usize, site: SiteId) {
+pub fn check(entered: &mut Entered, kind: AccessKind, address: usize, size: usize, site: SiteId) {
+    let state = &mut **entered;
     if !arena::range().contains(&address) {
         return;
     }
     if validity::is_heap(address) {
         if !validity::may_access(address, size) {
-            bad_access(kind, address, size, site);
+            bad_access(state, kind, address, size, site);
         }
         return;
     }
@@ -37,14 +39,14 @@ pub fn check(state: &State, kind: AccessKind, address: usize, size: usize, site:
         (main.stack_pointer..Region::MAIN.end()).contains(&address)
     };
     if !own && !of_main() {
-        check_stack(kind, address, size, site);
+        check_stack(entered, kind, address, size, site);
     }
 }
 
 /// The same for the stack of another thread: what it has left behind there, when it returned or ended, is gone.
 #[inline(never)]
-fn check_stack(kind: AccessKind, address: usize, size: usize, site: SiteId) {
-    let state = state();
+fn check_stack(entered: &mut Entered, kind: AccessKind, address: usize, size: usize, site: SiteId) {
+    let state = &mut **entered;
     let region = Region::of_address(address);
     let mut threads = state.execution.threads.iter();
     let Some(owner) = threads.position(|thread| Some(thread.region) == region) else { return };
@@ -58,7 +60,7 @@ fn check_stack(kind: AccessKind, address: usize, size: usize, site: SiteId) {
             if owner != 0 {
                 let region = thread.region;
                 state.execution.threads[owner].stack_used = true;
-                crate::plain::uses_stack(region, site);
+                crate::plain::uses_stack(entered, region, site);
             }
             return;
         }
@@ -66,7 +68,8 @@ fn check_stack(kind: AccessKind, address: usize, size: usize, site: SiteId) {
     };
     let message = format!("thread {number} {} {what}", accesses(kind, size));
     let failure = Failure::new(BugKind::UseAfterFree, message, &site.0.to_string());
-    end(failure.at(access_place(kind, address, size, site)), None);
+    let place = access_place(state, kind, address, size, site);
+    end(state, failure.at(place), None);
 }
 
 /// What an access does, in words.
@@ -102,8 +105,7 @@ fn seen_from(block: Block, address: usize, size: usize) -> String {
 /// Ends the execution with a bug about an access.
 #[cold]
 #[inline(never)]
-fn bad_access(kind: AccessKind, address: usize, size: usize, site: SiteId) -> ! {
-    let state = state();
+fn bad_access(state: &mut State, kind: AccessKind, address: usize, size: usize, site: SiteId) -> ! {
     let number = state.thread_number();
     let block = heap::near(address);
     let inside = |block: &Block| address < block.start + block.size && address + size > block.start;
@@ -125,17 +127,16 @@ fn bad_access(kind: AccessKind, address: usize, size: usize, site: SiteId) -> ! 
         }
     };
     let mut failure = Failure::new(bug, message, &site.0.to_string());
-    failure = failure.at(access_place(kind, address, size, site));
-    if dead && is_unordered(address, size) {
+    failure = failure.at(access_place(state, kind, address, size, site));
+    if dead && is_unordered(state, address, size) {
         failure.notes.push("nothing orders the deallocation and this access".into());
     }
-    end(failure, block)
+    end(state, failure, block)
 }
 
 /// Whether an earlier deallocation of this memory is not ordered before what the running thread does. Known only while recording, from the race
 /// detector; the execution is over, so that it may be told of an access that is never made.
-fn is_unordered(address: usize, size: usize) -> bool {
-    let state = state();
+fn is_unordered(state: &mut State, address: usize, size: usize) -> bool {
     let thread = state.thread_number();
     let Some(detector) = state.detector.as_mut().filter(|_| state.recorder.is_some()) else {
         return false;
@@ -145,15 +146,19 @@ fn is_unordered(address: usize, size: usize) -> bool {
 }
 
 /// Ends the execution with a bug about a block that cannot be freed.
-pub fn bad_free(address: usize, reason: BadFree) -> ! {
-    let thread = state().thread_number();
+pub fn bad_free(state: &mut State, address: usize, reason: BadFree) -> ! {
+    let thread = state.thread_number();
     let what = match reason {
         BadFree::Twice => "memory is freed twice",
         BadFree::Foreign => "memory is freed that was never allocated",
     };
     let block = match reason {
         BadFree::Twice => heap::near(address),
-        BadFree::Foreign if !crate::memory::mapped(address) || !validity::is_heap(address) => None,
+        BadFree::Foreign
+            if !crate::memory::mapped(state, address) || !validity::is_heap(address) =>
+        {
+            None
+        }
         BadFree::Foreign => heap::near(address),
     };
     let message = match (reason, block) {
@@ -164,56 +169,60 @@ pub fn bad_free(address: usize, reason: BadFree) -> ! {
         (_, None) => what.to_owned(),
     };
     let mut frees = place(Role::Frees, thread, SiteId(0));
-    if let Some(recorder) = &mut state().recorder {
+    if let Some(recorder) = &state.recorder {
         frees.stack = crate::unwind::stack();
         frees.step = Some(recorder.steps.len());
-        frees.object = Some(recorder.object(address, "memory", None));
+        frees.object = crate::record::object(state, address, "memory", None);
     }
-    end(Failure::new(BugKind::DoubleFree, message, what).at(frees), block)
+    end(state, Failure::new(BugKind::DoubleFree, message, what).at(frees), block)
 }
 
 /// The place of the access under way.
-fn access_place(kind: AccessKind, address: usize, size: usize, site: SiteId) -> Place {
-    let state = state();
+fn access_place(
+    state: &mut State,
+    kind: AccessKind,
+    address: usize,
+    size: usize,
+    site: SiteId,
+) -> Place {
     let mut place = place(kind.role(), state.thread_number(), site);
-    if let Some(recorder) = &mut state.recorder {
+    if let Some(recorder) = &state.recorder {
         place.stack = crate::unwind::stack();
         place.step = Some(recorder.steps.len());
-        place.object = Some(recorder.object(address, "memory", Some(size as u64)));
+        place.object = crate::record::object(state, address, "memory", Some(size as u64));
     }
     place
 }
 
 /// What a report says besides of a block that the running thread is freeing: the locks that it holds, and where the block comes from.
-pub fn places_of_free(block: usize) -> Vec<Place> {
-    let state = state();
+pub fn places_of_free(state: &mut State, block: usize) -> Vec<Place> {
     if state.recorder.is_none() {
         return Vec::new();
     }
     let number = state.thread_number();
-    let held = state.execution.held.iter().filter(|held| held.thread == number);
-    let mut places: Vec<Place> = held.map(|held| lives::held_place(Role::Held, held)).collect();
+    let held = lives::held_by(state, number);
+    let mut places: Vec<Place> = lives::held_places(state, Role::Held, held).collect();
     let life = state.lives.as_ref().and_then(|lives| lives.of(block));
-    let allocated = life.and_then(|life| life.allocated.as_ref());
-    places.extend(allocated.into_iter().flat_map(|event| lives::places(Role::Allocated, event)));
+    if let Some(event) = life.and_then(|life| life.allocated.clone()) {
+        places.extend(lives::places(state, Role::Allocated, &event));
+    }
     places
 }
 
 /// Ends the execution: the failure is told with the locks that the running thread holds, and the life of the block.
-fn end(mut failure: Failure, block: Option<Block>) -> ! {
-    let state = state();
+fn end(state: &mut State, mut failure: Failure, block: Option<Block>) -> ! {
     let number = state.thread_number();
-    let held = state.execution.held.iter().filter(|held| held.thread == number);
-    failure.places.extend(held.map(|held| lives::held_place(Role::Holds, held)));
+    let held = lives::held_by(state, number);
+    failure.places.extend(lives::held_places(state, Role::Holds, held));
     let life = block.and_then(|block| state.lives.as_ref()?.of(block.start));
     if let Some(life) = life.filter(|_| state.recorder.is_some()).cloned() {
-        let freed = life.freed.iter().flat_map(|event| lives::places(Role::Freed, event));
+        let freed = life.freed.iter().flat_map(|event| lives::places(state, Role::Freed, event));
         failure.places.extend(freed);
         let allocated =
-            life.allocated.iter().flat_map(|event| lives::places(Role::Allocated, event));
+            life.allocated.iter().flat_map(|event| lives::places(state, Role::Allocated, event));
         failure.places.extend(allocated);
     }
     state.step.failures.push(failure);
-    crate::debugger::bug();
-    end_execution(Flow::Over)
+    crate::debugger::bug(state);
+    end_execution(state, Flow::Over)
 }

@@ -1,7 +1,8 @@
 //! Calls of functions that are neither modelled nor harmless: what they were, and gave, for when
 //! the program does not behave alike.
 
-use crate::state::{installed, state};
+use crate::hook;
+use crate::state::State;
 use lockred_trace::sites::SiteId;
 
 /// Calls of one step that are kept.
@@ -67,16 +68,14 @@ impl Calls {
 }
 
 /// The running thread is about to call a function.
-pub fn called(external: u32, site: SiteId) {
-    state().native.called(Call { external, site, result: None });
+pub fn called(state: &mut State, external: u32, site: SiteId) {
+    state.native.called(Call { external, site, result: None });
 }
 
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_native_result(result: u64) {
-    if let Some(state) = installed() {
-        state.native.returned(result);
-    }
+    hook::with(|state| state.native.returned(result));
 }
 
 /// The first calls of two runs of one step that are not the same, if any.
@@ -87,7 +86,10 @@ pub fn difference(before: &[Call], now: &[Call]) -> Option<(Option<Call>, Option
 }
 
 /// Why two runs of one schedule differ, as far as that is known: in words, and where.
-pub fn suspect(differing: Option<(Option<Call>, Option<Call>)>) -> (String, Option<SiteId>) {
+pub fn suspect(
+    state: &State,
+    differing: Option<(Option<Call>, Option<Call>)>,
+) -> (String, Option<SiteId>) {
     let name = |call: Call| format!("`{}`", crate::host::external(call.external));
     match differing {
         Some((Some(before), Some(now)))
@@ -108,7 +110,7 @@ pub fn suspect(differing: Option<(Option<Call>, Option<Call>)>) -> (String, Opti
             (words, now.or(before).map(|call| call.site))
         }
         None => {
-            let last = &state().native.last;
+            let last = &state.native.last;
             let mut names: Vec<String> = Vec::new();
             for name in last.iter().map(|&call| name(call)) {
                 if !names.contains(&name) {

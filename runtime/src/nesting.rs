@@ -7,7 +7,7 @@
 
 use crate::execution::{Execution, Held};
 use crate::failure::place;
-use crate::state::state;
+use crate::state::State;
 use lockred_trace::codes::WarningKind;
 use lockred_trace::message::{Place, Role, Warning};
 use lockred_trace::schedule::Schedule;
@@ -82,8 +82,14 @@ struct Circle {
 
 /// The running thread acquires a lock; `waits`: it would have waited for it.
 /// `stack`: there, while recording.
-pub fn acquires(address: usize, site: SiteId, shared: bool, waits: bool, stack: &[u64]) {
-    let state = state();
+pub fn acquires(
+    state: &mut State,
+    address: usize,
+    site: SiteId,
+    shared: bool,
+    waits: bool,
+    stack: &[u64],
+) {
     let thread = state.thread_number();
     let Execution { held, events, claims, .. } = &mut state.execution;
     let mine = || held.iter().filter(|held| held.thread == thread);
@@ -119,8 +125,7 @@ pub fn acquires(address: usize, site: SiteId, shared: bool, waits: bool, stack: 
 }
 
 /// The execution is over: looks for circles.
-pub fn judge() {
-    let state = state();
+pub fn judge(state: &mut State) {
     let edges: Vec<(usize, &Edge)> = edges(&state.execution.events).take(MOST_EDGES).collect();
     if edges.len() < 2 {
         return;
@@ -134,7 +139,7 @@ pub fn judge() {
             circle.iter().map(|edge| (edge.holds.site, edge.acquires.site)).collect();
         places.sort_unstable_by_key(|(holds, acquires)| (holds.0, acquires.0));
         if state.nesting.circles.iter().all(|known| known.places != places)
-            && let Some(schedule) = crate::answer::schedule_so_far()
+            && let Some(schedule) = crate::answer::schedule_so_far(state)
         {
             state.nesting.circles.push(Circle { places, edges: circle, schedule });
         }
@@ -142,8 +147,8 @@ pub fn judge() {
 }
 
 /// The search is over, and has found no deadlock: its circles as warnings.
-pub fn warnings(complete: bool) -> Vec<Warning> {
-    let nesting = &state().nesting;
+pub fn warnings(state: &State, complete: bool) -> Vec<Warning> {
+    let nesting = &state.nesting;
     let circles = nesting.circles.iter();
     circles.map(|circle| warning(circle, complete)).collect()
 }

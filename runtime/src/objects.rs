@@ -3,7 +3,7 @@
 use crate::execution::Held;
 use crate::operation::{Atomic, AtomicOperation};
 use crate::record;
-use crate::state::state;
+use crate::state::State;
 use lockred_search::discipline::Passing;
 use lockred_search::footprint::Access;
 use lockred_trace::hooks::{Class, RmwOp};
@@ -41,18 +41,17 @@ pub const fn kind(class: Class) -> &'static str {
 }
 
 /// The recorded number of an object; 0 when nothing is recorded.
-pub fn number(address: usize, kind: &str) -> u32 {
-    state().recorder.as_mut().map_or(0, |recorder| recorder.object(address, kind, None))
+pub fn number(state: &mut State, address: usize, kind: &str) -> u32 {
+    record::object(state, address, kind, None).unwrap_or(0)
 }
 
 /// A lock's word was operated on: keeps account of who holds what.
-pub fn keep_held(operation: &AtomicOperation, wrote: bool) {
+pub fn keep_held(state: &mut State, operation: &AtomicOperation, wrote: bool) {
     if !wrote {
-        crate::locked::failed(operation);
+        crate::locked::failed(state, operation);
         return;
     }
-    let stack = crate::unwind::recorded_stack();
-    let state = state();
+    let stack = crate::unwind::recorded_stack(state);
     let thread = state.thread_number();
     let held = &mut state.execution.held;
     match operation.how.class() {
@@ -60,7 +59,14 @@ pub fn keep_held(operation: &AtomicOperation, wrote: bool) {
             let class = operation.how.class();
             let shared = matches!(class, Class::ReadLock | Class::TryReadLock);
             let waits = matches!(class, Class::Lock | Class::ReadLock);
-            crate::nesting::acquires(operation.address, operation.site, shared, waits, &stack);
+            crate::nesting::acquires(
+                state,
+                operation.address,
+                operation.site,
+                shared,
+                waits,
+                &stack,
+            );
             let step = state.recorder.as_ref().map(|recorder| recorder.steps.len());
             state.execution.held.push(Held {
                 address: operation.address,
@@ -90,14 +96,15 @@ pub fn keep_held(operation: &AtomicOperation, wrote: bool) {
 
 /// An atomic operation was executed: records it.
 pub fn executed(
+    state: &mut State,
     operation: &AtomicOperation,
     access: Access,
     rmw: Option<RmwOp>,
     old: u64,
     new: u64,
 ) {
-    let word_of_signals = state().execution.signals.word;
-    if state().recorder.is_none() || operation.address == word_of_signals {
+    let word_of_signals = state.execution.signals.word;
+    if state.recorder.is_none() || operation.address == word_of_signals {
         return;
     }
     let wrote = match operation.kind {
@@ -105,8 +112,13 @@ pub fn executed(
         Atomic::Store | Atomic::Rmw => true,
         Atomic::CompareExchange { expected } => old == expected,
     };
-    let object = number(operation.address, kind(operation.how.class()));
-    record::step(words(operation, access, rmw, old, new, wrote), Some(object), operation.site);
+    let object = number(state, operation.address, kind(operation.how.class()));
+    record::step(
+        state,
+        words(operation, access, rmw, old, new, wrote),
+        Some(object),
+        operation.site,
+    );
 }
 
 /// A value of an atomic word: what may be an address is told as one.
@@ -171,14 +183,14 @@ const fn rmw_name(op: RmwOp) -> &'static str {
 }
 
 /// The running thread parked, and went on for no reason.
-pub fn parked_for_no_reason(address: usize, site: SiteId) {
-    let object = number(address, kind(Class::Park));
-    record::step("park returns for no reason".into(), Some(object), site);
+pub fn parked_for_no_reason(state: &mut State, address: usize, site: SiteId) {
+    let object = number(state, address, kind(Class::Park));
+    record::step(state, "park returns for no reason".into(), Some(object), site);
 }
 
 /// The running thread acted on a channel that is known as a whole.
-pub fn channel(address: usize, passing: Passing, site: SiteId) {
-    let object = number(address, "channel");
+pub fn channel(state: &mut State, address: usize, passing: Passing, site: SiteId) {
+    let object = number(state, address, "channel");
     let what = match passing {
         Passing::Send { number, capacity: 0 } => format!("offers message {number}"),
         Passing::Send { number, .. } => format!("send message {number}"),
@@ -189,22 +201,22 @@ pub fn channel(address: usize, passing: Passing, site: SiteId) {
         Passing::Peek => "nothing to receive, or no room".to_owned(),
         Passing::Closed => "receive: no sender is left".to_owned(),
     };
-    record::step(what, Some(object), site);
+    record::step(state, what, Some(object), site);
 }
 
 /// The message that the running thread had offered was taken, or withdrawn.
-pub fn resumed(address: usize, taken: bool) {
-    let object = number(address, "channel");
+pub fn resumed(state: &mut State, address: usize, taken: bool) {
+    let object = number(state, address, "channel");
     let what = if taken { "the message was taken" } else { "no receiver is left" };
-    record::step(what.to_owned(), Some(object), SiteId(0));
+    record::step(state, what.to_owned(), Some(object), SiteId(0));
 }
 
 /// A futex call did something.
-pub fn futex(address: usize, what: &str, woken: &[u32]) {
-    if state().recorder.is_none() {
+pub fn futex(state: &mut State, address: usize, what: &str, woken: &[u32]) {
+    if state.recorder.is_none() {
         return;
     }
-    let object = number(address, "futex");
+    let object = number(state, address, "futex");
     let words = match woken {
         [] if what == "wakes" => WAKES_NOBODY.to_owned(),
         [] => what.to_owned(),
@@ -214,25 +226,25 @@ pub fn futex(address: usize, what: &str, woken: &[u32]) {
             format!("wakes threads {}", many.join(", "))
         }
     };
-    record::step(words, Some(object), SiteId(0));
+    record::step(state, words, Some(object), SiteId(0));
 }
 
 /// The running thread spawned a thread.
-pub fn spawned(child: u32) {
-    record::step(format!("spawn thread {child}"), None, SiteId(0));
+pub fn spawned(state: &mut State, child: u32) {
+    record::step(state, format!("spawn thread {child}"), None, SiteId(0));
 }
 
 /// The running thread joined a thread.
-pub fn joined(target: u32) {
-    record::step(format!("join thread {target}"), None, SiteId(0));
+pub fn joined(state: &mut State, target: u32) {
+    record::step(state, format!("join thread {target}"), None, SiteId(0));
 }
 
 /// The running thread ended.
-pub fn ended(_number: u32) {
-    record::step("end".into(), None, SiteId(0));
+pub fn ended(state: &mut State, _number: u32) {
+    record::step(state, "end".into(), None, SiteId(0));
 }
 
 /// The running thread ended the process.
-pub fn exits(status: i32) {
-    record::step(format!("exit {status}"), None, SiteId(0));
+pub fn exits(state: &mut State, status: i32) {
+    record::step(state, format!("exit {status}"), None, SiteId(0));
 }

@@ -8,7 +8,8 @@
 
 use crate::execution::Execution;
 use crate::home;
-use crate::state::{installed, state};
+use crate::hook::Entered;
+use crate::state::State;
 use crate::unwind::Frame;
 use lockred_search::Counts;
 use lockred_trace::message::{AccessSeen, Home, LockSeen, Memory, Observation};
@@ -117,10 +118,10 @@ struct Access {
 }
 
 /// An execution begins.
-pub fn begin() {
-    let threads = state().execution.threads.len();
-    state().exclusive.begin();
-    if let Some(observed) = &mut state().observed {
+pub fn begin(state: &mut State) {
+    let threads = state.execution.threads.len();
+    state.exclusive.begin();
+    if let Some(observed) = &mut state.observed {
         observed.clocks.clear();
         observed.clocks = (0..threads).map(|thread| Rc::new(observed.clock(thread))).collect();
         observed.accesses = 0;
@@ -130,31 +131,45 @@ pub fn begin() {
 }
 
 /// A thread has created another one.
-pub fn created(parent: u32, child: u32) {
-    if let Some(observed) = &mut state().observed {
+pub fn created(state: &mut State, parent: u32, child: u32) {
+    if let Some(observed) = &mut state.observed {
         observed.creates(parent as usize, child as usize);
     }
 }
 
 /// A thread has seen the end of another one.
-pub fn joined(joiner: u32, target: u32) {
-    if let Some(observed) = &mut state().observed {
+pub fn joined(state: &mut State, joiner: u32, target: u32) {
+    if let Some(observed) = &mut state.observed {
         observed.joins(joiner as usize, target as usize);
     }
 }
 
 /// The running thread accesses memory that others may access, too.
 #[inline]
-pub fn accessed(address: usize, size: usize, site: SiteId, writes: bool, atomic: bool) {
-    if installed().is_some_and(|state| state.observed.is_some()) {
-        looked_at(address, size, site, writes, atomic);
+pub fn accessed(
+    entered: &mut Entered,
+    address: usize,
+    size: usize,
+    site: SiteId,
+    writes: bool,
+    atomic: bool,
+) {
+    if entered.observed.is_some() {
+        looked_at(entered, address, size, site, writes, atomic);
     }
 }
 
 /// The same, where somebody wants to know.
 #[inline(never)]
-fn looked_at(address: usize, size: usize, site: SiteId, writes: bool, atomic: bool) {
-    let state = state();
+fn looked_at(
+    entered: &mut Entered,
+    address: usize,
+    size: usize,
+    site: SiteId,
+    writes: bool,
+    atomic: bool,
+) {
+    let state = &mut **entered;
     let thread = state.thread_number();
     let Some(observed) = &mut state.observed else { return };
     if observed.accesses == MOST {
@@ -163,7 +178,9 @@ fn looked_at(address: usize, size: usize, site: SiteId, writes: bool, atomic: bo
     }
     observed.accesses += 1;
     let now = observed.accesses;
-    let memory = |address, size| memory(address, size, &observed.frames);
+    let state = &**entered;
+    let Some(observed) = &state.observed else { return };
+    let memory = |address, size| memory(state, address, size, &observed.frames);
     let held = state.execution.held.iter().filter(|held| held.thread == thread);
     let mut held: Vec<LockSeen> = held
         .map(|held| LockSeen { lock: memory(held.address, 1).0, shared: held.shared })
@@ -171,23 +188,19 @@ fn looked_at(address: usize, size: usize, site: SiteId, writes: bool, atomic: bo
     held.sort();
     let text = crate::root::text();
     let stack = crate::unwind::stack();
-    let stack = stack.into_iter().filter(|frame| text.contains(&(*frame as usize))).collect();
-    let (name, block) = match observed.cells.get(&(address, size)) {
-        Some(_) => (None, None),
-        None => {
-            let (memory, block) = memory(address, size);
-            (Some(memory), block)
-        }
+    let stack: Vec<u64> =
+        stack.into_iter().filter(|frame| text.contains(&(*frame as usize))).collect();
+    let (known, block) = match observed.cells.get(&(address, size)) {
+        Some(cell) => (cell.memory.clone(), None),
+        None => memory(address, size),
     };
-    let cell = observed.cells.get(&(address, size));
-    let known = name.as_ref().or(cell.map(|cell| &cell.memory)).cloned().unwrap_or_default();
-    let stack: Vec<u64> = stack;
-    crate::exclusive::look(Some((site, &stack)));
-    let refused = crate::exclusive::accessed(&known, address);
+    crate::exclusive::look(entered, Some((site, &stack)));
+    let refused = crate::exclusive::accessed(entered, &known, address);
+    let Some(observed) = &mut entered.observed else { return };
     let how = How { site, stack, writes, atomic, held, refused };
     let clock = observed.clocks.get(thread as usize).cloned().unwrap_or_default();
     let cell = observed.cells.entry((address, size)).or_insert_with(|| Cell {
-        memory: name.unwrap_or_default(),
+        memory: known,
         block,
         accesses: Vec::new(),
     });
@@ -202,12 +215,13 @@ fn looked_at(address: usize, size: usize, site: SiteId, writes: bool, atomic: bo
 
 /// What is at an address, in words that mean the same in all executions, and the block that it is in.
 fn memory(
+    state: &State,
     address: usize,
     size: usize,
     frames: &HashMap<u32, Vec<Frame>>,
 ) -> (Memory, Option<usize>) {
     let (address, size) = (address as u64, size as u64);
-    match home::of(address as usize, frames) {
+    match home::of(state, address as usize, frames) {
         Some(Home::Block { start, size: bytes, allocated }) => {
             let home = Some(Home::Block { start: 0, size: bytes, allocated });
             (Memory { address: address - start, size, home }, Some(start as usize))
@@ -217,15 +231,14 @@ fn memory(
 }
 
 /// The execution is judged, so that it was not too long.
-pub fn judged() {
-    if let Some(observed) = &mut state().observed {
+pub fn judged(state: &mut State) {
+    if let Some(observed) = &mut state.observed {
         observed.ended += 1;
     }
 }
 
 /// The execution has come to its end.
-pub fn ends() {
-    let state = state();
+pub fn ends(state: &mut State) {
     let Some(observed) = &mut state.observed else { return };
     observed.executions += 1;
     let life = |block: usize| {
@@ -252,15 +265,15 @@ pub fn ends() {
 }
 
 /// What was seen.
-pub fn observation() -> Observation {
-    let observed = state().observed.take().unwrap_or_default();
+pub fn observation(state: &mut State) -> Observation {
+    let observed = state.observed.take().unwrap_or_default();
     let seen = observed.seen.into_iter().map(|((memory, how), tally)| {
         let [counted, apart] = tally.counted();
         let How { site, stack, writes, atomic, held, refused } = how;
         AccessSeen { memory, site, stack, writes, atomic, held, refused, counted, apart }
     });
     let accesses = seen.collect();
-    let broken = state().exclusive.take_broken();
+    let broken = state.exclusive.take_broken();
     Observation { executions: observed.executions, cut: observed.cut, accesses, broken }
 }
 

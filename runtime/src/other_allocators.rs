@@ -3,6 +3,7 @@
 //! Such a library keeps its books in memory that no restore puts back and in thread-locals of the one OS thread. What it gives
 //! its callers is memory, and any memory of the right size and alignment will do.
 
+use crate::hook;
 use crate::memory::{
     __lr_libc_aligned_alloc as aligned_alloc, __lr_libc_calloc as calloc, __lr_libc_free as free,
     __lr_libc_malloc as malloc, __lr_libc_malloc_usable_size as usable_size,
@@ -44,7 +45,7 @@ pub extern "C" fn __lr_libc_mi_zalloc_aligned(size: usize, align: usize) -> *mut
     }
     let block = aligned_alloc(align, size);
     if !block.is_null() {
-        crate::arena::clear(block as usize, size);
+        hook::with(|state| crate::root::clear(state, block as usize, size));
     }
     block
 }

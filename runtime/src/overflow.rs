@@ -5,18 +5,19 @@
 //! instruction by instruction, until it returns to the program or switches to the explorer. There the thread dies of its
 //! overflow. (What libc does for the program, as copying memory, is gone through like that, too.)
 
+use crate::hook;
 use crate::signals;
-use crate::state::State;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The trap flag: the processor stops behind every instruction.
 pub const STEP: i64 = 1 << 8;
 
-/// A stack that has ended inside of the runtime.
-#[derive(Clone, Copy, Debug)]
-pub struct Overflow {
-    thread: u32,
-    /// In the guard.
-    address: usize,
+/// Where a stack has ended inside of the runtime, which is about to return: in its guard. 0: nowhere.
+static ENDED: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether a stack has ended inside of the runtime.
+pub fn is_under_way() -> bool {
+    ENDED.load(Ordering::Relaxed) != 0
 }
 
 /// Words of a stack that are looked at for return addresses.
@@ -44,21 +45,16 @@ pub fn callers(instruction: usize, pointer: usize) -> [u64; CALLERS] {
     callers
 }
 
-/// A thread has faulted at an address. Whether it goes on all the same for now.
-pub fn goes_on(
-    state: &mut State,
-    thread: u32,
-    address: usize,
-    context: &mut libc::ucontext_t,
-) -> bool {
+/// The running thread has faulted at an address. Whether it goes on all the same for now. Whoever has the state keeps it.
+pub fn goes_on(address: usize, context: &mut libc::ucontext_t) -> bool {
     let registers = &mut context.uc_mcontext.gregs;
     let instruction = registers[libc::REG_RIP as usize] as usize;
-    let lend = state.overflow.is_none()
-        && state.mapped.is_guard(address)
+    let lend = !is_under_way()
+        && crate::arena::is_guard(address)
         && !crate::root::text().contains(&instruction);
     if lend {
-        state.mapped.lend(address);
-        state.overflow = Some(Overflow { thread, address });
+        crate::arena::lend(address);
+        ENDED.store(address, Ordering::Relaxed);
         registers[libc::REG_EFL as usize] |= STEP;
     }
     lend
@@ -87,9 +83,12 @@ pub fn place(context: &libc::ucontext_t) -> Place {
     }
 }
 
-/// The processor has stopped behind an instruction. Whether that was for us.
-pub fn stepped(state: &mut State, context: *mut libc::ucontext_t) -> bool {
-    let Some(Overflow { thread, address }) = state.overflow else { return false };
+/// The processor has stopped behind an instruction of this thread. Whether that was for us.
+pub fn stepped(thread: u32, context: *mut libc::ucontext_t) -> bool {
+    let address = ENDED.load(Ordering::Relaxed);
+    if address == 0 {
+        return false;
+    }
     // SAFETY: the kernel passes a valid context and uses it when the handler returns.
     let interrupted = unsafe { &mut *context };
     let place = place(interrupted);
@@ -97,15 +96,17 @@ pub fn stepped(state: &mut State, context: *mut libc::ucontext_t) -> bool {
         return true;
     }
     interrupted.uc_mcontext.gregs[libc::REG_EFL as usize] &= !STEP;
-    state.overflow = None;
-    state.mapped.take_back(address);
+    ENDED.store(0, Ordering::Relaxed);
+    crate::arena::take_back(address);
+    // The runtime has returned to the program, or has just switched to the explorer's stack: it has given the state back.
+    let state = &mut *hook::enter();
     let stack = match place {
-        Place::Program => crate::unwind::recorded_stack(),
+        Place::Program => crate::unwind::recorded_stack(state),
         _ => state.execution.threads[thread as usize].stopped.clone(),
     };
-    signals::record_death(thread, libc::SIGSEGV, Some((address, "writes")), stack);
+    signals::record_death(state, thread, libc::SIGSEGV, Some((address, "writes")), stack);
     if place == Place::Program {
-        signals::go_on_in_explorer(context);
+        signals::go_on_in_explorer(state, context);
     }
     true
 }

@@ -79,12 +79,12 @@ pub fn for_each_own(piece: &Range<usize>, mut visit: impl FnMut(Range<usize>)) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arena::{Mapped, Region};
+    use crate::arena::{self, Region};
 
     #[test]
     fn pages_are_the_process_s_own_once_somebody_has_written_them() {
         let region = Region(991);
-        Mapped::default().ensure(region, 0);
+        arena::ensure(region, 0).unwrap();
         let piece = region.base() + 100..region.base() + 3 * AT_ONCE * PAGE - 100;
         let own = || {
             let mut all = Vec::new();
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn what_a_system_call_writes_is_known_too() {
         let region = Region(992);
-        Mapped::default().ensure(region, 0);
+        arena::ensure(region, 0).unwrap();
         let target = region.base() + 5 * PAGE;
         let before = faults();
         // SAFETY: the kernel writes into mapped memory that is this test's.

@@ -3,12 +3,14 @@
 use crate::arena::Region;
 use crate::births;
 use crate::detect::{self, AccessInfo, AccessKind, By, Detector, Race, StackId};
+use crate::execution::Held;
 use crate::failure::{Failure, place};
 use crate::heap::Reuse;
+use crate::hook::{self, Entered};
 use crate::moments::{Moment, Spot};
 use crate::objects;
 use crate::operation::{Atomic, AtomicOperation};
-use crate::state::{Mode, State, installed, state};
+use crate::state::{Mode, State};
 use lockred_search::footprint::Access;
 use lockred_search::transactional::Racer;
 use lockred_trace::codes::BugKind;
@@ -24,9 +26,8 @@ pub static mut __lr_watch: u32 = 0;
 static mut MAY_RACE: bool = false;
 
 /// An execution begins: the detector forgets, and watches.
-pub fn begin() {
-    crate::observed::begin();
-    let state = state();
+pub fn begin(state: &mut State) {
+    crate::observed::begin(state);
     if state.detects {
         let ranges = [crate::arena::range(), crate::root::globals()];
         let detector = state.detector.get_or_insert_with(|| Detector::new(&ranges));
@@ -35,12 +36,11 @@ pub fn begin() {
         }
         detector.reset();
     }
-    wake_up();
+    wake_up(state);
 }
 
 /// The running thread may be alone with nothing unordered behind it: then no access can race until it creates a thread.
-pub fn rest_if_alone() {
-    let state = state();
+pub fn rest_if_alone(state: &mut State) {
     let number = state.thread_number();
     let mut others = state.execution.threads.iter().enumerate();
     let behind_all = match &state.detector {
@@ -60,8 +60,8 @@ pub fn rest() {
 }
 
 /// A thread was created: accesses may race again.
-pub fn wake_up() {
-    if state().mode != Mode::Free {
+pub fn wake_up(state: &State) {
+    if state.mode != Mode::Free {
         // SAFETY: one OS thread; the program reads the first only while a coroutine runs.
         unsafe {
             __lr_watch = 1;
@@ -112,44 +112,76 @@ fn last_stack_id(state: &State) -> StackId {
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_read(address: usize, size: usize, site: u32) {
     let _leftovers = crate::scrub::Leftovers;
-    check(address, size, site, false, Detector::read);
+    if let Some(entered) = &mut hook::enter_if_ready() {
+        check(entered, (address, size), site, false, Detector::read);
+    }
 }
 
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_write(address: usize, size: usize, site: u32) {
     let _leftovers = crate::scrub::Leftovers;
-    check(address, size, site, true, Detector::write);
+    if let Some(entered) = &mut hook::enter_if_ready() {
+        write(entered, address, size, site);
+    }
+}
+
+/// The running thread writes plain memory.
+pub fn write(entered: &mut Entered, address: usize, size: usize, site: u32) {
+    check(entered, (address, size), site, true, Detector::write);
+}
+
+/// The runtime reads memory on the running thread's behalf.
+pub fn reads(entered: &mut Entered, address: usize, size: usize) {
+    crate::claims::operation(entered, address, size, SiteId(0), false);
+    check(entered, (address, size), 0, false, Detector::read);
+}
+
+/// The runtime writes memory on the running thread's behalf.
+pub fn writes(entered: &mut Entered, address: usize, size: usize) {
+    crate::claims::operation(entered, address, size, SiteId(0), true);
+    write(entered, address, size, 0);
 }
 
 /// See [`lockred_trace::hooks`]: no other thread can reach the memory, so that neither gate nor detector need to know.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_check(address: usize, size: usize, writes: u32, site: u32) {
     let _leftovers = crate::scrub::Leftovers;
-    let Some(state) = installed() else { return };
-    if size == 0 || !state.below_root || state.running.is_none() || crate::channels::is_muted() {
+    let Some(entered) = &mut hook::enter_if_ready() else { return };
+    if size == 0 || !is_checked(entered) {
         return;
     }
     let kind = if writes == 1 { AccessKind::Write } else { AccessKind::Read };
-    crate::misuse::check(state, kind, address, size, SiteId(site));
+    crate::misuse::check(entered, kind, address, size, SiteId(site));
     if writes == 1 && watching() {
-        progresses(state, address, size);
+        progresses(entered, address, size);
     }
+}
+
+/// Whether plain accesses are those of the program's threads, and of interest.
+#[inline]
+fn is_checked(state: &State) -> bool {
+    state.below_root && state.running.is_some() && !crate::channels::is_muted(state)
 }
 
 type Check = fn(&mut Detector, By, usize, usize) -> Option<Race>;
 
-fn check(address: usize, size: usize, site: u32, writes: bool, check: Check) {
-    let Some(state) = installed() else { return };
-    let Some(thread) = state.running else { return };
-    if size == 0 || !state.below_root || crate::channels::is_muted() {
+fn check(
+    entered: &mut Entered,
+    (address, size): (usize, usize),
+    site: u32,
+    writes: bool,
+    check: Check,
+) {
+    if size == 0 || !is_checked(entered) {
         return;
     }
-    crate::leaving::at_access(size);
+    crate::leaving::at_access(entered, size);
     let kind = if writes { AccessKind::Write } else { AccessKind::Read };
-    crate::misuse::check(state, kind, address, size, SiteId(site));
+    crate::misuse::check(entered, kind, address, size, SiteId(site));
     if watching() {
-        accessed(state, thread, (address, size), site, writes, check);
+        let thread = entered.thread_number();
+        accessed(entered, thread, (address, size), site, writes, check);
     }
 }
 
@@ -157,13 +189,13 @@ fn check(address: usize, size: usize, site: u32, writes: bool, check: Check) {
 fn progresses(state: &mut State, address: usize, size: usize) {
     if !state.thread().region.is_stack(address) {
         state.thread().rounds.plain_write(address, size);
-        crate::rounds::progress();
+        crate::rounds::progress(state);
     }
 }
 
 /// Memory that is there is accessed.
 fn accessed(
-    state: &mut State,
+    entered: &mut Entered,
     thread: u32,
     (address, size): (usize, usize),
     site: u32,
@@ -171,15 +203,16 @@ fn accessed(
     check: Check,
 ) {
     if writes {
-        progresses(state, address, size);
+        progresses(entered, address, size);
     }
-    crate::gate::plain(state, address, size, writes, site);
-    crate::atomicity::plain(state, (address, size), site, writes);
+    crate::gate::plain(entered, address, size, writes, site);
+    crate::atomicity::plain(entered, (address, size), site, writes);
     let (mut race, mut stack) = (None, StackId(0));
-    if state.detector.is_some() {
-        crate::observed::accessed(address, size, SiteId(site), writes, false);
-        stack = stack_id(state, SiteId(site));
+    if entered.detector.is_some() {
+        crate::observed::accessed(entered, address, size, SiteId(site), writes, false);
+        stack = stack_id(entered, SiteId(site));
     }
+    let state = &mut **entered;
     let by = By { thread, site: SiteId(site), stack };
     if let Some(detector) = &mut state.detector {
         race = check(detector, by, address, size);
@@ -200,35 +233,37 @@ fn judged(state: &mut State, access: AccessInfo, race: Option<Race>) {
 
 /// An atomic operation was executed. Operations that the search does not order (class `Invisible`) order nothing. `told`: reports
 /// may show it, so its stack is kept while recording.
-pub fn atomic(thread: u32, operation: &AtomicOperation, access: Access, wrote: bool, told: bool) {
+pub fn atomic(
+    entered: &mut Entered,
+    thread: u32,
+    operation: &AtomicOperation,
+    access: Access,
+    wrote: bool,
+    told: bool,
+) {
     let class = operation.how.class();
     if class == Class::Invisible || !watching() {
         return;
     }
-    let state = state();
     let (mut race, mut stack) = (None, StackId(0));
-    if state.detector.is_some() {
-        stack = if told { stack_id(state, operation.site) } else { last_stack_id(state) };
-        race = detect_atomic(
-            state,
-            By { thread, site: operation.site, stack },
-            operation,
-            access,
-            wrote,
-        );
+    if entered.detector.is_some() {
+        stack = if told { stack_id(entered, operation.site) } else { last_stack_id(entered) };
+        let by = By { thread, site: operation.site, stack };
+        race = detect_atomic(entered, by, operation, access, wrote);
     }
+    let state = &mut **entered;
     let kind = if wrote { AccessKind::AtomicWrite } else { AccessKind::AtomicRead };
     let by = By { thread, site: operation.site, stack };
     let bytes = (operation.address, operation.size as usize);
     judged(state, births::access(kind, by, bytes), race);
     if operation.order.acquires() {
-        rest_if_alone();
+        rest_if_alone(state);
     }
 }
 
 /// The detector's part of [`atomic`].
 fn detect_atomic(
-    state: &mut State,
+    entered: &mut Entered,
     by: By,
     operation: &AtomicOperation,
     access: Access,
@@ -239,9 +274,9 @@ fn detect_atomic(
     let atomic = detect::Atomic { order: operation.order, access, trusted };
     let (address, size) = (operation.address, operation.size as usize);
     if !trusted {
-        crate::observed::accessed(address, size, operation.site, wrote, true);
+        crate::observed::accessed(entered, address, size, operation.site, wrote, true);
     }
-    let detector = state.detector.as_mut()?;
+    let detector = entered.detector.as_mut()?;
     match operation.kind {
         Atomic::Store => detector.atomic_write(by, address, size, atomic),
         _ if wrote => detector.atomic_rmw(by, address, size, atomic),
@@ -250,8 +285,7 @@ fn detect_atomic(
 }
 
 /// The running thread is about to look at a word, maybe in vain, over and over.
-pub fn looks(operation: &AtomicOperation) {
-    let state = state();
+pub fn looks(state: &mut State, operation: &AtomicOperation) {
     if !watching() || state.detector.is_none() {
         return;
     }
@@ -267,23 +301,21 @@ pub fn looks(operation: &AtomicOperation) {
 }
 
 /// A block was allocated.
-pub fn allocated(address: usize, size: usize) {
-    let state = state();
+pub fn allocated(state: &mut State, address: usize, size: usize) {
     let (true, Some(thread)) = (watching(), state.running) else { return };
     // Who allocates with reuse has freed it. That is not forgotten, so that somebody's access through an old pointer is one to freed memory,
     // for the search by transactions and for its replay alike.
     if let (Reuse::Late, Some(detector)) = (state.reuse, &mut state.detector) {
         crate::arena::touched(address, size, |address, size| detector.allocated(address, size));
     }
-    if !crate::channels::is_muted() {
+    if !crate::channels::is_muted(state) {
         let stack = stack_id(state, SiteId(0));
         births::begins(state, By { thread, site: SiteId(0), stack }, address);
     }
 }
 
 /// A block is about to be freed.
-pub fn freed(address: usize, size: usize) {
-    let state = state();
+pub fn freed(state: &mut State, address: usize, size: usize) {
     if crate::channels::freed(state, address) {
         return;
     }
@@ -306,18 +338,19 @@ const fn whole_stack(region: Region) -> usize {
 }
 
 /// The running thread uses the stack of another one, which must not end meanwhile.
-pub fn uses_stack(region: Region, site: SiteId) {
-    let state = state();
+pub fn uses_stack(entered: &mut Entered, region: Region, site: SiteId) {
+    let state = &mut **entered;
     // What is part of an act on a channel is told to nobody, and ordered by what the channel promises.
-    let (true, Some(thread)) = (watching() && !crate::channels::is_muted(), state.running) else {
+    let (true, Some(thread)) = (watching() && !crate::channels::is_muted(state), state.running)
+    else {
         return;
     };
-    accessed(state, thread, (whole_stack(region), 8), site.0, false, Detector::read);
+    accessed(entered, thread, (whole_stack(region), 8), site.0, false, Detector::read);
 }
 
 /// The running thread's stack is gone.
-pub fn leaves_stack(region: Region) {
-    freed(whole_stack(region), 8);
+pub fn leaves_stack(state: &mut State, region: Region) {
+    freed(state, whole_stack(region), 8);
 }
 
 /// A race is a failure of the step under way.
@@ -342,14 +375,14 @@ fn report(state: &mut State, race: &Race) {
         failure.at(access_place(state, &race.earlier)).at(access_place(state, &race.later));
     failure.places.extend(causes(state, race));
     if race.later.kind == AccessKind::Free {
-        let mut places = crate::misuse::places_of_free(race.later.addr);
+        let mut places = crate::misuse::places_of_free(state, race.later.addr);
         // The allocation may be the other side.
         let born = race.earlier.kind == AccessKind::Allocation;
         places.retain(|place| !(born && place.role == Role::Allocated));
         failure.places.extend(places);
     }
     state.step.failures.push(failure);
-    crate::debugger::bug();
+    crate::debugger::bug(state);
 }
 
 /// A data race that the search by transactions found.
@@ -398,17 +431,18 @@ const fn kind_name(kind: AccessKind) -> &'static str {
 /// Where an access was made.
 fn access_place(state: &mut State, access: &AccessInfo) -> Place {
     let mut place = place(access.kind.role(), access.thread, access.site);
-    if let Some(recorder) = &mut state.recorder {
+    if let Some(recorder) = &state.recorder {
         let Moment { stack, step, .. } = recorder.moments.of(access.stack.0);
         place.stack = stack;
         place.step = Some(step);
-        place.object = Some(recorder.object(access.addr, "memory", Some(access.size as u64)));
+        let size = Some(access.size as u64);
+        place.object = crate::record::object(state, access.addr, "memory", size);
     }
     place
 }
 
 /// What helps to see why two accesses are not ordered: the locks that their threads held, and the operations whose memory orders are too weak.
-fn causes(state: &State, race: &Race) -> Vec<Place> {
+fn causes(state: &mut State, race: &Race) -> Vec<Place> {
     let (Some(recorder), Some(detector)) = (&state.recorder, &state.detector) else {
         return Vec::new();
     };
@@ -416,7 +450,7 @@ fn causes(state: &State, race: &Race) -> Vec<Place> {
     let later = recorder.moments.of(race.later.stack.0);
     // What was held at a free is told with that.
     let later = if race.later.kind == AccessKind::Free { Vec::new() } else { later.held };
-    let held = earlier.held.into_iter().chain(later);
+    let held: Vec<Held> = earlier.held.into_iter().chain(later).collect();
     let too_weak = detector.too_weak(race, earlier.events).into_iter().map(|weak| {
         let Moment { stack, step, .. } = recorder.moments.of(weak.by.stack.0);
         let fails = recorder.steps.get(step).is_some_and(objects::failed_exchange);
@@ -428,5 +462,5 @@ fn causes(state: &State, race: &Race) -> Vec<Place> {
         }
     });
     let weak: Vec<Place> = too_weak.collect();
-    held.map(|held| crate::lives::held_place(Role::Held, &held)).chain(weak).collect()
+    crate::lives::held_places(state, Role::Held, held).chain(weak).collect()
 }

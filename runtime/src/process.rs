@@ -2,59 +2,63 @@
 
 use crate::execution::AtExit;
 use crate::failure::{Failure, place};
+use crate::hook::{self, Entered};
 use crate::pthread;
-use crate::state::{end_execution, state};
+use crate::state::{State, end_execution};
 use lockred_search::machine::Flow;
 use lockred_trace::codes::BugKind;
 use lockred_trace::message::Role;
 use lockred_trace::sites::SiteId;
 
 /// What the thread that ends the process runs first.
-pub fn run_at_exit() {
-    while let Some(function) = state().execution.at_exit.pop() {
+pub fn run_at_exit(entered: &mut Entered) {
+    while let Some(function) = entered.execution.at_exit.pop() {
         // SAFETY: registered by the program, and run once.
-        unsafe {
+        entered.outside(|| unsafe {
             match function {
                 AtExit::Plain(function) => function(),
                 AtExit::With(function, argument) => function(argument),
             }
-        }
+        });
     }
 }
 
 /// The running thread ends the process with a status. It is gone; the others go on (DESIGN.md section 1, *execution*).
-pub fn exit(status: i32, returned: bool) -> ! {
+pub fn exit(state: &mut State, status: i32, returned: bool) -> ! {
     if crate::kernel::is_child() {
-        // SAFETY: the child that the program forked ends, with whatever C code has registered.
-        unsafe { libc::exit(status) }
+        // The child that the program forked ends, with whatever C code has registered.
+        hook::exit(state, status)
     }
-    pthread::exited(status, returned);
-    crate::objects::exits(status);
-    pthread::end()
+    pthread::exited(state, status, returned);
+    crate::objects::exits(state, status);
+    pthread::end(state)
 }
 
 /// exit: thread-local destructors of the calling thread, then what was registered.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_exit(status: i32) -> ! {
-    pthread::run_destructors();
-    run_at_exit();
-    exit(status, false)
+    let entered = &mut hook::enter();
+    pthread::run_destructors(entered);
+    run_at_exit(entered);
+    exit(entered, status, false)
 }
 
 /// _exit.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc__exit(status: i32) -> ! {
+    let entered = &mut hook::enter();
     if crate::kernel::is_child() {
         // SAFETY: the child that the program forked ends at once.
         unsafe { libc::_exit(status) }
     }
-    exit(status, false)
+    exit(entered, status, false)
 }
 
 /// atexit.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_atexit(function: unsafe extern "C" fn()) -> i32 {
-    state().execution.at_exit.push(AtExit::Plain(function));
+    let entered = &mut hook::enter();
+    entered.execution.at_exit.push(AtExit::Plain(function));
     0
 }
 
@@ -65,7 +69,8 @@ pub extern "C" fn __lr_libc___cxa_atexit(
     argument: *mut u8,
     _library: *mut u8,
 ) -> i32 {
-    state().execution.at_exit.push(AtExit::With(function, argument));
+    let entered = &mut hook::enter();
+    entered.execution.at_exit.push(AtExit::With(function, argument));
     0
 }
 
@@ -76,16 +81,17 @@ pub extern "C" fn __lr_libc_abort() -> ! {
         std::process::abort();
     }
     crate::models::aborts();
-    died_of_abort(crate::unwind::recorded_stack())
+    let entered = &mut hook::enter();
+    let stack = crate::unwind::recorded_stack(entered);
+    died_of_abort(entered, stack)
 }
 
 /// The running thread has aborted, with this stack.
-pub fn died_of_abort(stack: Vec<u64>) -> ! {
-    let state = state();
+pub fn died_of_abort(state: &mut State, stack: Vec<u64>) -> ! {
     let thread = state.thread_number();
     let mut place = place(Role::Died, thread, SiteId(0));
     place.stack = stack;
-    place.step = Some(crate::record::steps());
+    place.step = Some(crate::record::steps(state));
     let words = std::mem::take(&mut state.thread().last_words);
     let (message, what) = match crate::unwind::parse_panic(&words) {
         Some((location, message)) => {
@@ -94,16 +100,17 @@ pub fn died_of_abort(stack: Vec<u64>) -> ! {
         None => ("the process aborts".to_owned(), "abort".to_owned()),
     };
     let failure = Failure::new(BugKind::Abort, message, &what).at(place);
-    crate::state::state().step.failures.push(failure);
-    crate::debugger::bug();
-    end_execution(Flow::Over)
+    state.step.failures.push(failure);
+    crate::debugger::bug(state);
+    end_execution(state, Flow::Over)
 }
 
 /// pause: waits for a signal for ever. std lets threads wait so that end the process while another thread is doing that.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_pause() -> i32 {
-    if state().execution.exit.is_some() {
-        pthread::end();
+    let entered = &mut hook::enter();
+    if entered.execution.exit.is_some() {
+        pthread::end(entered);
     }
-    crate::host::unsupported("pause")
+    crate::limits::unsupported(entered, "pause")
 }

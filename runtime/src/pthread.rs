@@ -3,10 +3,11 @@
 use crate::arena::Region;
 use crate::execution::Exit;
 use crate::heap;
+use crate::hook::{self, Entered};
 use crate::machine::sign;
 use crate::nesting::Event;
 use crate::operation::Pending;
-use crate::state::{self, Mode, leave, state, stop};
+use crate::state::{self, Mode, State, leave, stop};
 use crate::thread::{Destructor, Start, Thread};
 use lockred_search::footprint::Access;
 use lockred_search::machine::ThreadId;
@@ -23,8 +24,8 @@ const DEFAULT_STACK: usize = 2 << 20;
 type Routine = unsafe extern "C" fn(*mut u8) -> *mut u8;
 
 /// Number of the thread that a `pthread_t` names: the base of its region.
-fn number(handle: usize) -> Option<u32> {
-    let threads = &state().execution.threads;
+fn number(state: &State, handle: usize) -> Option<u32> {
+    let threads = &state.execution.threads;
     threads.iter().position(|thread| thread.region.base() == handle).map(|index| index as u32)
 }
 
@@ -40,7 +41,8 @@ pub extern "C" fn __lr_libc_pthread_create(
     argument: *mut u8,
 ) -> i32 {
     let _leftovers = crate::scrub::Leftovers;
-    if std::mem::take(&mut state().refuse_thread) {
+    let entered = &mut hook::enter();
+    if std::mem::take(&mut entered.refuse_thread) {
         return libc::EAGAIN;
     }
     // SAFETY: the attributes were initialised by `__lr_libc_pthread_attr_init`, which keeps the stack size in the first word.
@@ -48,22 +50,25 @@ pub extern "C" fn __lr_libc_pthread_create(
     if stack > ADDRESS_SPACE {
         return libc::EAGAIN;
     }
-    crate::waiting::leave_loop(SiteId(0));
+    crate::waiting::leave_loop(entered, SiteId(0));
     stop(
+        entered,
         Pending::Spawn,
         [handle as usize, attributes as usize, routine as usize, argument as usize]
             .map(|passed| passed as u64),
         SiteId(0),
     );
-    let state = state();
+    let state = &mut **entered;
     let parent = state.thread_number();
     let ordinal = state.thread().children;
     state.thread().children += 1;
     let own = state.thread().region;
     let region = state.regions.of_child(own, ordinal);
-    let region = region.unwrap_or_else(|| crate::host::unsupported("more than 512 nested threads"));
+    let region =
+        region.unwrap_or_else(|| crate::limits::unsupported(state, "more than 512 nested threads"));
     let child = state.execution.threads.len() as u32;
-    state.mapped.ensure(region, stack.saturating_mul(STACK_FACTOR));
+    crate::arena::ensure(region, stack.saturating_mul(STACK_FACTOR))
+        .unwrap_or_else(|why| crate::limits::impossible(state, &why));
     // SAFETY: the region belongs to the new thread, which has not run.
     unsafe { heap::reset(region) };
     let mut thread = Thread::new(region, Some(parent), Some(Start { routine, argument }));
@@ -96,11 +101,11 @@ pub extern "C" fn __lr_libc_pthread_create(
         detector.spawn(parent, child);
     }
     state.execution.events.push(Event::Creates(parent, child));
-    crate::observed::created(parent, child);
-    crate::atomicity::created(parent, child);
-    crate::plain::wake_up();
-    crate::gate::spawned(child);
-    crate::objects::spawned(child);
+    crate::observed::created(state, parent, child);
+    crate::atomicity::created(state, parent, child);
+    crate::plain::wake_up(state);
+    crate::gate::spawned(state, child);
+    crate::objects::spawned(state, child);
     // SAFETY: the program passes a place for the handle. Written by the creator before the new thread runs.
     unsafe { *handle = region.base() };
     0
@@ -108,63 +113,61 @@ pub extern "C" fn __lr_libc_pthread_create(
 
 /// The bottom function of every thread but main.
 extern "C" fn bottom(number: usize) -> ! {
-    let start = state().execution.threads[number].start;
+    let entered = &mut hook::enter();
+    let start = entered.execution.threads[number].start;
     let start = start.unwrap_or_else(|| state::fatal("a thread without a start routine was run"));
     // SAFETY: the program's own start routine and argument; std's catches every panic.
-    let result = unsafe { (start.routine)(start.argument) };
-    state().execution.threads[number].result = result;
-    run_destructors();
-    end();
+    let result = entered.outside(|| unsafe { (start.routine)(start.argument) });
+    entered.execution.threads[number].result = result;
+    run_destructors(entered);
+    end(entered);
 }
 
 /// The running thread has ended.
-pub fn end() -> ! {
-    let state = state();
+pub fn end(state: &mut State) -> ! {
     let number = state.thread_number();
-    crate::waiting::leave_loop(SiteId(0));
-    crate::rounds::progress();
-    let state = state::state();
+    crate::waiting::leave_loop(state, SiteId(0));
+    crate::rounds::progress(state);
     if number != 0 && state.below_root {
         let thread = state.thread();
         let (region, tls, used) = (thread.region, thread.tls as usize, thread.stack_used);
         if used {
-            crate::plain::leaves_stack(region);
+            crate::plain::leaves_stack(state, region);
         }
         // Its own block, which is alive until now.
         let _ = heap::free(region, tls, heap::Reuse::Late);
     }
-    let state = state::state();
     // What is still to be seen on its stack, where it is main's: what called the function that ended the process.
     let here = 0_u8;
     state.thread().stack_pointer = (&raw const here) as usize;
     state.thread().pending = Pending::Ended;
     state.execution.live -= 1;
-    crate::objects::ended(number);
-    leave()
+    crate::objects::ended(state, number);
+    leave(state)
 }
 
 /// Runs the running thread's thread-local destructors (last registered first, those that they register too) and then those of its keys.
-pub fn run_destructors() {
-    while let Some(Destructor { function, argument }) = state().thread().destructors.pop() {
+pub fn run_destructors(entered: &mut Entered) {
+    while let Some(Destructor { function, argument }) = entered.thread().destructors.pop() {
         // SAFETY: registered by the program for this thread, and run once.
-        unsafe { function(argument) };
+        entered.outside(|| unsafe { function(argument) });
     }
     for _ in 0..KEY_ROUNDS {
         let mut any = false;
         let mut key = 0;
-        while key < state().thread().keys.len() {
-            let value = std::mem::replace(&mut state().thread().keys[key], std::ptr::null_mut());
-            let destructor = state().execution.keys.get(key).copied().flatten().flatten();
+        while key < entered.thread().keys.len() {
+            let value = std::mem::replace(&mut entered.thread().keys[key], std::ptr::null_mut());
+            let destructor = entered.execution.keys.get(key).copied().flatten().flatten();
             if let (Some(destructor), false) = (destructor, value.is_null()) {
                 any = true;
                 // SAFETY: the key's destructor, with this thread's value.
-                unsafe { destructor(value) };
+                entered.outside(|| unsafe { destructor(value) });
             }
             key += 1;
         }
-        while let Some(Destructor { function, argument }) = state().thread().destructors.pop() {
+        while let Some(Destructor { function, argument }) = entered.thread().destructors.pop() {
             // SAFETY: as above.
-            unsafe { function(argument) };
+            entered.outside(|| unsafe { function(argument) });
         }
         if !any {
             break;
@@ -176,13 +179,14 @@ pub fn run_destructors() {
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_pthread_join(handle: usize, result: *mut *mut u8) -> i32 {
     let _leftovers = crate::scrub::Leftovers;
-    let Some(target) = number(handle) else { return libc::ESRCH };
-    if target == state().thread_number() {
+    let entered = &mut hook::enter();
+    let Some(target) = number(entered, handle) else { return libc::ESRCH };
+    if target == entered.thread_number() {
         return libc::EDEADLK;
     }
-    crate::waiting::leave_loop(SiteId(0));
-    stop(Pending::Join { target }, [result as u64, 0, 0, 0], SiteId(0));
-    let state = state();
+    crate::waiting::leave_loop(entered, SiteId(0));
+    stop(entered, Pending::Join { target }, [result as u64, 0, 0, 0], SiteId(0));
+    let state = &mut **entered;
     let joiner = state.thread_number();
     state.execution.threads[target as usize].joined = true;
     state.step.footprint.joins.push(ThreadId(target));
@@ -191,10 +195,10 @@ pub extern "C" fn __lr_libc_pthread_join(handle: usize, result: *mut *mut u8) ->
         detector.join(joiner, target);
     }
     state.execution.events.push(Event::Joins(joiner, target));
-    crate::observed::joined(joiner, target);
-    crate::gate::joined(target);
-    crate::plain::rest_if_alone();
-    crate::objects::joined(target);
+    crate::observed::joined(state, joiner, target);
+    crate::gate::joined(state, target);
+    crate::plain::rest_if_alone(state);
+    crate::objects::joined(state, target);
     if !result.is_null() {
         // SAFETY: the program passes a place for the result.
         unsafe { *result = state.execution.threads[target as usize].result };
@@ -205,9 +209,10 @@ pub extern "C" fn __lr_libc_pthread_join(handle: usize, result: *mut *mut u8) ->
 /// pthread_detach.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_pthread_detach(handle: usize) -> i32 {
-    match number(handle) {
+    let entered = &mut hook::enter();
+    match number(entered, handle) {
         Some(number) => {
-            state().execution.threads[number as usize].detached = true;
+            entered.execution.threads[number as usize].detached = true;
             0
         }
         None => libc::ESRCH,
@@ -217,8 +222,8 @@ pub extern "C" fn __lr_libc_pthread_detach(handle: usize) -> i32 {
 /// pthread_self.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_pthread_self() -> usize {
-    match state::installed() {
-        Some(state) if !state.execution.threads.is_empty() => state.thread().region.base(),
+    match hook::enter_if_ready() {
+        Some(state) if !state.execution.threads.is_empty() => state.running_thread().region.base(),
         _ => Region::MAIN.base(),
     }
 }
@@ -232,7 +237,8 @@ pub extern "C" fn __lr_libc_pthread_equal(a: usize, b: usize) -> i32 {
 /// pthread_exit.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_pthread_exit(_result: *mut u8) -> ! {
-    crate::host::unsupported("pthread_exit")
+    let entered = &mut hook::enter();
+    crate::limits::unsupported(entered, "pthread_exit")
 }
 
 /// pthread_attr_init: our attributes are the stack size alone, in the first word.
@@ -300,10 +306,11 @@ pub extern "C" fn __lr_libc_pthread_setname_np(
     name: *const std::ffi::c_char,
 ) -> i32 {
     let _leftovers = crate::scrub::Leftovers;
-    if let Some(number) = number(handle) {
+    let entered = &mut hook::enter();
+    if let Some(number) = number(entered, handle) {
         // SAFETY: the program passes a C string.
         let name = unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned();
-        state().execution.threads[number as usize].name = Some(name);
+        entered.execution.threads[number as usize].name = Some(name);
     }
     0
 }
@@ -315,8 +322,9 @@ pub extern "C" fn __lr_libc_pthread_getname_np(
     buffer: *mut u8,
     length: usize,
 ) -> i32 {
-    let Some(number) = number(handle) else { return libc::ESRCH };
-    let name = state().execution.threads[number as usize].name.clone().unwrap_or_default();
+    let entered = &mut hook::enter();
+    let Some(number) = number(entered, handle) else { return libc::ESRCH };
+    let name = entered.execution.threads[number as usize].name.clone().unwrap_or_default();
     if name.len() + 1 > length {
         return libc::ERANGE;
     }
@@ -335,7 +343,8 @@ pub extern "C" fn __lr_libc_pthread_key_create(
     destructor: Option<unsafe extern "C" fn(*mut u8)>,
 ) -> i32 {
     let _leftovers = crate::scrub::Leftovers;
-    let keys = &mut state().execution.keys;
+    let entered = &mut hook::enter();
+    let keys = &mut entered.execution.keys;
     keys.push(Some(destructor));
     // SAFETY: the program passes a place for the key.
     unsafe { *key = keys.len() as u32 - 1 };
@@ -345,7 +354,8 @@ pub extern "C" fn __lr_libc_pthread_key_create(
 /// pthread_key_delete.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_pthread_key_delete(key: u32) -> i32 {
-    match state().execution.keys.get_mut(key as usize) {
+    let entered = &mut hook::enter();
+    match entered.execution.keys.get_mut(key as usize) {
         Some(slot) => {
             *slot = None;
             0
@@ -358,7 +368,8 @@ pub extern "C" fn __lr_libc_pthread_key_delete(key: u32) -> i32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_pthread_setspecific(key: u32, value: *mut u8) -> i32 {
     let _leftovers = crate::scrub::Leftovers;
-    let values = &mut state().thread().keys;
+    let entered = &mut hook::enter();
+    let values = &mut entered.thread().keys;
     if values.len() <= key as usize {
         values.resize(key as usize + 1, std::ptr::null_mut());
     }
@@ -369,7 +380,8 @@ pub extern "C" fn __lr_libc_pthread_setspecific(key: u32, value: *mut u8) -> i32
 /// pthread_getspecific.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_pthread_getspecific(key: u32) -> *mut u8 {
-    state().thread().keys.get(key as usize).copied().unwrap_or(std::ptr::null_mut())
+    let entered = &mut hook::enter();
+    entered.thread().keys.get(key as usize).copied().unwrap_or(std::ptr::null_mut())
 }
 
 /// __cxa_thread_atexit_impl: a thread-local destructor.
@@ -380,7 +392,8 @@ pub extern "C" fn __lr_libc___cxa_thread_atexit_impl(
     _library: *mut u8,
 ) -> i32 {
     let _leftovers = crate::scrub::Leftovers;
-    state().thread().destructors.push(Destructor { function, argument });
+    let entered = &mut hook::enter();
+    entered.thread().destructors.push(Destructor { function, argument });
     0
 }
 
@@ -388,15 +401,15 @@ pub extern "C" fn __lr_libc___cxa_thread_atexit_impl(
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_sched_yield() -> i32 {
     let _leftovers = crate::scrub::Leftovers;
-    if state().below_root {
-        crate::waiting::pause(SiteId(0));
+    let entered = &mut hook::enter();
+    if entered.below_root {
+        crate::waiting::pause(entered, SiteId(0));
     }
     0
 }
 
 /// Records the first exit of the process.
-pub fn exited(status: i32, returned: bool) {
-    let state = state();
+pub fn exited(state: &mut State, status: i32, returned: bool) {
     let thread = state.thread_number();
     if state.execution.exit.is_none() {
         state.execution.exit = Some(Exit { status, thread, returned });

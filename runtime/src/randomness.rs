@@ -1,6 +1,6 @@
 //! Randomness from the system: one seeded stream a thread, the same in every execution, or a few answers to each request.
 
-use crate::state::state;
+use crate::hook::{self, Entered};
 use lockred_trace::codes::AssumptionKind;
 use lockred_trace::session::Random;
 
@@ -27,30 +27,31 @@ fn mix(mut z: u64) -> u64 {
 
 /// Answers a request of the running thread. Hash maps of std are seeded by one before anything is random about the test: what is
 /// drawn before the root counts for nothing, unless it is explored.
-fn answer(buffer: usize, length: usize) {
-    let random = state().order.as_ref().map_or(Random::Fixed, |order| order.environment.random);
+fn answer(entered: &mut Entered, buffer: usize, length: usize) {
+    let random = entered.order.as_ref().map_or(Random::Fixed, |order| order.environment.random);
     let answer = match random {
         _ if length == 0 => return,
         Random::Fixed => {
-            crate::host::assume(AssumptionKind::RandomnessFixed, "");
+            crate::limits::assume(entered, AssumptionKind::RandomnessFixed, "");
             ANSWERS[0]
         }
         Random::Explore => {
             let picked = crate::choices::value(
+                entered,
                 ANSWERS.len() as u32,
                 [buffer as u64, length as u64, 0, 0],
                 "gets random bytes, answer",
             );
-            crate::host::assume(AssumptionKind::RandomnessSampled, "");
+            crate::limits::assume(entered, AssumptionKind::RandomnessSampled, "");
             ANSWERS[picked as usize]
         }
     };
-    fill(buffer, length, answer);
+    fill(entered, buffer, length, answer);
 }
 
 /// Fills a buffer of the program.
-fn fill(buffer: usize, length: usize, answer: Answer) {
-    let state = state();
+fn fill(entered: &mut Entered, buffer: usize, length: usize, answer: Answer) {
+    let state = &mut **entered;
     let seed = state.order.as_ref().map_or(0, |order| order.random_seed);
     let thread = state.thread();
     let of_thread = mix(seed ^ mix(u64::from(thread.region.0)));
@@ -68,20 +69,22 @@ fn fill(buffer: usize, length: usize, answer: Answer) {
             std::ptr::copy_nonoverlapping(word.as_ptr(), (buffer + offset) as *mut u8, bytes)
         };
     }
-    crate::host::write(buffer, length);
+    crate::plain::writes(entered, buffer, length);
 }
 
 /// getrandom.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_getrandom(buffer: *mut u8, length: usize, _flags: u32) -> isize {
     let _leftovers = crate::scrub::Leftovers;
-    answer(buffer as usize, length);
+    let entered = &mut hook::enter();
+    answer(entered, buffer as usize, length);
     length as isize
 }
 
 /// getentropy.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_getentropy(buffer: *mut u8, length: usize) -> i32 {
-    answer(buffer as usize, length);
+    let entered = &mut hook::enter();
+    answer(entered, buffer as usize, length);
     0
 }

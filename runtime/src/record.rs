@@ -1,10 +1,10 @@
 //! The record of one execution, for replays: steps, objects, stacks, output.
 
 use crate::moments::Moments;
-use crate::state::state;
+use crate::state::State;
 use crate::unwind::Frame;
 use lockred_search::machine::Flow;
-use lockred_trace::message::{Object, Output, Overtaken, Step};
+use lockred_trace::message::{Home, Object, Output, Overtaken, Step};
 use lockred_trace::sites::SiteId;
 use std::collections::HashMap;
 
@@ -37,10 +37,10 @@ pub struct Recorder {
 
 impl Recorder {
     /// The number of the object at an address. A kind replaces a vaguer one that was recorded before.
-    pub fn object(&mut self, address: usize, kind: &str, size: Option<u64>) -> u32 {
+    /// `home`: what it lies in, if it is a new one.
+    fn object(&mut self, address: usize, kind: &str, size: Option<u64>, home: Option<Home>) -> u32 {
         let objects = &mut self.objects;
         let number = *self.numbers.entry(address).or_insert_with(|| {
-            let home = crate::home::of(address, &self.frames);
             objects.push(Object { kind: kind.to_owned(), address: address as u64, size, home });
             objects.len() as u32 - 1
         });
@@ -88,34 +88,43 @@ impl Recorder {
     }
 }
 
+/// The recorded number of the object at an address, if this execution is being recorded.
+pub fn object(state: &mut State, address: usize, kind: &str, size: Option<u64>) -> Option<u32> {
+    let recorder = state.recorder.as_ref()?;
+    let home = match recorder.number(address) {
+        Some(_) => None,
+        None => crate::home::of(state, address, &recorder.frames),
+    };
+    state.recorder.as_mut().map(|recorder| recorder.object(address, kind, size, home))
+}
+
 /// A new execution: what was recorded below the root is void. Output from before it stays.
-pub fn begin() {
-    if let Some(recorder) = &mut state().recorder {
+pub fn begin(state: &mut State) {
+    if let Some(recorder) = &mut state.recorder {
         let output = std::mem::take(&mut recorder.output);
         *recorder = Recorder { output, ..Recorder::default() };
     }
 }
 
 /// Records a visible operation of the running thread, if this execution is being recorded.
-pub fn step(operation: String, object: Option<u32>, site: SiteId) {
-    if state().recorder.is_none() {
+pub fn step(state: &mut State, operation: String, object: Option<u32>, site: SiteId) {
+    if state.recorder.is_none() {
         return;
     }
     let stack = crate::unwind::stack();
-    let state = state();
     let thread = state.thread_number();
     let Some(recorder) = &mut state.recorder else { return };
     recorder.steps.push(Step { thread, operation, object, site, stack });
     // A thread that is alone goes on without a stop.
     recorder.behind = if state.step.failures.is_empty() { 0 } else { recorder.behind + 1 };
     if recorder.behind > BEHIND {
-        crate::state::end_execution(Flow::Over);
+        crate::state::end_execution(state, Flow::Over);
     }
 }
 
 /// Number of steps recorded so far.
-pub fn steps() -> usize {
-    state().recorder.as_ref().map_or(0, |recorder| recorder.steps.len())
+pub fn steps(state: &State) -> usize {
+    state.recorder.as_ref().map_or(0, |recorder| recorder.steps.len())
 }
 
 #[cfg(test)]
@@ -126,7 +135,7 @@ mod tests {
     fn an_object_is_called_what_says_most_of_it() {
         let mut recorder = Recorder::default();
         let mut called = |kind: &str| {
-            let number = recorder.object(16, kind, None);
+            let number = recorder.object(16, kind, None, None);
             recorder.objects[number as usize].kind.clone()
         };
         assert_eq!(called("futex"), "futex");

@@ -4,23 +4,21 @@
 //! executed yet ends the step, and begins the next one; one that belongs to no recognised primitive (of an allocator of the program's own,
 //! say) is a step of its own. A region ends when the function returns, and when a panic starts unwinding.
 
-use crate::state::{installed, state};
+use crate::hook;
+use crate::state::State;
 use crate::thread::Thread;
 
 /// Operations and pauses of a region. A loop in it that tries a few times before it waits sees the same every time, as nobody else runs, so its
 /// pauses are passed over; one that goes on waits for somebody, and the region ends, so that this can be seen.
 const LONGEST: u32 = 1 << 10;
 
-fn runs() -> bool {
-    installed().is_some_and(|state| state.running.is_some())
-}
-
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_region_enter() {
     let _leftovers = crate::scrub::Leftovers;
-    if runs() {
-        enter(state().thread());
+    let state = &mut *hook::enter();
+    if state.running.is_some() {
+        enter(state.thread());
     }
 }
 
@@ -34,8 +32,9 @@ pub fn enter(thread: &mut Thread) {
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_region_leave() {
     let _leftovers = crate::scrub::Leftovers;
-    if runs() {
-        leave(state().thread());
+    let state = &mut *hook::enter();
+    if state.running.is_some() {
+        leave(state.thread());
     }
 }
 
@@ -49,16 +48,16 @@ pub fn leave(thread: &mut Thread) {
 }
 
 /// A panic of the running thread starts unwinding.
-pub fn unwinds() {
-    let thread = state().thread();
+pub fn unwinds(state: &mut State) {
+    let thread = state.thread();
     thread.regions = 0;
     thread.in_region = false;
     thread.inside.clear();
 }
 
 /// Whether the running thread is in such a region, behind its first operation, and what it does now belongs to the step.
-pub fn goes_on() -> bool {
-    let thread = state().thread();
+pub fn goes_on(state: &mut State) -> bool {
+    let thread = state.thread();
     if !thread.in_region || thread.regions == 0 {
         return false;
     }
@@ -72,11 +71,11 @@ pub fn goes_on() -> bool {
 }
 
 /// Whether a futex call of the running thread belongs to the region that it is in; the region ends with it.
-pub fn takes_futex(address: usize) -> bool {
-    if crate::channels::is_muted() {
+pub fn takes_futex(state: &mut State, address: usize) -> bool {
+    if crate::channels::is_muted(state) {
         return true;
     }
-    let thread = state().thread();
+    let thread = state.thread();
     let inside = thread.in_region && (thread.regions > 0 || thread.is_in_region_of(address));
     thread.in_region = false;
     inside

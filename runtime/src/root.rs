@@ -9,7 +9,7 @@ use crate::execution::Execution;
 use crate::heap;
 use crate::image::{self, Image};
 use crate::pages;
-use crate::state::{Mode, state};
+use crate::state::{Mode, State};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -56,8 +56,8 @@ pub struct Root {
 }
 
 /// Whether no images are to be made.
-pub fn copies_all() -> bool {
-    state().order.as_ref().is_some_and(|order| order.environment.without_images)
+pub fn copies_all(state: &State) -> bool {
+    state.order.as_ref().is_some_and(|order| order.environment.without_images)
 }
 
 /// A part of the program's memory, by what is known of it.
@@ -73,11 +73,11 @@ pub enum Part<'a> {
 }
 
 impl Root {
-    /// Saves a piece, whose copies and image are added to what there is.
-    fn save(&mut self, piece: Range<usize>) {
+    /// Saves a piece, whose copies and image are added to what there is; where `copies_all`, without an image.
+    fn save(&mut self, piece: Range<usize>, copies_all: bool) {
         let pages = image::whole_pages(&piece);
         let blank = arena::range().contains(&piece.start);
-        let large = piece.len() >= LARGE && !copies_all();
+        let large = piece.len() >= LARGE && !copies_all;
         // SAFETY: the ranges are live memory of the program, which is stopped. What nobody has touched in the arena is zero.
         match large.then(|| unsafe { Image::make(pages, blank) }).flatten() {
             Some(image) => {
@@ -164,12 +164,16 @@ fn elsewhere<'a>(piece: Range<usize>, visit: &mut impl FnMut(Part<'a>)) {
 }
 
 /// Whether there is an image of a part of memory.
-pub fn is_imaged(memory: &Range<usize>) -> bool {
-    let images = crate::state::installed().and_then(|state| state.root.as_ref());
-    images.is_some_and(|root| {
+pub fn is_imaged(state: &State, memory: &Range<usize>) -> bool {
+    state.root.as_ref().is_some_and(|root| {
         let meets = |place: Range<usize>| place.start < memory.end && memory.start < place.end;
         root.images.iter().any(|image| meets(image.place()))
     })
+}
+
+/// Clears memory of the program.
+pub fn clear(state: &State, address: usize, length: usize) {
+    arena::clear(address, length, || is_imaged(state, &(address..address + length)));
 }
 
 #[cfg(not(test))]
@@ -205,8 +209,7 @@ pub const fn text() -> Range<usize> {
 }
 
 /// Main is stopped at the root: saves it, and begins to check.
-pub fn reached() {
-    let state = state();
+pub fn reached(state: &mut State) {
     state.below_root = true;
     crate::models::at_root();
     if state.mode == Mode::Free {
@@ -219,14 +222,14 @@ pub fn reached() {
     let (pieces, images) = (Vec::new(), Vec::new());
     let mut root =
         Root { pieces, images, faults: -1, heap_end, execution, restoring: Duration::ZERO };
-    memory.into_iter().chain([globals()]).for_each(|piece| root.save(piece));
+    let copies_all = copies_all(state);
+    memory.into_iter().chain([globals()]).for_each(|piece| root.save(piece, copies_all));
     state.root = Some(root);
-    crate::plain::begin();
+    crate::plain::begin(state);
 }
 
 /// Makes a copy of an execution, whose memory was put back, the one under way.
-pub fn put_back(execution: &Execution) {
-    let state = state();
+pub fn put_back(state: &mut State, execution: &Execution) {
     state.execution.clone_from(execution);
     for thread in state.execution.threads.iter().filter(|thread| !thread.has_ended()) {
         // SAFETY: the thread is suspended there.
@@ -238,9 +241,9 @@ pub fn put_back(execution: &Execution) {
 }
 
 /// Goes back to the root.
-pub fn restore() {
-    let state = state();
-    let Some(root) = &mut state.root else { return };
+pub fn restore(state: &mut State) {
+    // It is out of the state while that is put back.
+    let Some(mut root) = state.root.take() else { return };
     let since = Instant::now();
     // SAFETY: main's heap was made at start, and what was allocated since the root is nobody's any more.
     unsafe { heap::forget_behind(Region::MAIN, root.heap_end) };
@@ -253,19 +256,20 @@ pub fn restore() {
     {
         crate::state::fatal(&format!("memory at {address:#x} is not what it was at the root"));
     }
-    put_back(&root.execution);
-    if let Some(lives) = &mut crate::state::state().lives {
+    put_back(state, &root.execution);
+    state.root = Some(root);
+    if let Some(lives) = &mut state.lives {
         lives.begin();
     }
     crate::models::restore_root();
-    crate::plain::begin();
-    crate::record::begin();
-    took(since);
+    crate::plain::begin(state);
+    crate::record::begin(state);
+    took(state, since);
 }
 
 /// Going back has begun then, and is over.
-pub fn took(since: Instant) {
-    if let Some(root) = &mut state().root {
+pub fn took(state: &mut State, since: Instant) {
+    if let Some(root) = &mut state.root {
         root.restoring += since.elapsed();
     }
 }

@@ -14,7 +14,7 @@
 //! *Doing something* is a plain write beyond the own stack, an atomic operation that changes a word (lock words and reference counts
 //! excepted: whoever only acquires and releases changes nothing that another could wait for), and a thread's end.
 
-use crate::state::state;
+use crate::state::State;
 use lockred_search::footprint::Access;
 use lockred_trace::hooks::Class;
 use std::hash::{Hash, Hasher};
@@ -207,15 +207,13 @@ impl Rounds {
 }
 
 /// What threads other than the running one have done so far.
-pub fn others() -> u64 {
-    let state = state();
+pub fn others(state: &State) -> u64 {
     let all = state.execution.progress;
-    all - state.thread().progress
+    all - state.running_thread().progress
 }
 
 /// The running thread has done something that others may wait for.
-pub fn progress() {
-    let state = state();
+pub fn progress(state: &mut State) {
     let thread = state.thread();
     if thread.rounds.is_idle() {
         thread.rounds.held_back += 1;
@@ -226,8 +224,7 @@ pub fn progress() {
 }
 
 /// Tells what the running thread did while it was idle, if it has turned out not to be.
-pub fn catch_up() {
-    let state = state();
+pub fn catch_up(state: &mut State) {
     let thread = state.thread();
     let done = thread.rounds.take_held_back();
     thread.progress += done;
@@ -248,9 +245,9 @@ fn load(address: usize, size: usize) -> u64 {
 }
 
 /// The running thread's wait has timed out.
-pub fn timed_out() {
-    let others = others();
-    let rounds = &mut state().thread().rounds;
+pub fn timed_out(state: &mut State) {
+    let others = others(state);
+    let rounds = &mut state.thread().rounds;
     if rounds.is_idle() {
         rounds.release(others);
     }

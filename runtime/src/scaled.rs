@@ -1,7 +1,7 @@
 //! Loops that end early, as `--scale-loops` has it: counted rounds that synchronise.
 
-use crate::host;
-use crate::state::installed;
+use crate::hook;
+use crate::state::State;
 use lockred_trace::codes::AssumptionKind;
 use lockred_trace::message::Assumption;
 use lockred_trace::sites::SiteId;
@@ -43,7 +43,7 @@ unsafe fn read(address: usize, size: u32) -> u64 {
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_round(range: usize, size: u32, counts: *mut Loop, limit: u64, site: u32) {
     let _leftovers = crate::scrub::Leftovers;
-    let Some(state) = installed() else { return };
+    let state = &mut *hook::enter();
     state.scales = true;
     // SAFETY: the hook's contract.
     let (counts, left) = unsafe { (&mut *counts, left(range, size)) };
@@ -53,7 +53,7 @@ pub extern "C" fn __lr_round(range: usize, size: u32, counts: *mut Loop, limit: 
         *counts = Loop { whole: left, rounds: 0, acts };
         return;
     }
-    if counts.acts != acts && host::below_root() {
+    if counts.acts != acts && state.is_put_back() {
         counts.rounds += 1;
     }
     counts.acts = acts;
@@ -62,7 +62,7 @@ pub extern "C" fn __lr_round(range: usize, size: u32, counts: *mut Loop, limit: 
     }
     // Rounds that synchronise with nobody were made beside these.
     let made = counts.whole - left;
-    tell(format!("{made} of {} rounds", counts.whole), SiteId(site));
+    tell(state, format!("{made} of {} rounds", counts.whole), SiteId(site));
     // SAFETY: the hook's contract: start and end of the range.
     unsafe {
         let end = (range + size as usize) as *const u8;
@@ -71,8 +71,7 @@ pub extern "C" fn __lr_round(range: usize, size: u32, counts: *mut Loop, limit: 
 }
 
 /// Each loop is told once, as it ends for the first time.
-fn tell(detail: String, site: SiteId) {
-    let Some(state) = installed() else { return };
+fn tell(state: &mut State, detail: String, site: SiteId) {
     let kind = AssumptionKind::ScaledLoops;
     if !state.assumptions.iter().any(|known| known.kind == kind && known.site == site) {
         state.assumptions.push(Assumption { kind, detail, site });

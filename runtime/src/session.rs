@@ -180,9 +180,7 @@ pub fn answer(message: &Message) -> ! {
     if let Err(error) = append(directory, message) {
         internal_error(&error);
     }
-    if let Some(status) = crate::state::installed().and_then(|state| state.status) {
-        status.phase(Phase::Answered);
-    }
+    StatusPage::of_the_dying().phase(Phase::Answered);
     leave(EXIT_ANSWERED)
 }
 

@@ -4,9 +4,10 @@
 //! interrupted context to go on in the explorer.
 
 use crate::failure::{Failure, place};
+use crate::hook;
 use crate::models::signal_name as name;
 use crate::session::StatusPage;
-use crate::state::{end_execution, installed, state};
+use crate::state::{State, end_execution, running};
 use crate::unwind;
 use lockred_search::machine::Flow;
 use lockred_trace::codes::BugKind;
@@ -77,30 +78,34 @@ extern "C" fn fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc:
     if address.abs_diff(pointer) >= crate::arena::GUARD_BYTES {
         status.dies_below(&crate::overflow::callers(instruction, pointer));
     }
-    let Some(state) = installed() else { die() };
-    let Some(number) = state.running else { die() };
-    if signal == libc::SIGTRAP && crate::overflow::stepped(state, context) {
+    let Some(number) = running() else { die() };
+    if signal == libc::SIGTRAP && crate::overflow::stepped(number, context) {
         return status.survives();
     }
     // SAFETY: the kernel passes a valid context.
-    if crate::overflow::goes_on(state, number, address, unsafe { &mut *context }) {
+    if crate::overflow::goes_on(address, unsafe { &mut *context }) {
         return status.survives();
     }
     status.dies_in(number);
     // What an allocation of ours has left by half must not be used any more, so nothing can be told from here.
-    if state.overflow.is_some() || !in_program(instruction) && unwind::is_below(&allocating()) {
+    if crate::overflow::is_under_way()
+        || !in_program(instruction) && unwind::is_below(&allocating())
+    {
         die();
     }
     if matches!(signal, libc::SIGSEGV | libc::SIGBUS) {
         return_from_nowhere(address, context);
     }
     status.dies_below(&unwind::stack());
-    let stack = unwind::recorded_stack();
+    // SAFETY: the thread goes no further, nor do the hooks that it is in.
+    let Some(entered) = &mut (unsafe { hook::take_over() }) else { die() };
+    let state = &mut **entered;
+    let stack = unwind::recorded_stack(state);
     // SAFETY: the kernel passes a valid context.
     let error = unsafe { (&(*context).uc_mcontext.gregs)[libc::REG_ERR as usize] };
-    record_death(number, signal, Some((address, does(error))), stack);
+    record_death(state, number, signal, Some((address, does(error))), stack);
     status.survives();
-    go_on_in_explorer(context);
+    go_on_in_explorer(state, context);
 }
 
 /// Whether an instruction is the program's own.
@@ -155,8 +160,8 @@ fn return_from_nowhere(address: usize, context: *mut libc::ucontext_t) {
 }
 
 /// Makes the interrupted context go on in the explorer once the handler returns.
-pub fn go_on_in_explorer(context: *mut libc::ucontext_t) {
-    let explorer = state().explorer as i64;
+pub fn go_on_in_explorer(state: &State, context: *mut libc::ucontext_t) {
+    let explorer = state.explorer as i64;
     // SAFETY: the kernel passes a valid context and uses it when the handler returns. The code at the resume address takes the
     // explorer's stack pointer, saved by `run`, from rdi.
     unsafe {
@@ -180,12 +185,12 @@ const fn does(error: i64) -> &'static str {
 
 /// The running thread dies of a signal; `fault`: of what it did at this address.
 pub fn record_death(
+    state: &mut State,
     number: u32,
     signal: i32,
     fault: Option<(usize, &'static str)>,
     stack: Vec<u64>,
 ) {
-    let state = state();
     if fault.is_some() && state.execution.signals.has_handler(signal) {
         let message = format!("the handler of {}, which a fault would run", name(signal));
         let stack = if stack.is_empty() { crate::unwind::stack() } else { stack };
@@ -193,7 +198,7 @@ pub fn record_death(
         state.step.flow = Flow::Unsupported;
         return;
     }
-    let overflow = fault.is_some_and(|(address, _)| state.mapped.is_guard(address));
+    let overflow = fault.is_some_and(|(address, _)| crate::arena::is_guard(address));
     let message = match fault {
         _ if overflow => format!("thread {number} overflows its stack"),
         Some((address, does)) if matches!(signal, libc::SIGSEGV | libc::SIGBUS) => {
@@ -203,15 +208,16 @@ pub fn record_death(
     };
     let mut place = place(Role::Died, number, SiteId(0));
     place.stack = stack;
-    place.step = Some(crate::record::steps());
+    place.step = Some(crate::record::steps(state));
     let what = if overflow { "stack overflow".to_owned() } else { name(signal) };
     state.step.failures.push(Failure::new(BugKind::Signal, message, &what).at(place));
     state.step.flow = Flow::Over;
 }
 
 /// The running thread dies of a signal that it sent itself.
-pub fn died(signal: i32) -> ! {
-    let stack = unwind::recorded_stack();
-    record_death(state().thread_number(), signal, None, stack);
-    end_execution(Flow::Over)
+pub fn died(state: &mut State, signal: i32) -> ! {
+    let stack = unwind::recorded_stack(state);
+    let number = state.thread_number();
+    record_death(state, number, signal, None, stack);
+    end_execution(state, Flow::Over)
 }

@@ -7,7 +7,7 @@ use crate::chunks::{Chunk, Chunks};
 use crate::execution::Execution;
 use crate::heap;
 use crate::root::Part;
-use crate::state::state;
+use crate::state::State;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -26,8 +26,7 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// Copies the state; `None` if there is more to it than can be copied. The program is stopped between two steps.
-    pub fn take(chunks: &mut Chunks) -> Option<Self> {
-        let state = state();
+    pub fn take(state: &mut State, chunks: &mut Chunks) -> Option<Self> {
         if state.execution.outside
             || state.lives.is_some()
             || state.detector.is_some()
@@ -63,28 +62,28 @@ impl Snapshot {
     }
 
     /// Puts the state back. The machine is in a state of the same search, between two steps.
-    pub fn restore(&self) {
+    pub fn restore(&self, state: &mut State) {
         let since = std::time::Instant::now();
         for &(region, end) in &self.ends {
             // SAFETY: the heap existed when the copy was made, and what was allocated since is nobody's any more.
             unsafe { heap::forget_behind(region, end) };
         }
-        if let Some(root) = &mut state().root {
+        if let Some(root) = &mut state.root {
             root.restore_images();
         }
         for blank in &self.blanks {
-            crate::arena::clear(blank.start, blank.len());
+            crate::root::clear(state, blank.start, blank.len());
         }
         for chunk in &self.chunks {
             // SAFETY: heaps, stacks and globals are never unmapped, and the program is stopped.
             unsafe { chunk.restore() };
         }
-        crate::root::put_back(&self.execution);
+        crate::root::put_back(state, &self.execution);
         if self.watched {
-            crate::plain::wake_up();
+            crate::plain::wake_up(state);
         } else {
             crate::plain::rest();
         }
-        crate::root::took(since);
+        crate::root::took(state, since);
     }
 }

@@ -11,8 +11,9 @@
 //! The same holds for exchanges that fail. Those of std's own loops are no choice (the shim does not mark them), and neither are
 //! `try_lock` and its like: std's locks fail only if they are locked.
 
+use crate::hook::Entered;
 use crate::machine::choose;
-use crate::state::state;
+use crate::state::State;
 use lockred_trace::codes::AssumptionKind;
 
 /// In a row at one word.
@@ -27,12 +28,12 @@ pub struct Spurious {
 
 /// Whether the running thread's wait at, or exchange of, a word is to end for no reason. `hook`: the function of the runtime that the
 /// program called for it.
-pub fn happens(address: usize, hook: usize) -> bool {
-    if !state().below_root || !state().spurious() {
+pub fn happens(entered: &mut Entered, address: usize, hook: usize) -> bool {
+    if !entered.below_root || !entered.spurious() {
         return false;
     }
-    let now = local_state(hook);
-    let happened = &state().thread().spurious.happened;
+    let now = local_state(entered, hook);
+    let happened = &entered.thread().spurious.happened;
     let row: Vec<_> =
         happened.iter().filter(|(word, _)| *word == address).map(|&(_, before)| before).collect();
     if row.len() == MOST {
@@ -40,31 +41,31 @@ pub fn happens(address: usize, hook: usize) -> bool {
             before.is_some() && (*before == now || row[..index].contains(before))
         };
         if !row.iter().enumerate().any(repeats) {
-            crate::host::assume(AssumptionKind::BoundedSpurious, "");
+            crate::limits::assume(entered, AssumptionKind::BoundedSpurious, "");
         }
         return false;
     }
-    if choose(2) == 0 {
+    if choose(entered, 2) == 0 {
         return false;
     }
-    state().thread().spurious.happened.push((address, now));
+    entered.thread().spurious.happened.push((address, now));
     true
 }
 
 /// A wait at, or exchange of, a word has ended for a reason.
-pub fn ended(address: usize) {
-    state().thread().spurious.happened.retain(|&(word, _)| word != address);
+pub fn ended(state: &mut State, address: usize) {
+    state.thread().spurious.happened.retain(|&(word, _)| word != address);
 }
 
 /// A hash of what the running thread is: where it called the hook, its stack from there on, the registers that it keeps across calls,
 /// and how often it has done something to other memory. `None` where that is not known.
-fn local_state(hook: usize) -> Option<u64> {
+fn local_state(state: &mut State, hook: usize) -> Option<u64> {
     // Unwatched accesses are not counted.
     if !crate::plain::watching() {
         return None;
     }
     let caller = crate::unwind::caller_of(hook)?;
-    let thread = state().thread();
+    let thread = state.thread();
     let stack = caller.stack_pointer..thread.region.end();
     if !thread.region.is_stack(stack.start) || stack.start % 8 != 0 {
         return None;

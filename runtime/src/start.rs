@@ -1,9 +1,9 @@
 //! The program's main thread: made before anything of the program runs.
 
-use crate::arena::Region;
+use crate::arena::{self, Region};
 use crate::context;
 use crate::heap;
-use crate::state::state;
+use crate::state::State;
 use crate::thread::Thread;
 use crate::thread_locals;
 
@@ -11,9 +11,9 @@ use crate::thread_locals;
 const MAIN_STACK: usize = 64 << 20;
 
 /// Makes the main thread, which will begin with `bottom(0)`.
-pub fn main_thread(bottom: extern "C" fn(usize) -> !) {
-    let state = state();
-    state.mapped.ensure(Region::MAIN, MAIN_STACK);
+pub fn main_thread(state: &mut State, bottom: extern "C" fn(usize) -> !) {
+    arena::ensure(Region::MAIN, MAIN_STACK)
+        .unwrap_or_else(|why| crate::limits::impossible(state, &why));
     // SAFETY: main's region is mapped, and nothing has run.
     unsafe { heap::reset(Region::MAIN) };
     let mut main = Thread::new(Region::MAIN, None, None);

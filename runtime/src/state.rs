@@ -1,9 +1,9 @@
 //! The runtime's one state: what outlives executions, and the execution under way.
 //!
-//! There is one OS thread, so there is one state, reached through [`state`]. Explorer and coroutines take turns; no reference
-//! obtained from [`state`] may be held across a switch ([`stop`], [`run`], [`leave`]) or a call into the program.
+//! There is one OS thread, so there is one state; [`crate::hook`] says how it is come by. Explorer and coroutines take turns
+//! ([`stop`], [`run`], [`leave`]).
 
-use crate::arena::{Mapped, Regions};
+use crate::arena::Regions;
 use crate::atomicity::Atomicity;
 use crate::births::Births;
 use crate::channel_words::ChannelWords;
@@ -17,12 +17,12 @@ use crate::frames::Frames;
 use crate::gate::Lent;
 use crate::harness::Harness;
 use crate::heap::Reuse;
+use crate::hook::{self, Entered};
 use crate::lives::Lives;
 use crate::names::Names;
 use crate::nesting::Nesting;
 use crate::observed::Observed;
 use crate::operation::{AtomicOperation, Pending};
-use crate::overflow::Overflow;
 use crate::record::Recorder;
 use crate::root::Root;
 use crate::session::StatusPage;
@@ -33,7 +33,7 @@ use lockred_search::machine::{Chooser, Flow};
 use lockred_trace::message::{Assumption, Unsupported, Warning};
 use lockred_trace::session::{Order, Strategy, Task, Time};
 use lockred_trace::sites::SiteId;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What the process is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -126,8 +126,6 @@ pub struct State {
     pub created: Vec<Vec<u64>>,
     /// Whose the arena's regions are.
     pub regions: Regions,
-    /// Regions of the arena that are mapped.
-    pub mapped: Mapped,
     /// The race detector, from the root on; none by transactions, which judge races themselves.
     pub detector: Option<Detector>,
     /// The step under way.
@@ -177,8 +175,6 @@ pub struct State {
     pub channel_words: ChannelWords,
     /// Schedules under which the process died before.
     pub deaths: Deaths,
-    /// A stack that has ended inside of the runtime, which is about to return.
-    pub overflow: Option<Overflow>,
     /// The search is one by transactions.
     pub by_transactions: bool,
     /// The search is one over states.
@@ -251,7 +247,6 @@ impl State {
             probing: false,
             created: Vec::new(),
             regions: Regions::default(),
-            mapped: Mapped::default(),
             detector: None,
             step: StepUnderWay::default(),
             lives: lives.then(Lives::default),
@@ -276,7 +271,6 @@ impl State {
             channels_written_out,
             channel_words: ChannelWords::default(),
             deaths,
-            overflow: None,
             by_transactions,
             by_states,
             compares: by_states || verifies,
@@ -298,9 +292,19 @@ impl State {
         self.order.as_ref().is_some_and(|order| order.environment.spurious)
     }
 
+    /// Whether the root was reached, and executions are put back to it. Without a session they never are.
+    pub fn is_put_back(&self) -> bool {
+        self.below_root && self.mode != Mode::Free
+    }
+
     /// The running thread's number; main's before there is a machine.
     pub fn thread_number(&self) -> u32 {
         self.running.unwrap_or(0)
+    }
+
+    /// The running thread, to look at.
+    pub fn running_thread(&self) -> &Thread {
+        &self.execution.threads[self.thread_number() as usize]
     }
 
     /// The running thread.
@@ -308,25 +312,6 @@ impl State {
         let number = self.thread_number() as usize;
         &mut self.execution.threads[number]
     }
-}
-
-static STATE: AtomicPtr<State> = AtomicPtr::new(std::ptr::null_mut());
-
-/// Makes a state the process's one.
-pub fn install(state: State) {
-    STATE.store(Box::into_raw(Box::new(state)), Ordering::Relaxed);
-}
-
-/// The state, if there is one: code of the program runs before `main`, too.
-pub fn installed() -> Option<&'static mut State> {
-    // SAFETY: one OS thread; by the module's rule no other reference is in use. A signal handler uses it only to end the
-    // execution or the process.
-    unsafe { STATE.load(Ordering::Relaxed).as_mut() }
-}
-
-/// The state.
-pub fn state() -> &'static mut State {
-    installed().unwrap_or_else(|| fatal("a hook was called before the runtime was ready"))
 }
 
 /// An error of ours: told to the session, if there is one, and the process ends.
@@ -342,11 +327,11 @@ pub type Passed = [u64; 4];
 pub const NOTHING: Passed = [0; 4];
 
 /// Stops the running thread before an operation, until the explorer runs it again.
-pub fn stop(pending: Pending, passed: Passed, site: SiteId) {
-    keep_errno();
-    crate::exclusive::look(None);
-    let stopped = crate::unwind::recorded_stack();
-    let state = state();
+pub fn stop(entered: &mut Entered, pending: Pending, passed: Passed, site: SiteId) {
+    keep_errno(entered);
+    crate::exclusive::look(entered, None);
+    let state = &mut **entered;
+    let stopped = crate::unwind::recorded_stack(state);
     let number = state.thread_number();
     let frames = match (&mut state.recorder, &mut state.observed) {
         (Some(recorder), _) => Some(&mut recorder.frames),
@@ -369,67 +354,75 @@ pub fn stop(pending: Pending, passed: Passed, site: SiteId) {
     thread.pending = pending;
     thread.arguments = passed;
     thread.site = site;
-    switch_to_explorer();
+    switch_to_explorer(entered);
     crate::scrub::after_stop();
-    while crate::state::state().probing {
+    while entered.probing {
         let stack = crate::unwind::stack();
-        crate::state::state().thread().stopped = stack;
-        switch_to_explorer();
+        entered.thread().stopped = stack;
+        switch_to_explorer(entered);
     }
 }
 
 /// Suspends the running thread.
-fn switch_to_explorer() {
-    let state = state();
-    let explorer = state.explorer;
-    let save = &raw mut state.thread().stack_pointer;
+fn switch_to_explorer(entered: &mut Entered) {
+    let explorer = entered.explorer;
+    let save = &raw mut entered.thread().stack_pointer;
     // SAFETY: `explorer` was saved by `run`, whose stack waits there; `save` is written before anything else runs.
-    unsafe { context::switch(save, explorer) }
+    entered.outside(|| unsafe { context::switch(save, explorer) });
 }
 
 /// Return addresses of a stopped thread's stack, and behind them those of its creation. Called by the explorer.
-pub fn stack_of(number: u32) -> Vec<u64> {
-    let state = state();
-    let thread = &state.execution.threads[number as usize];
+pub fn stack_of(entered: &mut Entered, number: u32) -> Vec<u64> {
+    let thread = &entered.execution.threads[number as usize];
     let region = thread.region.0 as usize;
     let mut stack = Vec::new();
     // A thread that left its coroutine in the middle cannot be run, not even for this.
-    let over = state.step.flow != Flow::On;
+    let over = entered.step.flow != Flow::On;
     if !over && !matches!(thread.pending, Pending::Start | Pending::Ended) {
-        state.probing = true;
-        run(number);
-        let state = crate::state::state();
-        state.probing = false;
-        stack.clone_from(&state.execution.threads[number as usize].stopped);
+        entered.probing = true;
+        run(entered, number);
+        entered.probing = false;
+        stack.clone_from(&entered.execution.threads[number as usize].stopped);
     }
-    stack.extend(crate::state::state().created.get(region).into_iter().flatten());
+    stack.extend(entered.created.get(region).into_iter().flatten());
     stack
 }
 
 /// Leaves the running coroutine for good: its thread has ended, or the execution is over.
-pub fn leave() -> ! {
-    let explorer = state().explorer;
+pub fn leave(state: &mut State) -> ! {
+    let explorer = state.explorer;
     // SAFETY: `explorer` was saved by `run`, whose stack waits there.
-    unsafe { context::abandon(explorer) }
+    unsafe { hook::abandon(state, explorer) }
 }
 
 /// Ends the execution under way for all threads.
-pub fn end_execution(flow: Flow) -> ! {
-    state().step.flow = flow;
-    leave()
+pub fn end_execution(state: &mut State, flow: Flow) -> ! {
+    state.step.flow = flow;
+    leave(state)
+}
+
+/// The thread whose coroutine is running, and one more; 0 while the explorer runs. For signal handlers, which may come while
+/// somebody has the state.
+static RUNNING: AtomicU32 = AtomicU32::new(0);
+
+/// The thread whose coroutine is running.
+pub fn running() -> Option<u32> {
+    RUNNING.load(Ordering::Relaxed).checked_sub(1)
 }
 
 /// Runs a thread's coroutine until it stops or leaves.
-pub fn run(number: u32) {
-    let state = state();
+pub fn run(entered: &mut Entered, number: u32) {
+    let state = &mut **entered;
     state.running = Some(number);
+    RUNNING.store(number + 1, Ordering::Relaxed);
     let thread = &state.execution.threads[number as usize];
     let stack_pointer = thread.stack_pointer;
     crate::thread_locals::switch_to(thread.tls);
     let save = &raw mut state.explorer;
     // SAFETY: the thread is suspended, or prepared and not yet run; by the Machine contract it has not ended.
-    unsafe { context::switch(save, stack_pointer) }
-    crate::state::state().running = None;
+    entered.outside(|| unsafe { context::switch(save, stack_pointer) });
+    entered.running = None;
+    RUNNING.store(0, Ordering::Relaxed);
 }
 
 /// Sets the OS thread's `errno`, on behalf of the running thread.
@@ -440,10 +433,10 @@ pub fn set_errno(value: i32) {
 
 /// What native calls left in the OS thread's `errno` becomes the running thread's. Native calls never set it to 0, so that 0
 /// means that there is nothing new.
-pub fn keep_errno() {
+pub fn keep_errno(state: &State) {
     // SAFETY: the pointer is valid for the OS thread's life.
     let native = unsafe { &mut *libc::__errno_location() };
-    let errno = state().thread().errno;
+    let errno = state.running_thread().errno;
     if *native != 0 && !errno.is_null() {
         // SAFETY: the thread's own word, in its own heap.
         unsafe { *errno = *native };
@@ -454,10 +447,10 @@ pub fn keep_errno() {
 /// `errno` is a word of the thread's own, as its address tells threads apart (std's `exit` relies on that).
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc___errno_location() -> *mut i32 {
-    match installed() {
+    match hook::enter_if_ready() {
         Some(state) if !state.execution.threads.is_empty() => {
-            keep_errno();
-            state.thread().errno
+            keep_errno(&state);
+            state.running_thread().errno
         }
         // SAFETY: always safe to call.
         _ => unsafe { libc::__errno_location() },

@@ -1,11 +1,13 @@
 //! Deadlocks and livelocks: nobody can run, and the process has not ended. Who waits for whom, in words, once that is being recorded.
 
 use crate::failure::{Failure, place};
+use crate::lives;
 use crate::machine;
 use crate::objects;
 use crate::operation::{ChannelOperation, Pending};
 use crate::reach::Heap;
-use crate::state::state;
+use crate::record;
+use crate::state::State;
 use crate::thread::Thread;
 use lockred_trace::codes::BugKind;
 use lockred_trace::hooks::Act;
@@ -39,8 +41,7 @@ enum On {
 }
 
 /// Nobody can run and the process has not ended: a deadlock, or, if some threads go round loops, a livelock.
-pub fn judge() -> Option<Failure> {
-    let state = state();
+pub fn judge(state: &mut State) -> Option<Failure> {
     let threads = &state.execution.threads;
     let stuck: Vec<u32> = (0..threads.len())
         .filter(|&number| !threads[number].has_ended())
@@ -49,7 +50,8 @@ pub fn judge() -> Option<Failure> {
     if stuck.is_empty() {
         return None;
     }
-    let waits: Vec<(u32, On)> = stuck.iter().map(|&number| (number, waits_for(number))).collect();
+    let waits: Vec<(u32, On)> =
+        stuck.iter().map(|&number| (number, waits_for(state, number))).collect();
     let spinning = waits.iter().filter(|(_, on)| *on == On::Loop).count();
     let kind = if spinning > 0 { BugKind::Livelock } else { BugKind::Deadlock };
     let message = match spinning {
@@ -69,13 +71,13 @@ pub fn judge() -> Option<Failure> {
     sites.sort_unstable();
     let mut failure = Failure::new(kind, message, &sites.join("-"));
     for (number, on) in &waits {
-        failure.places.extend(places(*number, on));
+        failure.places.extend(places(state, *number, on));
     }
     if kind == BugKind::Deadlock {
-        failure.places.extend(waits.iter().filter_map(|(number, on)| notified(*number, on)));
-        failure.notes.extend(waits.iter().filter_map(|(number, _)| other_end(*number)));
+        failure.places.extend(waits.iter().filter_map(|(number, on)| notified(state, *number, on)));
+        failure.notes.extend(waits.iter().filter_map(|(number, _)| other_end(state, *number)));
     }
-    crate::debugger::bug();
+    crate::debugger::bug(state);
     Some(failure)
 }
 
@@ -103,8 +105,7 @@ fn kind(thread: &Thread) -> &'static str {
 
 /// What a thread that cannot run waits for. Which futex belongs to a condition variable, and what is
 /// a count, is known while recording only.
-fn waits_for(number: u32) -> On {
-    let state = state();
+fn waits_for(state: &State, number: u32) -> On {
     let thread = &state.execution.threads[number as usize];
     if machine::goes_round(thread) {
         return On::Loop;
@@ -121,20 +122,20 @@ fn waits_for(number: u32) -> On {
         {
             On::Others
         }
-        Pending::Atomic(operation) => lock(operation.address, 0),
+        Pending::Atomic(operation) => lock(state, operation.address, 0),
         Pending::FutexQueued { address, .. } => match recorded(address) {
             Some("condition variable") => On::Notification(address),
             Some("parker") => On::Token,
-            _ => lock(address, NEIGHBOUR),
+            _ => lock(state, address, NEIGHBOUR),
         },
         _ => On::Other,
     }
 }
 
 /// A lock whose word is that near to an address, and that somebody holds.
-fn lock(address: usize, distance: usize) -> On {
+fn lock(state: &State, address: usize, distance: usize) -> On {
     let mut holders: Vec<u32> = Vec::new();
-    for held in &state().execution.held {
+    for held in &state.execution.held {
         if held.address.abs_diff(address) <= distance && !holders.contains(&held.thread) {
             holders.push(held.thread);
         }
@@ -228,41 +229,42 @@ fn livelock(waits: &[(u32, On)], spinning: usize) -> String {
 }
 
 /// Where a blocked thread waits, and where it acquired what it holds.
-fn places(number: u32, on: &On) -> Vec<Place> {
-    let state = state();
+fn places(state: &mut State, number: u32, on: &On) -> Vec<Place> {
     let thread = &state.execution.threads[number as usize];
     let role = if *on == On::Loop { Role::Spins } else { Role::Waits };
     let mut waits = place(role, number, thread.site);
-    if let Some(recorder) = &mut state.recorder {
+    if let Some(recorder) = &state.recorder {
         waits.stack.clone_from(&thread.stopped);
         waits.step = Some(recorder.steps.len());
         waits.object = match thread.pending {
             Pending::Join { target } => {
                 let region = state.execution.threads[target as usize].region;
-                Some(recorder.object(region.base(), &format!("thread {target}"), None))
+                record::object(state, region.base(), &format!("thread {target}"), None)
             }
-            pending => object(pending).1.map(|address| {
+            pending => object(pending).1.and_then(|address| {
+                let thread = &state.execution.threads[number as usize];
                 // Who waits beside the word of a lock waits for the lock.
                 let near = |held: &&crate::execution::Held| {
                     held.address.abs_diff(address) <= NEIGHBOUR && matches!(on, On::Lock(_))
                 };
+                let kind = kind(thread);
                 let lock = state.execution.held.iter().find(near);
                 let address = lock.map_or(address, |held| held.address);
-                recorder.object(address, kind(thread), None)
+                record::object(state, address, kind, None)
             }),
         };
     }
     let mut places = vec![waits];
-    let held = state.execution.held.iter().filter(|held| held.thread == number);
-    places.extend(held.map(|held| crate::lives::held_place(Role::Holds, held)));
+    let held = lives::held_by(state, number);
+    places.extend(lives::held_places(state, Role::Holds, held));
     places
 }
 
 /// The notification that a thread would have needed: the last one that came before it waited and woke nobody, or else one that woke
 /// somebody else.
-fn notified(number: u32, on: &On) -> Option<Place> {
+fn notified(state: &State, number: u32, on: &On) -> Option<Place> {
     let On::Notification(address) = *on else { return None };
-    let recorder = state().recorder.as_ref()?;
+    let recorder = state.recorder.as_ref()?;
     let (step, role) = notification(&recorder.steps, number, recorder.number(address)?)?;
     let told = &recorder.steps[step];
     Some(Place {
@@ -292,8 +294,7 @@ fn notification(steps: &[Step], waiter: u32, object: u32) -> Option<(usize, Role
 
 /// Who keeps the other end of the channel that a thread waits for: that end is there, or the thread would not wait. What looks like a
 /// pointer is one.
-fn other_end(number: u32) -> Option<String> {
-    let state = state();
+fn other_end(state: &State, number: u32) -> Option<String> {
     state.recorder.as_ref()?;
     let (channel, receives) = match state.execution.threads[number as usize].pending {
         Pending::Channel(ChannelOperation { channel, act, .. }) => (channel, act == Act::Receive),

@@ -4,7 +4,8 @@
 //! those, or the sleeps, of another is explored only as far as other operations put them there; how much time has passed at a look is a
 //! choice of two ([`crate::looks`]).
 
-use crate::state::{set_errno, state};
+use crate::hook::{self, Entered};
+use crate::state::{State, set_errno};
 use lockred_trace::sites::SiteId;
 
 /// What the realtime clock shows beyond the monotonic one, in nanoseconds: a moment in 2024.
@@ -12,16 +13,16 @@ pub const REALTIME_OFFSET: u64 = 1_710_000_000 * NANOSECONDS;
 const NANOSECONDS: u64 = 1_000_000_000;
 
 /// A look at the monotonic clock, in nanoseconds.
-fn now() -> u64 {
-    let passes = crate::looks::passes();
-    let clock = &mut state().execution.clock;
+fn now(entered: &mut Entered) -> u64 {
+    let passes = crate::looks::passes(entered);
+    let clock = &mut entered.execution.clock;
     *clock += passes;
     *clock
 }
 
 /// Time goes on to a moment, if that is not past: the running thread has slept, or timed out.
-pub fn advance_to(nanoseconds: u64) {
-    let clock = &mut state().execution.clock;
+pub fn advance_to(state: &mut State, nanoseconds: u64) {
+    let clock = &mut state.execution.clock;
     *clock = (*clock).max(nanoseconds);
 }
 
@@ -33,18 +34,18 @@ fn timespec(nanoseconds: u64) -> libc::timespec {
 }
 
 /// Sleeps: time goes on, and other threads may run wherever they may run anyway.
-fn sleep_for(nanoseconds: u64) {
-    if !crate::host::below_root() {
+fn sleep_for(entered: &mut Entered, nanoseconds: u64) {
+    if !entered.is_put_back() {
         crate::kernel::sleeps(nanoseconds);
     }
-    crate::timely::sleep(nanoseconds, state().execution.clock.saturating_add(nanoseconds));
-    if state().below_root {
-        crate::waiting::pause(SiteId(0));
+    crate::timely::sleep(entered, nanoseconds, entered.execution.clock.saturating_add(nanoseconds));
+    if entered.below_root {
+        crate::waiting::pause(entered, SiteId(0));
     }
 }
 
-fn sleep_until(nanoseconds: u64) {
-    sleep_for(nanoseconds.saturating_sub(state().execution.clock));
+fn sleep_until(entered: &mut Entered, nanoseconds: u64) {
+    sleep_for(entered, nanoseconds.saturating_sub(entered.execution.clock));
 }
 
 /// Reads a requested time.
@@ -61,19 +62,21 @@ fn requested(time: *const libc::timespec) -> Option<u64> {
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_clock_gettime(clock: i32, out: *mut libc::timespec) -> i32 {
     let _leftovers = crate::scrub::Leftovers;
+    let entered = &mut hook::enter();
     let offset = match clock {
         libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_TAI => REALTIME_OFFSET,
         _ => 0,
     };
     // SAFETY: the program passes a place for the time.
-    unsafe { *out = timespec(now() + offset) };
+    unsafe { *out = timespec(now(entered) + offset) };
     0
 }
 
 /// gettimeofday.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_gettimeofday(out: *mut libc::timeval, _zone: *mut u8) -> i32 {
-    let time = timespec(now() + REALTIME_OFFSET);
+    let entered = &mut hook::enter();
+    let time = timespec(now(entered) + REALTIME_OFFSET);
     // SAFETY: the program passes a place for the time.
     unsafe { *out = libc::timeval { tv_sec: time.tv_sec, tv_usec: time.tv_nsec / 1000 } };
     0
@@ -82,7 +85,8 @@ pub extern "C" fn __lr_libc_gettimeofday(out: *mut libc::timeval, _zone: *mut u8
 /// time.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_time(out: *mut i64) -> i64 {
-    let seconds = ((now() + REALTIME_OFFSET) / NANOSECONDS) as i64;
+    let entered = &mut hook::enter();
+    let seconds = ((now(entered) + REALTIME_OFFSET) / NANOSECONDS) as i64;
     if !out.is_null() {
         // SAFETY: the program passes null or a place for the time.
         unsafe { *out = seconds };
@@ -97,9 +101,10 @@ pub extern "C" fn __lr_libc_nanosleep(
     _rest: *mut libc::timespec,
 ) -> i32 {
     let _leftovers = crate::scrub::Leftovers;
+    let entered = &mut hook::enter();
     match requested(time) {
         Some(nanoseconds) => {
-            sleep_for(nanoseconds);
+            sleep_for(entered, nanoseconds);
             0
         }
         None => {
@@ -118,12 +123,13 @@ pub extern "C" fn __lr_libc_clock_nanosleep(
     _rest: *mut libc::timespec,
 ) -> i32 {
     let _leftovers = crate::scrub::Leftovers;
+    let entered = &mut hook::enter();
     let Some(nanoseconds) = requested(time) else { return libc::EINVAL };
     if flags & libc::TIMER_ABSTIME == 0 {
-        sleep_for(nanoseconds);
+        sleep_for(entered, nanoseconds);
     } else {
         let offset = if clock == libc::CLOCK_REALTIME { REALTIME_OFFSET } else { 0 };
-        sleep_until(nanoseconds.saturating_sub(offset));
+        sleep_until(entered, nanoseconds.saturating_sub(offset));
     }
     0
 }
@@ -131,13 +137,15 @@ pub extern "C" fn __lr_libc_clock_nanosleep(
 /// usleep.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_usleep(microseconds: u32) -> i32 {
-    sleep_for(u64::from(microseconds) * 1000);
+    let entered = &mut hook::enter();
+    sleep_for(entered, u64::from(microseconds) * 1000);
     0
 }
 
 /// sleep.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_sleep(seconds: u32) -> u32 {
-    sleep_for(u64::from(seconds) * NANOSECONDS);
+    let entered = &mut hook::enter();
+    sleep_for(entered, u64::from(seconds) * NANOSECONDS);
     0
 }

@@ -6,9 +6,10 @@
 //!
 //! Moments that are less than [`NOISE`] apart are the same: looks at clocks take time themselves, in an order that no search explores.
 
+use crate::hook::Entered;
 use crate::machine;
 use crate::operation::{ChannelOperation, Pending};
-use crate::state::{State, state, stop};
+use crate::state::{State, stop};
 use crate::thread::Thread;
 use lockred_trace::codes::AssumptionKind;
 use lockred_trace::message::{Overtaken, Timed};
@@ -53,41 +54,40 @@ pub fn is_waited_for(state: &State) -> bool {
 }
 
 /// The running thread sleeps so long, and until then.
-pub fn sleep(nanoseconds: u64, until: u64) {
-    let state = state();
+pub fn sleep(entered: &mut Entered, nanoseconds: u64, until: u64) {
+    let state = &mut **entered;
     if !state.below_root || state.execution.live == 1 {
-        return crate::time::advance_to(until);
+        return crate::time::advance_to(state, until);
     }
-    bounds();
+    bounds(state);
     state.thread().in_region = false;
-    stop(Pending::Sleeping { until }, [until, nanoseconds, 0, 0], SiteId(0));
-    ended(Timed::Sleep, nanoseconds, Some(until));
-    crate::gate::awoke();
-    crate::machine::sign(&mut crate::state::state().step.signature, 320, 0, SiteId(0));
-    crate::record::step(format!("sleep {}", in_words(nanoseconds)), None, SiteId(0));
-    crate::time::advance_to(until);
+    stop(entered, Pending::Sleeping { until }, [until, nanoseconds, 0, 0], SiteId(0));
+    let state = &mut **entered;
+    ended(state, Timed::Sleep, nanoseconds, Some(until));
+    crate::gate::awoke(state);
+    crate::machine::sign(&mut state.step.signature, 320, 0, SiteId(0));
+    crate::record::step(state, format!("sleep {}", in_words(nanoseconds)), None, SiteId(0));
+    crate::time::advance_to(state, until);
 }
 
 /// The running thread's sleep or wait of so many nanoseconds, until then, has ended by itself.
-pub fn ended(what: Timed, nanoseconds: u64, until: Option<u64>) {
-    let state = state();
+pub fn ended(state: &mut State, what: Timed, nanoseconds: u64, until: Option<u64>) {
     let number = state.thread_number() as usize;
     if state.orders_time {
         state.step.footprint.by_time = true;
-        return crate::gate::by_time();
+        return crate::gate::by_time(state);
     }
     let moment = until.unwrap_or(0);
     if let Some(by) = goes_before(state, number, Some(moment)) {
-        overtaken(what, nanoseconds, Some(by));
+        overtaken(state, what, nanoseconds, Some(by));
     }
 }
 
 /// The running thread has looked at a clock, which says that so much time has passed.
-pub fn late(nanoseconds: u64) {
-    let state = state();
+pub fn late(state: &mut State, nanoseconds: u64) {
     let number = state.thread_number() as usize;
     let by = goes_before(state, number, Some(0));
-    overtaken(Timed::Look, nanoseconds, by);
+    overtaken(state, Timed::Look, nanoseconds, by);
 }
 
 /// Whether some failures are known to show where something is overtaken, and passed over there.
@@ -102,8 +102,7 @@ pub fn is_known(state: &State, failure: &str) -> bool {
     state.execution.overtaken && state.order.as_ref().is_some_and(known)
 }
 
-fn overtaken(what: Timed, nanoseconds: u64, by: Option<usize>) {
-    let state = state();
+fn overtaken(state: &mut State, what: Timed, nanoseconds: u64, by: Option<usize>) {
     state.step.overtaken += 1;
     // Else it would only tell states apart.
     state.execution.overtaken = passes_over(state);
@@ -111,7 +110,6 @@ fn overtaken(what: Timed, nanoseconds: u64, by: Option<usize>) {
         return;
     }
     let stack = crate::unwind::stack();
-    let state = crate::state::state();
     let (site, thread) = (SiteId(0), state.thread_number());
     let by = by.map(|number| (number as u32, state.execution.threads[number].site));
     if let Some(recorder) = &mut state.recorder {
@@ -121,9 +119,9 @@ fn overtaken(what: Timed, nanoseconds: u64, by: Option<usize>) {
 }
 
 /// Something takes time: with ordered time, other schedules are left out.
-pub fn bounds() {
-    if state().orders_time {
-        crate::host::assume(AssumptionKind::TimeOrdered, "");
+pub fn bounds(state: &mut State) {
+    if state.orders_time {
+        crate::limits::assume(state, AssumptionKind::TimeOrdered, "");
     }
 }
 

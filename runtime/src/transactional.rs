@@ -9,22 +9,23 @@ use crate::chunks::Chunks;
 use crate::failure::Failure;
 use crate::fingerprint::Whole;
 use crate::gate;
+use crate::hook::{self, Entered};
 use crate::machine::{Native, execute, status};
 use crate::native::{self, Call};
 use crate::operation::Pending;
 use crate::snapshot::Snapshot;
-use crate::state::state;
+use crate::state::State;
 use lockred_search::discipline::{Gate, Go};
 use lockred_search::footprint::ObjectId;
-use lockred_search::machine::{Chooser, Flow, Machine, Status, Step, ThreadId};
+use lockred_search::machine::{Chooser, Flow, Status, Step, ThreadId};
 use lockred_search::transactional::{End, Racer, Snapshots, Transactional};
 use lockred_trace::codes::AssumptionKind;
 use lockred_trace::sites::SiteId;
 
 /// Steps that are run again rather than copying a state (70 kB in a small test) and putting it back: measured with 4 to 64 of them, where
 /// 16 were best by 5 to 10 %; in a search over states, whose steps cost several times as much, 4.
-fn far() -> usize {
-    if state().compares { 4 } else { 16 }
+fn far(state: &State) -> usize {
+    if state.compares { 4 } else { 16 }
 }
 
 /// A step that was made.
@@ -70,8 +71,8 @@ impl Log {
     }
 
     /// Keeps a copy of the state to which so many steps lead.
-    fn check_in(&mut self, steps: usize) {
-        if let Some(snapshot) = Snapshot::take(&mut self.chunks) {
+    fn check_in(&mut self, state: &mut State, steps: usize) {
+        if let Some(snapshot) = Snapshot::take(state, &mut self.chunks) {
             self.checkpoints.push((steps, snapshot));
         }
     }
@@ -104,8 +105,8 @@ impl Chooser for Keeping<'_, '_> {
 }
 
 /// Where a checkpoint is worth its while between two numbers of steps.
-fn half_way(from: usize, to: usize) -> Option<usize> {
-    (to - from >= far()).then_some(from + (to - from) / 2)
+fn half_way(state: &State, from: usize, to: usize) -> Option<usize> {
+    (to - from >= far(state)).then_some(from + (to - from) / 2)
 }
 
 impl Snapshots for Native {
@@ -119,15 +120,16 @@ impl Snapshots for Native {
         if length == self.log.steps.len() {
             return;
         }
+        let entered = &mut hook::enter();
         self.log.truncate(length);
-        self.go_back(true);
+        self.log.go_back(entered, true);
         let verifies =
-            state().order.as_ref().is_some_and(|order| order.environment.verify_restores);
+            entered.order.as_ref().is_some_and(|order| order.environment.verify_restores);
         if verifies && !self.log.checkpoints.is_empty() && !self.log.differs {
             let mut chunks = Chunks::default();
-            let copied = Whole::take(&mut chunks);
-            self.go_back(false);
-            if let Some(what) = copied.difference(&Whole::take(&mut chunks)) {
+            let copied = Whole::take(entered, &mut chunks);
+            self.log.go_back(entered, false);
+            if let Some(what) = copied.difference(&Whole::take(entered, &mut chunks)) {
                 crate::state::fatal(&format!(
                     "a restored state differs from the one it is a copy of: {what}"
                 ));
@@ -136,48 +138,74 @@ impl Snapshots for Native {
     }
 }
 
-impl Native {
+impl Log {
     /// Goes to where the log ends: from the last checkpoint, or else (and if not `copied`) from the root.
-    fn go_back(&mut self, copied: bool) {
-        let mut log = std::mem::take(&mut self.log);
-        let length = log.steps.len();
-        let mut number = match log.checkpoints.last() {
+    fn go_back(&mut self, entered: &mut Entered, copied: bool) {
+        let length = self.steps.len();
+        let mut number = match self.checkpoints.last() {
             Some((steps, snapshot)) if copied => {
-                snapshot.restore();
+                snapshot.restore(entered);
                 *steps
             }
             _ => {
-                crate::root::restore();
+                crate::root::restore(entered);
                 0
             }
         };
-        let mut half = half_way(number, length).filter(|_| copied);
-        let mut step = std::mem::take(&mut log.step);
+        let mut half = half_way(entered, number, length).filter(|_| copied);
+        let mut step = std::mem::take(&mut self.step);
         let mut differing = None;
         while number < length {
             if half == Some(number) {
-                log.check_in(number);
-                half = half_way(number, length);
+                self.check_in(entered, number);
+                half = half_way(entered, number, length);
             }
-            let from = number.checked_sub(1).map_or(0, |before| log.steps[before].values);
-            let made = &log.steps[number];
-            let values = log.values[from..made.values].iter();
-            let runs = made.thread.0 < self.threads() && self.status(made.thread).can_run();
+            let from = number.checked_sub(1).map_or(0, |before| self.steps[before].values);
+            let made = &self.steps[number];
+            let values = self.values[from..made.values].iter();
+            let index = made.thread.index();
+            let runs = index < entered.execution.threads.len() && status(entered, index).can_run();
             if runs {
-                self.step(made.thread, &mut Again { values }, &mut step);
+                execute(entered, made.thread, &mut Again { values }, None, &mut step);
             }
             if runs && differing.is_none() {
-                differing = native::difference(&made.native, state().native.of_step());
+                differing = native::difference(&made.native, entered.native.of_step());
             }
             if !runs || step.signature != made.signature || step.flow != Flow::On {
-                state().unsupported = Some(crate::answer::nondeterminism(number, differing));
-                log.differs = true;
+                let why = crate::answer::nondeterminism(entered, number, differing);
+                entered.unsupported = Some(why);
+                self.differs = true;
                 break;
             }
             number += 1;
         }
-        log.step = step;
-        self.log = log;
+        self.step = step;
+    }
+
+    /// Makes a step under the gate.
+    fn make(
+        &mut self,
+        entered: &mut Entered,
+        thread: ThreadId,
+        gate: &mut Gate<'_>,
+        failures: &mut Vec<Failure>,
+    ) -> Flow {
+        let number = thread.index();
+        let lent = std::ptr::from_mut(gate);
+        let mut step = std::mem::take(&mut self.step);
+        let mut keeping = Keeping { gate: lent, values: &mut self.values };
+        execute(entered, thread, &mut keeping, Some(lent.cast()), &mut step);
+        failures.append(&mut step.failures);
+        let native = entered.native.of_step().into();
+        let values = self.values.len();
+        let made = Made { thread, signature: step.signature, values, native };
+        self.steps.push(made);
+        if entered.execution.threads[number].has_ended() {
+            gate::ended(entered, thread, gate);
+        }
+        let flow = step.flow;
+        self.step = step;
+        flow
     }
 }
 
@@ -191,11 +219,12 @@ impl Transactional for Native {
         if self.log.differs {
             return End::Unsupported;
         }
+        let entered = &mut hook::enter();
         let number = thread.index();
         let mut made = false;
         loop {
-            let status = status(state(), number);
-            match (status, state().execution.threads[number].pending) {
+            let status = status(entered, number);
+            match (status, entered.execution.threads[number].pending) {
                 (Status::Ended, _) => return End::Ended,
                 (
                     Status::Blocked { .. },
@@ -207,9 +236,10 @@ impl Transactional for Native {
                 (_, Pending::Sleeping { .. }) if made => return End::Boundary,
                 _ => {}
             }
-            let operation = gate::next(state(), number, gate);
-            let go = gate.before(&operation, status.can_run());
-            if state().names.take_renamed() {
+            let operation = gate::next(entered, number, gate);
+            // It tells the observer of the choice, which enters.
+            let go = entered.outside(|| gate.before(&operation, status.can_run()));
+            if entered.names.take_renamed() {
                 gate.renamed();
             }
             match go {
@@ -217,9 +247,9 @@ impl Transactional for Native {
                 Go::Boundary => return End::Boundary,
                 Go::Blocked => return End::Blocked,
             }
-            let flow = self.make(thread, gate, failures);
+            let flow = self.log.make(entered, thread, gate, failures);
             made = true;
-            if state().names.take_renamed() {
+            if entered.names.take_renamed() {
                 gate.renamed();
             }
             match flow {
@@ -231,38 +261,16 @@ impl Transactional for Native {
     }
 
     fn weak_values(&mut self) {
-        state().weak_pair = true;
+        hook::enter().weak_pair = true;
     }
 
     fn may_race(&mut self, _object: ObjectId, earlier: Racer, later: Racer) {
-        let place =
-            [earlier, later].map(|racer| racer.site as u32).into_iter().find(|&site| site != 0);
-        crate::host::assume_at(AssumptionKind::DataRaces, "", SiteId(place.unwrap_or(0)));
+        let sites = [earlier, later].map(|racer| racer.site as u32);
+        let site = SiteId(sites.into_iter().find(|&site| site != 0).unwrap_or(0));
+        hook::with(|state| crate::limits::assume_at(state, AssumptionKind::DataRaces, "", site));
     }
 
     fn race(&self, _object: ObjectId, earlier: Racer, later: Racer) -> Failure {
         crate::plain::race(earlier, later)
-    }
-}
-
-impl Native {
-    /// Makes a step under the gate.
-    fn make(&mut self, thread: ThreadId, gate: &mut Gate<'_>, failures: &mut Vec<Failure>) -> Flow {
-        let number = thread.index();
-        let lent = std::ptr::from_mut(gate);
-        let mut step = std::mem::take(&mut self.log.step);
-        let mut keeping = Keeping { gate: lent, values: &mut self.log.values };
-        execute(thread, &mut keeping, Some(lent.cast()), &mut step);
-        failures.append(&mut step.failures);
-        let native = state().native.of_step().into();
-        let values = self.log.values.len();
-        let made = Made { thread, signature: step.signature, values, native };
-        self.log.steps.push(made);
-        if state().execution.threads[number].has_ended() {
-            gate::ended(state(), thread, gate);
-        }
-        let flow = step.flow;
-        self.log.step = step;
-        flow
     }
 }

@@ -1,7 +1,8 @@
 //! Stacks: return addresses by the unwinder, and the moment when a panic starts unwinding.
 
 use crate::execution::Panic;
-use crate::state::state;
+use crate::hook;
+use crate::state::State;
 use std::ffi::c_void;
 
 /// Frames that a recorded stack keeps.
@@ -116,8 +117,8 @@ pub fn is_below(functions: &[usize]) -> bool {
 }
 
 /// The stack, if this execution is being recorded.
-pub fn recorded_stack() -> Vec<u64> {
-    if state().recorder.is_some() { stack() } else { Vec::new() }
+pub fn recorded_stack(state: &State) -> Vec<u64> {
+    if state.recorder.is_some() { stack() } else { Vec::new() }
 }
 
 /// A frame of a stack.
@@ -233,18 +234,22 @@ pub fn program_frame() -> Option<Caller> {
 /// `_Unwind_RaiseException`: a panic starts unwinding. Its message was the last thing that the thread wrote to standard error.
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn __lr_libc__Unwind_RaiseException(exception: *mut u8) -> i32 {
-    crate::region::unwinds();
-    crate::handles::unwinds();
-    let state = state();
+    hook::with(panicked);
+    // SAFETY: the program's own exception object, passed on; it comes back only if nothing catches.
+    unsafe { _Unwind_RaiseException(exception.cast()) }
+}
+
+/// A panic of the running thread starts unwinding.
+fn panicked(state: &mut State) {
+    crate::region::unwinds(state);
+    crate::handles::unwinds(state);
     let thread = state.thread_number();
     let words = std::mem::take(&mut state.thread().last_words);
     let (location, message) = parse_panic(&words).unwrap_or_default();
-    let stack = recorded_stack();
-    let step = crate::record::steps();
-    crate::state::state().execution.panics.push(Panic { thread, location, message, stack, step });
-    crate::debugger::bug();
-    // SAFETY: the program's own exception object, passed on; it comes back only if nothing catches.
-    unsafe { _Unwind_RaiseException(exception.cast()) }
+    let stack = recorded_stack(state);
+    let step = crate::record::steps(state);
+    state.execution.panics.push(Panic { thread, location, message, stack, step });
+    crate::debugger::bug(state);
 }
 
 /// Location and message of std's "thread 'name' (id) panicked at file:line:column:\nmessage".

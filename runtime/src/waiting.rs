@@ -1,83 +1,85 @@
 //! Pauses and waits of the running thread that no primitive asks for: spin hints, yields, loops that go round in vain.
 
+use crate::hook::Entered;
 use crate::operation::Pending;
 use crate::rounds::{self, End, others};
 use crate::spin::Advice;
-use crate::state::{NOTHING, Passed, state, stop};
+use crate::state::{NOTHING, Passed, State, stop};
 use lockred_trace::codes::AssumptionKind;
 use lockred_trace::sites::SiteId;
 
 /// The running thread pauses: a hint that it goes round a loop that waits. No scheduling point by itself.
-pub fn pause(site: SiteId) {
-    if crate::channels::pauses() || crate::region::goes_on() {
+pub fn pause(entered: &mut Entered, site: SiteId) {
+    if crate::channels::pauses(entered) || crate::region::goes_on(entered) {
         return;
     }
-    if state().thread().spin.pause() == Advice::Wait {
-        return wait_for_change(NOTHING, site);
+    if entered.thread().spin.pause() == Advice::Wait {
+        return wait_for_change(entered, NOTHING, site);
     }
     // Without hooks of plain accesses, what a round does is not known.
     if !crate::plain::watching() {
         return;
     }
-    let others = others();
-    let end = state().thread().rounds.pause(others);
-    rounds::catch_up();
+    let others = others(entered);
+    let end = entered.thread().rounds.pause(others);
+    rounds::catch_up(entered);
     match end {
         End::On => {}
-        End::GaveUp => gave_up(site),
+        End::GaveUp => gave_up(entered, site),
         End::Idle => {
-            state().thread().in_region = false;
-            stop(Pending::Idling, NOTHING, site);
-            crate::gate::went_on();
-            state().thread().rounds.release(rounds::others());
+            entered.thread().in_region = false;
+            stop(entered, Pending::Idling, NOTHING, site);
+            crate::gate::went_on(entered);
+            let others = rounds::others(entered);
+            entered.thread().rounds.release(others);
         }
     }
 }
 
 /// The running thread waits until a word that it keeps reading changes, or nobody else can run. `passed`: what it does then.
-pub fn wait_for_change(passed: Passed, site: SiteId) {
-    state().thread().in_region = false;
-    stop(Pending::Spinning, passed, site);
-    crate::gate::waited_for_change();
-    state().thread().spin.release();
+pub fn wait_for_change(entered: &mut Entered, passed: Passed, site: SiteId) {
+    entered.thread().in_region = false;
+    stop(entered, Pending::Spinning, passed, site);
+    crate::gate::waited_for_change(entered);
+    entered.thread().spin.release();
 }
 
 /// The running thread is about to do something else than read: it may have given up a loop that only reads.
-pub fn leave_reads(site: SiteId) {
-    if state().below_root && state().thread().spin.acts() {
-        gave_up(site);
+pub fn leave_reads(state: &mut State, site: SiteId) {
+    if state.below_root && state.thread().spin.acts() {
+        gave_up(state, site);
     }
 }
 
 /// The running thread is about to do something that no loop that waits does: it may have given up waiting.
-pub fn leave_loop(site: SiteId) {
-    if !state().below_root {
+pub fn leave_loop(state: &mut State, site: SiteId) {
+    if !state.below_root {
         return;
     }
-    let others = others();
-    let thread = state().thread();
+    let others = others(state);
+    let thread = state.thread();
     let given_up = thread.spin.acts() | thread.rounds.leave(others);
-    rounds::catch_up();
+    rounds::catch_up(state);
     if given_up {
-        gave_up(site);
+        gave_up(state, site);
     }
 }
 
 /// The running thread begins a wait that may time out: a round of a loop ends here.
-pub fn begin_timed() {
-    leave_reads(SiteId(0));
-    let others = others();
-    let end = state().thread().rounds.end_round(others);
-    rounds::catch_up();
+pub fn begin_timed(state: &mut State) {
+    leave_reads(state, SiteId(0));
+    let others = others(state);
+    let end = state.thread().rounds.end_round(others);
+    rounds::catch_up(state);
     if end == End::GaveUp {
-        gave_up(SiteId(0));
+        gave_up(state, SiteId(0));
     }
 }
 
 /// A loop that waits has given up by itself. (A thread that is alone, and has been since the loop began, gives up at the same
 /// iteration in every interleaving.)
-pub fn gave_up(site: SiteId) {
+pub fn gave_up(state: &mut State, site: SiteId) {
     if crate::plain::watching() {
-        crate::host::assume_at(AssumptionKind::BoundedSpin, "", site);
+        crate::limits::assume_at(state, AssumptionKind::BoundedSpin, "", site);
     }
 }

@@ -1,8 +1,9 @@
 //! Processes that the program makes of itself, above the root: a child is nobody's exploration, and answers no session.
 
+use crate::hook;
 use crate::host;
 use crate::session;
-use crate::state::{Mode, installed, set_errno};
+use crate::state::{Mode, State, set_errno};
 use libc::{c_char, c_int};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -19,14 +20,13 @@ fn become_child() {
     CHILD.store(true, Ordering::Relaxed);
     session::forget();
     crate::signals::reset();
-    if let Some(state) = installed() {
-        state.mode = Mode::Free;
-        state.order = None;
-        state.status = None;
-        state.recorder = None;
-        state.lives = None;
-        state.observed = None;
-    }
+    let state = &mut *hook::enter();
+    state.mode = Mode::Free;
+    state.order = None;
+    state.status = None;
+    state.recorder = None;
+    state.lives = None;
+    state.observed = None;
 }
 
 /// fork: a copy of a process with one thread. The program's memory is private to each.
@@ -76,7 +76,8 @@ pub unsafe extern "C" fn __lr_libc_pthread_atfork(
 
 /// A child may become another program; the process that explores must not.
 fn becomes(name: &str) {
-    if !is_child() && installed().is_some_and(|state| state.mode != Mode::Free) {
+    let is_free = |state: &mut State| state.mode == Mode::Free;
+    if !is_child() && !hook::with(is_free) {
         host::unsupported(name);
     }
 }

@@ -1,6 +1,6 @@
 //! What a program learns about the process and the machine: constants, so that every process and every execution learns the same.
 
-use crate::state::{installed, state};
+use crate::hook;
 use crate::thread::Thread;
 use libc::{c_char, c_int, c_void};
 
@@ -16,15 +16,15 @@ fn number_of(thread: &Thread) -> i32 {
 
 /// The running thread's number for the system.
 pub fn process_id() -> i32 {
-    match installed() {
-        Some(state) if !state.execution.threads.is_empty() => number_of(state.thread()),
+    match hook::enter_if_ready() {
+        Some(state) if !state.execution.threads.is_empty() => number_of(state.running_thread()),
         _ => PROCESS,
     }
 }
 
 /// The thread that the system calls so, by its number here, unless it has ended.
 pub fn thread(number: i32) -> Option<u32> {
-    let threads = &state().execution.threads;
+    let threads = &hook::enter().execution.threads;
     let is_it = |thread: &Thread| number_of(thread) == number && !thread.has_ended();
     threads.iter().position(is_it).map(|index| index as u32)
 }
@@ -83,8 +83,8 @@ pub unsafe extern "C" fn __lr_libc_dlsym(
 /// isatty: nothing is a terminal while a session runs the program.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_isatty(fd: c_int) -> c_int {
-    match installed() {
-        Some(_) if state().order.is_some() => {
+    match hook::enter_if_ready() {
+        Some(state) if state.order.is_some() => {
             crate::state::set_errno(libc::ENOTTY);
             0
         }

@@ -5,8 +5,9 @@
 //! number must not depend on that.
 
 use super::identity;
+use crate::hook;
 use crate::host;
-use crate::state::{installed, set_errno, state};
+use crate::state::{State, set_errno};
 use libc::{c_int, c_long, c_uint, c_void};
 
 /// Processors that the program sees: enough to start threads, few enough to explore them.
@@ -45,16 +46,21 @@ impl Processors {
 
 /// The processor that the running thread is on.
 fn current() -> u32 {
-    let processors =
-        installed().map_or(ALL, |state| state.execution.processors.of(state.thread_number()));
-    processors.trailing_zeros()
+    let of = |state: &mut State| state.execution.processors.of(state.thread_number());
+    hook::with(of).trailing_zeros()
+}
+
+/// The running thread's number.
+fn running() -> u32 {
+    hook::with(|state| state.thread_number())
 }
 
 /// The thread that a call about processors names by its number for the system: 0 is the running
 /// one.
 fn named(number: c_int) -> Option<u32> {
-    let thread = if number == 0 { state().thread_number() } else { identity::thread(number)? };
-    if thread != state().thread_number() && host::below_root() {
+    let running = running();
+    let thread = if number == 0 { running } else { identity::thread(number)? };
+    if thread != running && host::below_root() {
         host::unsupported("processors of another thread");
     }
     Some(thread)
@@ -66,10 +72,11 @@ fn get(thread: u32, size: usize, set: *mut c_void) -> c_int {
         return libc::EINVAL;
     }
     host::write(set as usize, size);
+    let processors = hook::with(|state| state.execution.processors.of(thread));
     // SAFETY: the program passes a set of `size` bytes, which are eight at least.
     unsafe {
         std::ptr::write_bytes(set.cast::<u8>(), 0, size);
-        *set.cast::<u64>() = state().execution.processors.of(thread);
+        *set.cast::<u64>() = processors;
     }
     0
 }
@@ -84,7 +91,7 @@ fn set(thread: u32, size: usize, set: *const c_void) -> c_int {
     match u64::from_le_bytes(word) & ALL {
         0 => libc::EINVAL,
         processors => {
-            state().execution.processors.set(thread, processors);
+            hook::with(|state| state.execution.processors.set(thread, processors));
             0
         }
     }
@@ -130,7 +137,7 @@ fn own(handle: usize) -> u32 {
     if handle != crate::pthread::__lr_libc_pthread_self() {
         host::unsupported("processors of another thread");
     }
-    state().thread_number()
+    running()
 }
 
 /// pthread_getaffinity_np.

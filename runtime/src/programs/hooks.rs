@@ -168,7 +168,14 @@ impl Words {
 
     /// Wakes waiters of a futex; gives their number.
     pub fn wake(self, index: usize, most: u32) -> i64 {
-        crate::futex::futex(self.at(index), libc::FUTEX_WAKE, most, 0, u32::MAX)
+        crate::futex::futex(
+            &mut crate::hook::enter(),
+            self.at(index),
+            libc::FUTEX_WAKE,
+            most,
+            0,
+            u32::MAX,
+        )
     }
 
     /// Creates a thread.

@@ -4,6 +4,7 @@ use super::hooks::Words;
 use super::{
     Program, by_hand, complete, explore, explore_in, right, search, search_in, wrong, wrong_in,
 };
+use crate::hook;
 use crate::memory::{__lr_libc_calloc, __lr_libc_free, __lr_libc_malloc, __lr_libc_realloc};
 use crate::pages::PAGE;
 use lockred_trace::codes::{BugKind, WarningKind};
@@ -67,8 +68,11 @@ fn large_before_the_first_thread(words: Words) -> i32 {
         }),
     ];
     words.join_all(&threads);
-    let imaged = crate::root::is_imaged(&(block + PAGE..block + 2 * PAGE));
-    assert_ne!(imaged, crate::root::copies_all(), "there is an image, unless it was not wanted");
+    let (imaged, copies_all) = hook::with(|state| {
+        let imaged = crate::root::is_imaged(state, &(block + PAGE..block + 2 * PAGE));
+        (imaged, crate::root::copies_all(state))
+    });
+    assert_ne!(imaged, copies_all, "there is an image, unless it was not wanted");
     let zeroed = __lr_libc_calloc(1, LARGE);
     assert_eq!(zeroed, dead, "the block is handed out again");
     // SAFETY: a live block.

@@ -13,8 +13,9 @@ mod regions;
 mod shared;
 mod waits;
 
+use crate::hook;
 use crate::machine::Native;
-use crate::state::{self, Mode, State, state};
+use crate::state::{self, Mode, State};
 use crate::{answer, memory as heap, minimal, process, pthread, root, start};
 use hooks::Words;
 use lockred_search::machine::{Chooser, Flow, Machine, Status, Step, ThreadId};
@@ -39,9 +40,10 @@ extern "C" fn bottom(_argument: usize) -> ! {
     let program = unsafe { PROGRAM }.unwrap_or_else(|| state::fatal("a test without a program"));
     let words = heap::__lr_libc_calloc(WORDS, 8);
     let status = program(Words(words.cast()));
-    pthread::run_destructors();
-    process::run_at_exit();
-    process::exit(status, true)
+    let entered = &mut hook::enter();
+    pthread::run_destructors(entered);
+    process::run_at_exit(entered);
+    process::exit(entered, status, true)
 }
 
 /// What `bottom` runs; written only under [`MACHINE`].
@@ -64,21 +66,21 @@ fn prepare(
     };
     let order = Order { environment, ..Order::of(task) };
     let mut fresh = State::new(mode, Some(order), None);
-    if let Some(old) = state::installed() {
+    if let Some(mut old) = hook::enter_if_ready() {
         // Address space that would else be lost with every test.
-        fresh.mapped = std::mem::take(&mut old.mapped);
         if let Some(root) = old.root.take() {
             root.remove();
         }
         fresh.detector = old.detector.take().filter(|_| !fresh.by_transactions);
     }
     crate::plain::rest();
-    state::install(fresh);
-    start::main_thread(bottom);
-    state::run(0);
-    let rooted = !state().execution.threads[0].has_ended() && state().step.flow == Flow::On;
+    hook::install(fresh);
+    let entered = &mut hook::enter();
+    start::main_thread(entered, bottom);
+    state::run(entered, 0);
+    let rooted = !entered.execution.threads[0].has_ended() && entered.step.flow == Flow::On;
     if rooted {
-        root::reached();
+        root::reached(entered);
     }
     (guard, rooted)
 }

@@ -57,7 +57,7 @@ fn a_region_ends_with_its_function_and_with_a_panic_and_takes_what_is_recognised
         let body = |words: Words| {
             __lr_region_enter();
             words.load_as(1, How::PRIMITIVE);
-            unwinds();
+            crate::hook::with(unwinds);
             halves(words);
         };
         let thread = words.spawn(body);

@@ -1,11 +1,12 @@
 //! The functions by which programs say what is to happen at signals, block them, and send them.
 
-use super::deliver::{self, deliver, operation, record, running};
+use super::deliver::{self, deliver, operation, record, running, set_mask};
 use super::names::{self, name};
 use super::table::{Action, Set, only};
+use crate::hook;
 use crate::host;
 use crate::models::identity;
-use crate::state::{set_errno, state};
+use crate::state::set_errno;
 use libc::{c_int, sigset_t};
 
 /// Bytes of the kernel's set of signals, with which glibc's begins.
@@ -56,9 +57,11 @@ fn raise(signal: c_int) {
         return;
     }
     // A death by SIGABRT is told as what `abort` does.
-    let signals = &state().execution.signals;
-    let dies = signals.action(signal).handler == libc::SIG_DFL
-        && signals.mask(running()) & only(signal) == 0;
+    let dies = hook::with(|state| {
+        let signals = &state.execution.signals;
+        signals.action(signal).handler == libc::SIG_DFL
+            && signals.mask(state.thread_number()) & only(signal) == 0
+    });
     if signal == libc::SIGABRT && dies {
         crate::process::__lr_libc_abort();
     }
@@ -202,13 +205,16 @@ fn exchange(signal: c_int, new: Option<Action>) -> Action {
         }
         None => operation((4, signal)),
     }
-    let signals = &mut state().execution.signals;
-    let old = signals.action(signal);
-    if let Some(new) = new {
-        signals.set_action(signal, new);
-        if signals.has_handler(signal) {
-            crate::kernel::refuse_handler(signal);
+    let (old, handles) = hook::with(|state| {
+        let signals = &mut state.execution.signals;
+        let old = signals.action(signal);
+        if let Some(new) = new {
+            signals.set_action(signal, new);
         }
+        (old, new.is_some() && signals.has_handler(signal))
+    });
+    if handles {
+        crate::kernel::refuse_handler(signal);
     }
     old
 }
@@ -216,7 +222,7 @@ fn exchange(signal: c_int, new: Option<Action>) -> Action {
 /// std asks, before `main`, whether somebody handles the signals of memory faults: it shall not set
 /// up its own handlers, which find stack overflows, and the stacks that these need.
 fn asked_by_std(signal: c_int, before: Action) -> bool {
-    let state = state();
+    let state = &mut *hook::enter();
     let first = matches!(signal, libc::SIGSEGV | libc::SIGBUS)
         && before.handler == libc::SIG_DFL
         && !state.below_root
@@ -246,11 +252,15 @@ pub extern "C" fn __lr_libc_sigaltstack(
             return fails(libc::ENOMEM);
         }
     }
-    let stack = &mut state().execution.signals.thread(running()).stack;
-    let before = *stack;
-    if let Some(new) = wanted {
-        *stack = (new.1 & libc::SS_DISABLE == 0).then_some((new.0, 0, new.2));
-    }
+    let before = hook::with(|state| {
+        let number = state.thread_number();
+        let stack = &mut state.execution.signals.thread(number).stack;
+        let before = *stack;
+        if let Some(new) = wanted {
+            *stack = (new.1 & libc::SS_DISABLE == 0).then_some((new.0, 0, new.2));
+        }
+        before
+    });
     if !old.is_null() {
         host::write(old as usize, size_of::<libc::stack_t>());
         let (address, flags, size) = before.unwrap_or((0, libc::SS_DISABLE, 0));
@@ -263,7 +273,7 @@ pub extern "C" fn __lr_libc_sigaltstack(
 
 /// What `sigprocmask` and `pthread_sigmask` do; gives the error.
 fn change_mask(how: c_int, new: *const sigset_t, old: *mut sigset_t) -> c_int {
-    let before = state().execution.signals.mask(running());
+    let before = hook::with(|state| state.execution.signals.mask(state.thread_number()));
     let after = if new.is_null() {
         before
     } else {
@@ -280,7 +290,7 @@ fn change_mask(how: c_int, new: *const sigset_t, old: *mut sigset_t) -> c_int {
     }
     if after != before {
         operation((5, after));
-        state().execution.signals.set_mask(running(), after);
+        set_mask(running(), after);
         deliver();
     }
     0
@@ -316,7 +326,8 @@ pub extern "C" fn __lr_libc_sigprocmask(
 pub extern "C" fn __lr_libc_sigpending(set: *mut sigset_t) -> c_int {
     let _leftovers = crate::scrub::Leftovers;
     operation(6);
-    write_set(set, state().execution.signals.pending(running()));
+    let pending = hook::with(|state| state.execution.signals.pending(state.thread_number()));
+    write_set(set, pending);
     0
 }
 

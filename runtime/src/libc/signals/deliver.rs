@@ -6,9 +6,10 @@
 //! instructions, is refused.
 
 use super::names::name;
-use super::table::{Action, Reaction, Sent, only};
+use super::table::{Action, Reaction, Sent, Set, only};
+use crate::hook;
 use crate::host;
-use crate::state::state;
+use crate::state::State;
 use lockred_trace::hooks::{Class, How, Order, RmwOp};
 use lockred_trace::sites::SiteId;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -27,7 +28,7 @@ struct Information {
 
 /// The running thread's number.
 pub fn running() -> u32 {
-    state().thread_number()
+    hook::with(|state| state.thread_number())
 }
 
 /// The running thread does something with the program's signals: below the root that is an
@@ -37,7 +38,7 @@ pub fn operation(arguments: impl Hash) {
     let mut hasher = DefaultHasher::new();
     arguments.hash(&mut hasher);
     let operand = hasher.finish() as u32 | 1;
-    let word = state().execution.signals.word;
+    let word = hook::with(|state| state.execution.signals.word);
     crate::atomics::__lr_atomic_rmw(
         word,
         operand.into(),
@@ -51,9 +52,9 @@ pub fn operation(arguments: impl Hash) {
 
 /// Records what the running thread has done.
 pub fn record(what: impl FnOnce() -> String) {
-    let state = state();
+    let state = &mut *hook::enter();
     if state.recorder.is_some() && state.below_root {
-        crate::record::step(what(), None, SiteId(0));
+        crate::record::step(state, what(), None, SiteId(0));
     }
 }
 
@@ -62,14 +63,17 @@ pub fn raise(signal: i32, code: i32) {
     operation((1, signal, code));
     record(|| format!("raises {}", name(signal)));
     refuse_what_std_takes(signal);
-    state().execution.signals.send_to_thread(running(), Sent { signal, code });
+    hook::with(|state| {
+        let number = state.thread_number();
+        state.execution.signals.send_to_thread(number, Sent { signal, code });
+    });
     deliver();
 }
 
 /// The running thread wrote what nobody will read: the kernel sends it a signal.
 pub fn nobody_reads() {
-    let signals = &state().execution.signals;
-    if !crate::kernel::is_child() && signals.reaction(libc::SIGPIPE) != Reaction::Ignore {
+    let reaction = hook::with(|state| state.execution.signals.reaction(libc::SIGPIPE));
+    if !crate::kernel::is_child() && reaction != Reaction::Ignore {
         raise(libc::SIGPIPE, libc::SI_USER);
     }
 }
@@ -80,16 +84,13 @@ pub fn kill(signal: i32) {
     record(|| format!("sends the process {}", name(signal)));
     refuse_what_std_takes(signal);
     let sent = Sent { signal, code: libc::SI_USER };
-    let signals = &state().execution.signals;
-    let threads = state().execution.threads.iter().enumerate();
-    let living = threads.filter(|(_, thread)| !thread.has_ended()).map(|(number, _)| number as u32);
-    let takers: Vec<u32> = living.filter(|&n| signals.mask(n) & only(signal) == 0).collect();
-    let signals = &mut state().execution.signals;
-    match (takers.as_slice(), signals.reaction(signal)) {
-        ([], _) => signals.send_to_process(sent),
+    let send = |state: &mut State| state.execution.signals.send_to_process(sent);
+    let (takers, reaction) = hook::with(|state| takers(state, signal));
+    match (takers.as_slice(), reaction) {
+        ([], _) => hook::with(send),
         (_, Reaction::Ignore) => {}
         ([taker], Reaction::Handle(_)) if *taker == running() => {
-            signals.send_to_process(sent);
+            hook::with(send);
             deliver();
         }
         (_, Reaction::Handle(_)) => host::unsupported(&format!(
@@ -100,19 +101,37 @@ pub fn kill(signal: i32) {
     }
 }
 
+/// The threads that do not block a signal, and what happens where one takes it.
+fn takers(state: &State, signal: i32) -> (Vec<u32>, Reaction) {
+    let signals = &state.execution.signals;
+    let threads = (0..).zip(&state.execution.threads);
+    let living = threads.filter(|(_, thread)| !thread.has_ended()).map(|(number, _)| number);
+    let takers = living.filter(|&number| signals.mask(number) & only(signal) == 0);
+    (takers.collect(), signals.reaction(signal))
+}
+
 /// std has handlers of its own for stack overflows, which are not installed here. They let a signal
 /// pass that was only sent.
 fn refuse_what_std_takes(signal: i32) {
-    let signals = &state().execution.signals;
-    if signals.left_to_std & only(signal) != 0 && signals.reaction(signal) == Reaction::Terminate {
+    let is_std_s = hook::with(|state| {
+        let signals = &state.execution.signals;
+        let is_left = signals.left_to_std & only(signal) != 0;
+        is_left && signals.reaction(signal) == Reaction::Terminate
+    });
+    if is_std_s {
         host::unsupported(&format!("{} that is sent to std's own handler", name(signal)));
     }
 }
 
 /// The running thread acts on what is pending and not blocked.
 pub fn deliver() {
-    while let Some(sent) = state().execution.signals.take(running()) {
-        match state().execution.signals.reaction(sent.signal) {
+    let next = |state: &mut State| {
+        let number = state.thread_number();
+        let signals = &mut state.execution.signals;
+        signals.take(number).map(|sent| (sent, signals.reaction(sent.signal)))
+    };
+    while let Some((sent, reaction)) = hook::with(next) {
+        match reaction {
             Reaction::Ignore => {}
             Reaction::Handle(action) => handle(sent, action),
             reaction => end(sent.signal, reaction),
@@ -123,7 +142,7 @@ pub fn deliver() {
 /// A signal that nobody handles.
 fn end(signal: i32, reaction: Reaction) -> ! {
     match reaction {
-        Reaction::Terminate => crate::signals::died(signal),
+        Reaction::Terminate => crate::signals::died(&mut hook::enter(), signal),
         _ => host::unsupported(&format!("{}, which stops the process", name(signal))),
     }
 }
@@ -132,13 +151,16 @@ fn end(signal: i32, reaction: Reaction) -> ! {
 fn handle(sent: Sent, action: Action) {
     let Sent { signal, code } = sent;
     let number = running();
-    let signals = &mut state().execution.signals;
-    if action.flags & libc::SA_RESETHAND != 0 {
-        signals.set_action(signal, Action { handler: libc::SIG_DFL, ..action });
-    }
-    let before = signals.mask(number);
-    let own = if action.flags & libc::SA_NODEFER == 0 { only(signal) } else { 0 };
-    signals.set_mask(number, before | action.mask | own);
+    let before = hook::with(|state| {
+        let signals = &mut state.execution.signals;
+        if action.flags & libc::SA_RESETHAND != 0 {
+            signals.set_action(signal, Action { handler: libc::SIG_DFL, ..action });
+        }
+        let before = signals.mask(number);
+        let own = if action.flags & libc::SA_NODEFER == 0 { only(signal) } else { 0 };
+        signals.set_mask(number, before | action.mask | own);
+        before
+    });
     // The kernel makes frames of all that are pending before it returns to the program: the last
     // one runs first.
     deliver();
@@ -156,7 +178,12 @@ fn handle(sent: Sent, action: Action) {
     call(action.handler, signal, &raw mut information, &raw mut context);
     // SAFETY: as above. A handler may change what its return restores.
     let after = unsafe { *mask.cast::<u64>() };
-    state().execution.signals.set_mask(number, after);
+    set_mask(number, after);
+}
+
+/// A thread blocks these signals from now on.
+pub fn set_mask(number: u32, mask: Set) {
+    hook::with(|state| state.execution.signals.set_mask(number, mask));
 }
 
 /// Nothing unwinds out of a handler: the process aborts.
@@ -165,14 +192,14 @@ struct Unwinds;
 impl Drop for Unwinds {
     fn drop(&mut self) {
         aborts();
-        let state = state();
+        let state = &mut *hook::enter();
         let mut stack = Vec::new();
         if let Some(panic) = state.execution.panics.last() {
             let words = format!(" panicked at {}:\n{}", panic.location, panic.message);
             stack.clone_from(&panic.stack);
             state.thread().last_words = words;
         }
-        crate::process::died_of_abort(stack);
+        crate::process::died_of_abort(state, stack);
     }
 }
 
@@ -196,15 +223,19 @@ fn call(
 /// The running thread aborts: that is SIGABRT, whose handler runs before the process dies, whatever
 /// it blocks.
 pub fn aborts() {
-    let number = running();
-    let signals = &mut state().execution.signals;
-    if !signals.has_handler(libc::SIGABRT)
-        || std::mem::replace(&mut signals.thread(number).aborts, true)
-    {
-        return;
+    let begin = |state: &mut State| {
+        let number = state.thread_number();
+        let signals = &mut state.execution.signals;
+        if !signals.has_handler(libc::SIGABRT)
+            || std::mem::replace(&mut signals.thread(number).aborts, true)
+        {
+            return None;
+        }
+        signals.set_mask(number, signals.mask(number) & !only(libc::SIGABRT));
+        Some(std::mem::take(&mut state.thread().last_words))
+    };
+    if let Some(words) = hook::with(begin) {
+        raise(libc::SIGABRT, libc::SI_TKILL);
+        hook::with(|state| state.thread().last_words = words);
     }
-    signals.set_mask(number, signals.mask(number) & !only(libc::SIGABRT));
-    let words = std::mem::take(&mut state().thread().last_words);
-    raise(libc::SIGABRT, libc::SI_TKILL);
-    state().thread().last_words = words;
 }
