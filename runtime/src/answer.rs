@@ -67,7 +67,11 @@ impl Watch {
             failures: Vec::new(),
             until_look: 0,
             out_of_time: false,
-            checkpoint: hook::enter().order.as_ref().and_then(|order| order.checkpoint.clone()),
+            checkpoint: hook::enter()
+                .config
+                .order
+                .as_ref()
+                .and_then(|order| order.checkpoint.clone()),
             kept: now,
             keeping: Duration::ZERO,
             shared: now,
@@ -115,13 +119,13 @@ pub fn told(choice: Choice) -> schedule::Choice {
 
 /// What schedules begin with.
 pub fn beginning(state: &State) -> impl Iterator<Item = schedule::Choice> + use<> {
-    state.channels_written_out.then_some(Schedule::WRITTEN_OUT).into_iter()
+    state.knowledge.channels_written_out.then_some(Schedule::WRITTEN_OUT).into_iter()
 }
 
 /// Leaves a choice where the session finds it if the process dies.
 pub fn trail(depth: usize, choice: Choice) {
     let state = &mut *hook::enter();
-    if let Some(status) = state.status {
+    if let Some(status) = state.config.status {
         let mut depth = depth;
         for first in beginning(state) {
             status.trail(0, crate::session::trail_word(first));
@@ -129,14 +133,14 @@ pub fn trail(depth: usize, choice: Choice) {
         }
         status.trail(depth, crate::session::trail_word(told(choice)));
         if depth < TRAIL_CAPACITY {
-            state.deaths.on_choice(depth + 1, |index| status.trail_word(index));
+            state.knowledge.deaths.on_choice(depth + 1, |index| status.trail_word(index));
         }
     }
 }
 
 /// The choices of the execution under way, if they are all kept.
 pub fn schedule_so_far(state: &State) -> Option<Schedule> {
-    let status = state.status?;
+    let status = state.config.status?;
     let length = status.trail_length();
     let choices = (0..length).map(|index| decode_choice(status.trail_word(index)));
     (length < TRAIL_CAPACITY).then(|| Schedule(choices.collect()))
@@ -156,7 +160,7 @@ impl Observer<Failure> for Watch {
     }
 
     fn on_step(&mut self, counts: &Counts) -> bool {
-        let Some(status) = hook::enter().status else { return true };
+        let Some(status) = hook::enter().config.status else { return true };
         status.beat();
         let stop = crate::leaving::stop_requested();
         if self.until_look > 0 && !stop {
@@ -178,14 +182,14 @@ impl Observer<Failure> for Watch {
     }
 
     fn on_share(&mut self, share: f64) {
-        if let Some(status) = hook::enter().status {
+        if let Some(status) = hook::enter().config.status {
             status.set(StatusWord::Share, encode_share(share));
         }
         self.shared = Instant::now();
     }
 
     fn on_bound(&mut self, most: u32) {
-        if let Some(status) = hook::enter().status {
+        if let Some(status) = hook::enter().config.status {
             status.set(StatusWord::Preemptions, u64::from(most) + 1);
         }
     }
@@ -223,7 +227,7 @@ impl Observer<Failure> for Watch {
                 schedule,
             });
             self.failures.push((failure, length));
-            if let Some(status) = state.status {
+            if let Some(status) = state.config.status {
                 status.set(StatusWord::Bugs, self.findings.len() as u64);
             }
         }
@@ -262,7 +266,7 @@ pub fn walk(aim: Aim, limits: Limits, keep_going: bool, rooted: bool) -> Message
 fn begin() -> bool {
     let goes_on = crate::harness::learn();
     // What that has run has no schedule.
-    hook::enter().atomicity = Atomicity::default();
+    hook::enter().monitors.atomicity = Atomicity::default();
     goes_on
 }
 
@@ -282,19 +286,23 @@ fn search_by(
     let entered = &mut hook::enter();
     let stop = reason(entered, &outcome, &watch);
     let state = &mut **entered;
-    if state.weak_pair {
+    if state.verdicts.weak_pair {
         let kind = AssumptionKind::MemoryModelSc;
-        state.assumptions.push(Assumption { kind, detail: String::new(), site: SiteId(0) });
+        state.verdicts.assumptions.push(Assumption {
+            kind,
+            detail: String::new(),
+            site: SiteId(0),
+        });
     }
     if watch.findings.iter().all(|finding| finding.kind != BugKind::Deadlock) {
         let circles = crate::nesting::warnings(state, stop == Reason::Complete);
-        state.warnings.extend(circles);
+        state.verdicts.warnings.extend(circles);
     }
     crate::assumed::judge(state);
-    crate::atomicity::tell(&state.atomicity, &mut state.warnings);
+    crate::atomicity::tell(&state.monitors.atomicity, &mut state.verdicts.warnings);
     if !watch.findings.is_empty() {
         // A mistake is told first; what it leaves behind says little.
-        state.warnings.retain(|warning| warning.kind != WarningKind::Leak);
+        state.verdicts.warnings.retain(|warning| warning.kind != WarningKind::Leak);
     }
     Message::Explored(Exploration {
         stop,
@@ -305,11 +313,11 @@ fn search_by(
             Covered::Within(Bound::Preemptions(most)) => Some(most),
             _ => None,
         },
-        proved: state.proved.proved(),
-        threads: state.most_threads,
+        proved: state.verdicts.proved.proved(),
+        threads: state.knowledge.most_threads,
         findings: watch.findings,
-        warnings: std::mem::take(&mut state.warnings),
-        assumptions: std::mem::take(&mut state.assumptions),
+        warnings: std::mem::take(&mut state.verdicts.warnings),
+        assumptions: std::mem::take(&mut state.verdicts.assumptions),
     })
 }
 
@@ -317,14 +325,14 @@ fn search_by(
 pub fn observe(executions: u64, seed: u64, operations: u64, rooted: bool) -> Message {
     if rooted && crate::harness::learn() {
         // What that has run is none of these executions.
-        hook::enter().observed = Some(Observed::default());
+        hook::enter().monitors.observed = Some(Observed::default());
         let limits = search::Limits { executions: Some(executions), operations };
         let strategy = search::Strategy::Random { seed };
         search::explore(&mut Native::default(), strategy, limits, &mut Looker);
     }
     let state = &mut *hook::enter();
     if crate::leaving::stop_requested()
-        && let Some(observed) = &mut state.observed
+        && let Some(observed) = &mut state.monitors.observed
     {
         observed.cut();
     }
@@ -341,10 +349,10 @@ impl Observer<Failure> for Looker {
 
     fn on_step(&mut self, counts: &Counts) -> bool {
         let state = hook::enter();
-        if let Some(status) = state.status {
+        if let Some(status) = state.config.status {
             status.beat();
         }
-        let in_vain = state.observed.as_ref().is_some_and(|seen| seen.is_in_vain(counts));
+        let in_vain = state.monitors.observed.as_ref().is_some_and(|seen| seen.is_in_vain(counts));
         !in_vain && !crate::leaving::stop_requested()
     }
 
@@ -356,13 +364,13 @@ impl Observer<Failure> for Looker {
 fn explore_all(strategy: Strategy, limits: search::Limits, watch: &mut Watch) -> Outcome {
     let mut machine = Native::default();
     hook::with(|state| {
-        if state.compares {
+        if state.config.compares {
             crate::scrub::begin();
         }
-        if state.by_transactions {
+        if state.config.by_transactions {
             // What main holds already was not taken in the search.
             for held in &state.execution.held {
-                state.names.use_word(held.address, Use::Refused);
+                state.knowledge.names.use_word(held.address, Use::Refused);
             }
         }
     });
@@ -398,13 +406,13 @@ fn explore_all(strategy: Strategy, limits: search::Limits, watch: &mut Watch) ->
 fn judge_only(watch: &mut Watch) -> Outcome {
     let mut failures = Vec::new();
     let mut entered = hook::enter();
-    if entered.left.is_some() {
+    if entered.verdicts.left.is_some() {
         return interrupted();
     }
-    if entered.unsupported.is_none() {
+    if entered.verdicts.unsupported.is_none() {
         crate::judge::finish(&mut entered, &mut failures);
     }
-    let unsupported = entered.unsupported.is_some();
+    let unsupported = entered.verdicts.unsupported.is_some();
     drop(entered);
     let failed = !failures.is_empty();
     for failure in failures {
@@ -433,16 +441,18 @@ fn reason(entered: &mut Entered, outcome: &Outcome, watch: &Watch) -> Reason {
         Stop::Executions => Reason::Executions,
         Stop::Operations => Reason::Operations,
         Stop::Bound => Reason::Preemptions,
-        Stop::Interrupted => match entered.left.take() {
+        Stop::Interrupted => match entered.verdicts.left.take() {
             Some(stack) => Reason::Computing(at(stack)),
             None if watch.out_of_time => Reason::Seconds,
             None => Reason::Interrupted,
         },
         Stop::Unsupported => {
-            Reason::Unsupported(entered.unsupported.take().unwrap_or_else(|| Unsupported {
-                message: "something that cannot be modelled".into(),
-                site: SiteId(0),
-                stack: Vec::new(),
+            Reason::Unsupported(entered.verdicts.unsupported.take().unwrap_or_else(|| {
+                Unsupported {
+                    message: "something that cannot be modelled".into(),
+                    site: SiteId(0),
+                    stack: Vec::new(),
+                }
             }))
         }
         Stop::Nondeterminism { step } => Reason::Unsupported(nondeterminism(entered, step, None)),
@@ -519,9 +529,9 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
     let goes_on = !rooted || crate::harness::learn();
     let (executed, drift) = if rooted && goes_on {
         hook::with(|state| {
-            state.nesting = Nesting::default();
-            state.atomicity = Atomicity::default();
-            state.follows = true;
+            state.monitors.nesting = Nesting::default();
+            state.monitors.atomicity = Atomicity::default();
+            state.config.follows = true;
         });
         let followed = &schedule.0[usize::from(schedule.is_written_out())..];
         let choices: Vec<Choice> = followed.iter().copied().map(meant).collect();
@@ -535,19 +545,20 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
         (Vec::new(), None)
     };
     let state = &mut *hook::enter();
-    let recorder = state.recorder.take().unwrap_or_default();
+    let recorder = state.monitors.recorder.take().unwrap_or_default();
     let threads = state.execution.threads.iter().map(|thread| Thread {
         name: thread.name.clone(),
         parent: thread.parent,
         created: thread.created.clone(),
     });
-    let scaled = state.assumptions.iter().filter(|told| told.kind == AssumptionKind::ScaledLoops);
+    let scaled =
+        state.verdicts.assumptions.iter().filter(|told| told.kind == AssumptionKind::ScaledLoops);
     // What is recorded before the first choice behind the schedule.
     let end = follower.recorded.get(length).copied().unwrap_or(usize::MAX);
     let overtaken = recorder.overtaken.into_iter().filter(|overtaken| overtaken.step < end);
     let bug = shown(follower.watch.failures, length).map(Failure::into_bug);
     // What shows a bug need not come to its end.
-    let left = state.left.take().filter(|_| bug.is_none()).map(at);
+    let left = state.verdicts.left.take().filter(|_| bug.is_none()).map(at);
     Message::Replayed(Replay {
         overtaken: overtaken.collect(),
         bug,
@@ -560,8 +571,9 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
         objects: recorder.objects,
         steps: recorder.steps,
         output: recorder.output,
-        warnings: [crate::nesting::warnings(state, true), state.atomicity.warnings()].concat(),
+        warnings: [crate::nesting::warnings(state, true), state.monitors.atomicity.warnings()]
+            .concat(),
         scaled: scaled.cloned().collect(),
-        unsupported: state.unsupported.take().or(left),
+        unsupported: state.verdicts.unsupported.take().or(left),
     })
 }

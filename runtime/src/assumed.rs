@@ -4,9 +4,10 @@
 //! before, and have made it true. What shows by then (a data race, an abort) comes from what the others do in any case, and counts; how
 //! the execution ends does not.
 
+use crate::config::Mode;
 use crate::hook;
 use crate::operation::Pending;
-use crate::state::{Mode, State, stop};
+use crate::state::{State, stop};
 use lockred_trace::codes::AssumptionKind;
 use lockred_trace::message::Assumption;
 use lockred_trace::sites::SiteId;
@@ -17,7 +18,7 @@ pub extern "C" fn __lr_assumed_not(text: usize, length: usize) {
     let _leftovers = crate::scrub::Leftovers;
     let Some(entered) = &mut hook::enter_if_ready() else { return };
     let state = &mut **entered;
-    if state.running.is_none() || state.mode == Mode::Free {
+    if state.running.is_none() || state.config.mode == Mode::Free {
         return;
     }
     crate::waiting::leave_loop(state, SiteId(0));
@@ -44,19 +45,19 @@ pub fn leaves_out(state: &mut State) -> bool {
         let detail = String::from_utf8_lossy(text).into_owned();
         let assumption =
             Assumption { kind: AssumptionKind::AssumedConditions, detail, site: SiteId(0) };
-        if !state.assumptions.contains(&assumption) {
-            state.assumptions.push(assumption);
+        if !state.verdicts.assumptions.contains(&assumption) {
+            state.verdicts.assumptions.push(assumption);
         }
     }
-    state.kept |= texts.is_empty();
+    state.verdicts.kept |= texts.is_empty();
     !texts.is_empty()
 }
 
 /// The search is over. Where every execution was left out, it has shown nothing, and that is told.
 pub fn judge(state: &mut State) {
     let kind = AssumptionKind::AssumedConditions;
-    if !state.kept && state.assumptions.iter().any(|told| told.kind == kind) {
+    if !state.verdicts.kept && state.verdicts.assumptions.iter().any(|told| told.kind == kind) {
         let detail = "no execution is left, so nothing was checked".to_owned();
-        state.assumptions.push(Assumption { kind, detail, site: SiteId(0) });
+        state.verdicts.assumptions.push(Assumption { kind, detail, site: SiteId(0) });
     }
 }

@@ -7,11 +7,12 @@
 //! minds, or a second critical section, would be told.) Locks and other primitives order nothing here, as which of two critical sections comes first matters
 //! only for the data. What a thread does that is created in a block belongs to that.
 
+use crate::config::Mode;
 use crate::execution::Execution;
 use crate::failure::place;
 use crate::hook;
 use crate::operation::AtomicOperation;
-use crate::state::{Mode, State};
+use crate::state::State;
 use lockred_search::footprint::Access;
 use lockred_trace::codes::WarningKind;
 use lockred_trace::hooks::How;
@@ -77,7 +78,7 @@ pub struct Atomicity {
 
 /// Blocks are judged: in a search over executions, and in replays of what it found.
 fn judges(state: &State) -> bool {
-    state.mode != Mode::Free && state.running.is_some() && !state.by_states
+    state.config.mode != Mode::Free && state.running.is_some() && !state.config.by_states
 }
 
 /// See [`lockred_trace::hooks`].
@@ -143,7 +144,7 @@ fn acts(
     site: SiteId,
     role: Role,
 ) {
-    let stack = if state.recorder.is_some() { crate::unwind::stack() } else { Vec::new() };
+    let stack = if state.monitors.recorder.is_some() { crate::unwind::stack() } else { Vec::new() };
     let act = Act { thread: state.thread_number(), site, role, stack };
     state.execution.blocks.act(address..address + size.min(MOST_BYTES), access, &act);
 }
@@ -153,10 +154,10 @@ pub fn judge(state: &mut State) {
     let Execution { blocks, .. } = &mut state.execution;
     for circle in std::mem::take(&mut blocks.found) {
         let known = |(known, _): &(Circle, _)| known.block == circle.block;
-        if !state.atomicity.circles.iter().any(known)
+        if !state.monitors.atomicity.circles.iter().any(known)
             && let Some(schedule) = crate::answer::schedule_so_far(state)
         {
-            state.atomicity.circles.push((circle, schedule));
+            state.monitors.atomicity.circles.push((circle, schedule));
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The hooks of atomic operations and fences: stop, execute on the program's memory, tell detector, footprint and record.
 
+use crate::config::Mode;
 use crate::detect::AccessKind;
 use crate::footprints;
 use crate::hook::{self, Entered};
@@ -8,7 +9,7 @@ use crate::operation::{Atomic, AtomicOperation, Await, Pending, store};
 use crate::rounds;
 use crate::spin::Advice;
 use crate::spurious;
-use crate::state::{Mode, NOTHING, Passed, State, stop};
+use crate::state::{NOTHING, Passed, State, stop};
 use crate::thread::Thread;
 use lockred_trace::hooks::{Class, How, Order, RmwOp, Test};
 use lockred_trace::sites::SiteId;
@@ -62,7 +63,7 @@ fn only_executed(state: &mut State, address: usize, how: u32) -> bool {
     if !state.below_root {
         return true;
     }
-    if state.mode != Mode::Explore || crate::plain::watching() || state.spurious() {
+    if state.config.mode != Mode::Explore || crate::plain::watching() || state.config.spurious() {
         return false;
     }
     state.step.unwatched += 1;
@@ -81,7 +82,7 @@ fn check(entered: &mut Entered, address: usize, size: u32, kind: AccessKind, sit
         site,
         kind == AccessKind::AtomicWrite,
     );
-    if entered.below_root && entered.running.is_some() && entered.mode != Mode::Free {
+    if entered.below_root && entered.running.is_some() && entered.config.mode != Mode::Free {
         crate::misuse::check(entered, kind, address, size as usize, site);
     }
 }
@@ -236,7 +237,7 @@ fn executed(
     if crate::plain::watching() {
         crate::atomicity::atomic(state, operation, access, wrote);
         crate::plain::atomic(entered, number, operation, access, wrote, arrival == Arrival::Told);
-        if entered.footprints {
+        if entered.config.footprints {
             entered.step.touch(operation.address, operation.size, access);
         }
     }
@@ -246,7 +247,7 @@ fn executed(
     state.step.signature ^= new.rotate_left(17);
     let changed = wrote && new != old;
     let acted = changed || operation.kind == Atomic::Store;
-    let scales = u64::from(state.scales);
+    let scales = u64::from(state.knowledge.scales);
     let thread = state.thread();
     thread.acts += scales;
     thread.last_site = operation.site;
@@ -391,7 +392,7 @@ pub extern "C" fn __lr_atomic_rmw(
 /// notification that have looked at it and are not in the queue yet, and there are none.
 fn stands_still(state: &State, update: &AtomicOperation) -> bool {
     let about_to_wait = |thread: &Thread| thread.condvar == Some(update.address);
-    state.by_states
+    state.config.by_states
         && update.how.class() == Class::CondvarNotify
         && state.below_root
         && !state.execution.threads.iter().any(about_to_wait)
@@ -402,7 +403,7 @@ const PARK_TOKEN: u64 = 1;
 
 /// Whether the running thread, which is about to park, is to go on without having taken the token.
 fn returns_for_no_reason(entered: &mut Entered, address: usize, operand: u64, site: u32) -> bool {
-    if !entered.below_root && entered.spurious() {
+    if !entered.below_root && entered.config.spurious() {
         // A main that parks before it creates threads: that is the root.
         stop(entered, Pending::Choosing, [address as u64, operand, 0, 0], SiteId(site));
         crate::gate::went_on(entered);
@@ -491,7 +492,7 @@ pub extern "C" fn __lr_fence(code: u32, _site: u32) {
     {
         let order = order(code);
         state.thread().fenced |= order.releases();
-        if let Some(detector) = &mut state.detector {
+        if let Some(detector) = &mut state.monitors.detector {
             detector.fence(number, order);
         }
         crate::gate::fence(state, order);

@@ -44,9 +44,9 @@ const fn word(block: usize) -> usize {
 /// The running thread has got a block.
 pub fn begins(state: &mut State, by: By, block: usize) {
     heap::set_maker(block, by.thread);
-    state.births.reborn |= is_from_before_root(state, block);
+    state.monitors.births.reborn |= is_from_before_root(state, block);
     crate::gate::creates(state, word(block));
-    if let Some(detector) = &mut state.detector {
+    if let Some(detector) = &mut state.monitors.detector {
         // What happened to the block that was there before is what races with its deallocation.
         detector.allocated(word(block), validity::GRANULE);
         detector.born(by, word(block));
@@ -68,10 +68,10 @@ pub fn used(state: &mut State, access: AccessInfo, raced: Option<u32>) -> Option
     }
     let own = state.execution.threads[access.thread as usize].region.base();
     // With reuse, a thread gets blocks of others' regions that it has freed.
-    if state.reuse == Reuse::Late && address / REGION_BYTES == own / REGION_BYTES {
+    if state.config.reuse == Reuse::Late && address / REGION_BYTES == own / REGION_BYTES {
         return None;
     }
-    if !state.births.reborn && is_from_before_root(state, address) {
+    if !state.monitors.births.reborn && is_from_before_root(state, address) {
         return None;
     }
     used_of_others(state, access, raced)
@@ -80,14 +80,14 @@ pub fn used(state: &mut State, access: AccessInfo, raced: Option<u32>) -> Option
 /// The same, of memory that another thread may have allocated below the root.
 #[inline(never)]
 fn used_of_others(state: &mut State, access: AccessInfo, raced: Option<u32>) -> Option<Race> {
-    let hint = &mut state.births.hints[access.addr / PAGE % HINTS];
+    let hint = &mut state.monitors.births.hints[access.addr / PAGE % HINTS];
     let block = heap::block_of(access.addr, *hint)?;
     *hint = block.start;
     if !heap::is_of_another(block.start, access.thread) {
         return None;
     }
     crate::gate::uses_block(state, word(block.start), access.site);
-    let detector = state.detector.as_mut()?;
+    let detector = state.monitors.detector.as_mut()?;
     let by = By { thread: access.thread, site: access.site, stack: access.stack };
     let race = detector.uses(by, word(block.start))?;
     let Block { start, size, .. } = block;

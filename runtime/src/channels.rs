@@ -55,19 +55,20 @@ pub enum Inside {
 
 /// The object of the search that stands for a channel.
 pub fn object(state: &State, channel: usize) -> ObjectId {
-    let word = state.channel_words.get(channel).map_or(channel, |word| word.as_ptr() as usize);
+    let word =
+        state.knowledge.channel_words.get(channel).map_or(channel, |word| word.as_ptr() as usize);
     names::first_block(word, 8)
 }
 
 /// The word that changes with a channel.
 fn word(state: &mut State, channel: usize) -> usize {
-    state.channel_words.make(channel).as_ptr() as usize
+    state.knowledge.channel_words.make(channel).as_ptr() as usize
 }
 
 /// The machine is back at the root: words are what they were.
 pub fn restored(state: &State) {
     for (address, channel) in &state.execution.channels {
-        if let Some(word) = state.channel_words.get(*address) {
+        if let Some(word) = state.knowledge.channel_words.get(*address) {
             word.set(channel.changes());
         }
     }
@@ -75,7 +76,7 @@ pub fn restored(state: &State) {
 
 /// The known channel in whose block an address is.
 fn find(state: &State, address: usize) -> Option<usize> {
-    if state.channels_written_out {
+    if state.knowledge.channels_written_out {
         return None;
     }
     let (&base, channel) = state.execution.channels.range(..=address).next_back()?;
@@ -85,7 +86,9 @@ fn find(state: &State, address: usize) -> Option<usize> {
 /// Whether an act would not wait now.
 pub fn can_proceed(state: &State, operation: &ChannelOperation) -> bool {
     match state.execution.channels.get(&operation.channel) {
-        Some(channel) if !state.channels_written_out => channel.can_proceed(operation.act),
+        Some(channel) if !state.knowledge.channels_written_out => {
+            channel.can_proceed(operation.act)
+        }
         _ => true,
     }
 }
@@ -109,8 +112,8 @@ pub fn is_muted(state: &State) -> bool {
 
 /// Something is done to a channel that is not known.
 fn write_out(state: &mut State) {
-    state.channels_written_out = true;
-    state.names.rename();
+    state.knowledge.channels_written_out = true;
+    state.knowledge.names.rename();
     for thread in &mut state.execution.threads {
         for inside in &mut thread.inside {
             if !matches!(inside, Inside::WrittenOut { .. }) {
@@ -147,7 +150,7 @@ pub fn mutes(state: &mut State, address: usize, how: How) -> bool {
             // A channel without room has no parts but a lock and what that guards.
             let part =
                 class.is_lock() || matches!(class, Class::Channel | Class::Plain | Class::Unused);
-            if part && !state.channels_written_out && find(state, address).is_some() {
+            if part && !state.knowledge.channels_written_out && find(state, address).is_some() {
                 write_out(state);
             }
             false
@@ -207,7 +210,7 @@ pub fn parks(entered: &mut Entered, address: usize, passed: Passed) -> bool {
     }
     let state = &mut **entered;
     match state.thread().answered.take() {
-        Some(taken) if !state.channels_written_out && load(address, 4) == TOKEN => {
+        Some(taken) if !state.knowledge.channels_written_out && load(address, 4) == TOKEN => {
             let object = object(state, channel);
             crate::machine::sign(
                 &mut state.step.signature,
@@ -217,7 +220,7 @@ pub fn parks(entered: &mut Entered, address: usize, passed: Passed) -> bool {
             );
             if plain::watching() {
                 gate::resumed(state, object, taken);
-                if let Some(detector) = &mut state.detector {
+                if let Some(detector) = &mut state.monitors.detector {
                     detector.resume(number, channel, taken);
                 }
             }
@@ -266,13 +269,13 @@ pub fn counted(state: &mut State, how: How, count: u64) {
 /// A block is freed. Whether it is that of a known channel, which is told to nobody; or the running thread is inside of an act.
 pub fn freed(state: &mut State, address: usize) -> bool {
     let known = state.execution.channels.remove(&address).is_some();
-    known && !state.channels_written_out || is_muted(state)
+    known && !state.knowledge.channels_written_out || is_muted(state)
 }
 
 /// A channel has changed.
 fn changed(state: &State, channel: usize) {
     if let (Some(word), Some(known)) =
-        (state.channel_words.get(channel), state.execution.channels.get(&channel))
+        (state.knowledge.channel_words.get(channel), state.execution.channels.get(&channel))
     {
         word.set(known.changes());
     }
@@ -293,7 +296,7 @@ fn pass(state: &mut State, channel: usize, passing: Passing, site: SiteId) {
     if plain::watching() {
         gate::passed(state, object, passing);
         crate::atomicity::passed(state, channel, passing.access(), site);
-        if let Some(detector) = &mut state.detector {
+        if let Some(detector) = &mut state.monitors.detector {
             detector.pass(number, channel, passing);
         }
     }
@@ -388,7 +391,7 @@ pub extern "C" fn __lr_channel_made(ends: *const usize, capacity: u64, keeps: u3
     let _leftovers = crate::scrub::Leftovers;
     let Some(entered) = &mut hook::enter_if_ready() else { return };
     let state = &mut **entered;
-    if state.running.is_none() || state.channels_written_out {
+    if state.running.is_none() || state.knowledge.channels_written_out {
         return;
     }
     // SAFETY: the hook's contract: the function has just written its result there, four words.
@@ -468,7 +471,7 @@ fn enter(
     let operation = ChannelOperation { act, channel, timed };
     let repeats = arrive(entered, operation, site);
     let state = &mut **entered;
-    if state.channels_written_out {
+    if state.knowledge.channels_written_out {
         return None;
     }
     let gives_up = timed && !state.execution.channels.get(&channel)?.can_proceed(act);

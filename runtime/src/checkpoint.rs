@@ -41,20 +41,20 @@ pub fn keep(state: &State, order: &Order, watch: &Watch, frontier: &Frontier) {
     if frontier.depth() > LONGEST {
         return;
     }
-    let mut warnings = state.warnings.clone();
-    crate::atomicity::tell(&state.atomicity, &mut warnings);
+    let mut warnings = state.verdicts.warnings.clone();
+    crate::atomicity::tell(&state.monitors.atomicity, &mut warnings);
     let checkpoint = Checkpoint {
         seconds: watch.seconds(),
         findings: watch.findings().into(),
         warnings: warnings.into(),
-        assumptions: (&state.assumptions[..]).into(),
-        kept: state.kept,
-        weak_pair: state.weak_pair,
-        most_threads: state.most_threads,
-        channels_written_out: state.channels_written_out,
-        channels: state.channel_words.channels().into(),
-        regions: state.regions.hashed(),
-        names: &state.names,
+        assumptions: (&state.verdicts.assumptions[..]).into(),
+        kept: state.verdicts.kept,
+        weak_pair: state.verdicts.weak_pair,
+        most_threads: state.knowledge.most_threads,
+        channels_written_out: state.knowledge.channels_written_out,
+        channels: state.knowledge.channel_words.channels().into(),
+        regions: state.knowledge.regions.hashed(),
+        names: &state.knowledge.names,
         frontier,
     };
     if let Ok(text) = serde_json::to_string(&checkpoint) {
@@ -70,19 +70,19 @@ pub fn take_up(state: &mut State, order: &Order, watch: &mut Watch) -> Option<Fr
     let text = std::fs::read_to_string(Path::new(&order.file)).ok()?;
     let checkpoint: Checkpoint<'_, Names, Frontier> =
         serde_json::from_str(sealed::open(&text)?).ok()?;
-    let State { names, warnings, assumptions, regions, channel_words, .. } = state;
-    *names = checkpoint.names;
-    *warnings = checkpoint.warnings.into_owned();
-    // Those of the first execution, which was run again, are among them.
-    *assumptions = checkpoint.assumptions.into_owned();
-    *regions = Regions::of_hashed(&checkpoint.regions);
+    let State { knowledge, verdicts, .. } = state;
+    knowledge.names = checkpoint.names;
+    knowledge.regions = Regions::of_hashed(&checkpoint.regions);
     for &channel in checkpoint.channels.iter() {
-        channel_words.make(channel);
+        knowledge.channel_words.make(channel);
     }
-    state.kept = checkpoint.kept;
-    state.weak_pair = checkpoint.weak_pair;
-    state.most_threads = checkpoint.most_threads;
-    state.channels_written_out = checkpoint.channels_written_out;
+    knowledge.most_threads = checkpoint.most_threads;
+    knowledge.channels_written_out = checkpoint.channels_written_out;
+    verdicts.warnings = checkpoint.warnings.into_owned();
+    // Those of the first execution, which was run again, are among them.
+    verdicts.assumptions = checkpoint.assumptions.into_owned();
+    verdicts.kept = checkpoint.kept;
+    verdicts.weak_pair = checkpoint.weak_pair;
     watch.go_on_from(checkpoint.seconds, checkpoint.findings.into_owned());
     Some(checkpoint.frontier)
 }

@@ -11,12 +11,13 @@
 //! It is a part of the execution, so that it is put back with that; before the root, it grows with what the program has done until then.
 //! So copies of it have words in common, until one of them learns something of one.
 
+use crate::config::Mode;
 use crate::execution::Held;
 use crate::harness::Harness;
 use crate::hook;
 use crate::proved::{Known, Sites, Uses};
 use crate::shared::{Judge, SetId, Sets, Shared};
-use crate::state::{Mode, State, fatal};
+use crate::state::{State, fatal};
 use lockred_trace::plan::{Claim, Reason};
 use lockred_trace::sites::SiteId;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -253,7 +254,7 @@ pub extern "C" fn __lr_claim(address: usize, size: usize, reason: u32, site: u32
     let reason = Reason::from_code(reason & !WRITES)
         .unwrap_or_else(|| fatal("a claim was emitted for an unknown reason"));
     let state = &mut *hook::enter();
-    if state.mode != Mode::Free {
+    if state.config.mode != Mode::Free {
         state.execution.claims.get_or_insert_default();
         touched(state, address, size, SiteId(site), reason, writes);
     }
@@ -311,7 +312,7 @@ fn touched(
     let (Some(thread), Some(claims)) = (state.running, &mut state.execution.claims) else {
         return;
     };
-    let counts = state.below_root && state.harness != Harness::SawOk;
+    let counts = state.below_root && state.knowledge.harness != Harness::SawOk;
     let touch = Touch { thread, site, reason, writes, counts };
     if let Err(refuted) = claims.touch(address, size, touch, &state.execution.held) {
         fatal(&told(refuted));

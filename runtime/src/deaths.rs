@@ -41,7 +41,7 @@ impl Deaths {
 
 /// The running thread has chosen a value: if that is where the process died, the execution ends here.
 pub fn after_value(state: &mut State) {
-    if state.deaths.take_reached() {
+    if state.knowledge.deaths.take_reached() {
         crate::state::end_execution(state, Flow::Over);
     }
 }

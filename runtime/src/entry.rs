@@ -1,13 +1,14 @@
 //! The process's `main`: sets the machine up, runs the program to its root, and carries out the order.
 
 use crate::answer;
+use crate::config::Mode;
 use crate::hook;
 use crate::operation::Pending;
 use crate::process;
 use crate::pthread;
 use crate::session;
 use crate::signals;
-use crate::state::{Mode, State, run};
+use crate::state::{State, run};
 use lockred_search::targeted::Aim;
 use lockred_trace::session::{Phase, Task};
 use std::ffi::c_char;
@@ -80,7 +81,7 @@ fn carry_out() -> i32 {
     signals::install();
     crate::kernel::set_up();
     let rooted = run_to_root();
-    let task = hook::with(|state| state.order.as_ref().map(|order| order.task.clone()));
+    let task = hook::with(|state| state.config.order.as_ref().map(|order| order.task.clone()));
     let Some(task) = task else { return run_freely(rooted) };
     let message = match task {
         Task::Explore { strategy, limits, keep_going } => {
@@ -106,7 +107,7 @@ fn carry_out() -> i32 {
 /// Runs main to the root. Whether it has come there.
 fn run_to_root() -> bool {
     let entered = &mut hook::enter();
-    if let Some(status) = entered.status {
+    if let Some(status) = entered.config.status {
         status.phase(Phase::BeforeRoot);
     }
     run(entered, 0);
@@ -115,7 +116,7 @@ fn run_to_root() -> bool {
     if rooted {
         crate::root::reached(entered);
     }
-    if let Some(status) = entered.status {
+    if let Some(status) = entered.config.status {
         status.phase(Phase::BelowRoot);
         status.beat();
     }

@@ -60,18 +60,18 @@ impl Exclusive {
 pub extern "C" fn __lr_me() -> u64 {
     let Some(entered) = &mut hook::enter_if_ready() else { return 0 };
     let state = &mut **entered;
-    u64::from(state.exclusive.asked.unwrap_or_else(|| state.thread_number()))
+    u64::from(state.monitors.exclusive.asked.unwrap_or_else(|| state.thread_number()))
 }
 
 /// Whether a predicate is being asked, whose operations are none of the program's.
 #[inline]
 pub fn asks(state: &State) -> bool {
-    state.exclusive.asked.is_some()
+    state.monitors.exclusive.asked.is_some()
 }
 
 /// The running thread accesses memory with this name at this address: the predicates that it does not satisfy.
 pub fn accessed(entered: &mut Entered, memory: &Memory, address: usize) -> Vec<u64> {
-    let exclusive = &entered.exclusive;
+    let exclusive = &entered.monitors.exclusive;
     let watches = exclusive.watches.iter().filter(|watch| watch.memory == *memory);
     let watches: Vec<(u64, usize)> =
         watches.map(|watch| (watch.predicate, address - watch.back as usize)).collect();
@@ -84,7 +84,7 @@ pub fn accessed(entered: &mut Entered, memory: &Memory, address: usize) -> Vec<u
     }
     for watch in watches {
         let who = who(entered, watch);
-        entered.exclusive.values.entry(watch).or_insert(who);
+        entered.monitors.exclusive.values.entry(watch).or_insert(who);
     }
     refused
 }
@@ -92,18 +92,18 @@ pub fn accessed(entered: &mut Entered, memory: &Memory, address: usize) -> Vec<u
 /// Looks who satisfies the predicates now. What has changed was done by the running thread. `place`: where it is, if that is known.
 pub fn look(entered: &mut Entered, place: Option<(SiteId, &[u64])>) {
     let state = &mut **entered;
-    if state.exclusive.watches.is_empty() || asks(state) {
+    if state.monitors.exclusive.watches.is_empty() || asks(state) {
         return;
     }
     let thread = state.thread_number();
     if let Some((site, stack)) = place {
-        state.exclusive.last = (thread, site, stack.to_vec());
+        state.monitors.exclusive.last = (thread, site, stack.to_vec());
     }
-    let watches: Vec<(u64, usize)> = state.exclusive.values.keys().copied().collect();
+    let watches: Vec<(u64, usize)> = state.monitors.exclusive.values.keys().copied().collect();
     for watch in watches {
         let now = who(entered, watch);
         let state = &mut **entered;
-        let before = state.exclusive.values.insert(watch, now.clone()).unwrap_or_default();
+        let before = state.monitors.exclusive.values.insert(watch, now.clone()).unwrap_or_default();
         let alive = |other: &&u32| !state.execution.threads[**other as usize].has_ended();
         let lost = before.difference(&now).filter(alive).find(|other| **other != thread);
         let two = || Some([*now.first()?, *now.iter().nth(1)?]);
@@ -112,11 +112,11 @@ pub fn look(entered: &mut Entered, place: Option<(SiteId, &[u64])>) {
             (None, Some(two)) => (BrokenRule::Both, two),
             (None, None) => continue,
         };
-        let (last, site, stack) = state.exclusive.last.clone();
+        let (last, site, stack) = state.monitors.exclusive.last.clone();
         let known = |broken: &Broken| broken.predicate == watch.0 && broken.rule == rule;
-        if last == thread && !state.exclusive.broken.iter().any(known) {
+        if last == thread && !state.monitors.exclusive.broken.iter().any(known) {
             let broken = Broken { predicate: watch.0, rule, threads, site, stack };
-            state.exclusive.broken.push(broken);
+            state.monitors.exclusive.broken.push(broken);
         }
     }
 }
@@ -131,7 +131,7 @@ fn who(entered: &mut Entered, watch: (u64, usize)) -> BTreeSet<u32> {
 
 /// Whether a thread satisfies a predicate of a value.
 fn holds(entered: &mut Entered, (predicate, value): (u64, usize), thread: u32) -> bool {
-    entered.exclusive.asked = Some(thread);
+    entered.monitors.exclusive.asked = Some(thread);
     crate::plain::pause(true);
     // SAFETY: the order names a predicate of the executable, and its value lives: the field is about to be accessed, or was and is not freed.
     let holds = entered.outside(|| unsafe {
@@ -139,6 +139,6 @@ fn holds(entered: &mut Entered, (predicate, value): (u64, usize), thread: u32) -
         (predicate.call)(predicate.holds, value)
     });
     crate::plain::pause(false);
-    entered.exclusive.asked = None;
+    entered.monitors.exclusive.asked = None;
     holds
 }

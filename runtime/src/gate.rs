@@ -77,24 +77,24 @@ fn is_lock(state: &mut State, operation: &AtomicOperation) -> bool {
         _ => None,
     };
     if let Some(how) = how {
-        state.names.use_word(operation.address, how);
+        state.knowledge.names.use_word(operation.address, how);
     }
-    state.names.use_word(operation.address, Use::Locks)
+    state.knowledge.names.use_word(operation.address, Use::Locks)
 }
 
 /// Somebody may wait, for whatever it is, while these locks are held.
 fn entangle(state: &mut State, held: &[(ObjectId, Mode)]) {
     for &(lock, _) in held {
-        state.names.use_word(names::address(lock), Use::Entangles);
+        state.knowledge.names.use_word(names::address(lock), Use::Entangles);
     }
 }
 
 /// Whether an operation, which could be executed, waits all the same: an exclusive acquisition that would only announce itself. (Where the
 /// discipline is looked at, too: the function that waits for its turn behind that acquires the lock in a way that no model knows.)
 pub fn waits(state: &State, operation: &AtomicOperation) -> bool {
-    (state.by_transactions || state.observed.is_some())
+    (state.config.by_transactions || state.monitors.observed.is_some())
         && operation.announces()
-        && state.names.is_told_as_lock(operation.address)
+        && state.knowledge.names.is_told_as_lock(operation.address)
         && matches!(operation.kind, Atomic::CompareExchange { expected } if operation.word() != expected)
 }
 
@@ -198,7 +198,7 @@ fn next_atomic(
         let lock = names::lock(address);
         if !gate.held().is_empty() && matches!(class, Class::Lock | Class::ReadLock) {
             entangle(state, gate.held());
-            state.names.use_word(address, Use::Entangles);
+            state.knowledge.names.use_word(address, Use::Entangles);
         }
         match class {
             Class::Lock | Class::ReadLock => return Operation::Acquire(lock, mode),
@@ -209,7 +209,7 @@ fn next_atomic(
             _ if gate.held().contains(&(lock, mode)) => return Operation::Release(lock, mode),
             // Somebody else's lock is given back.
             _ => {
-                state.names.use_word(address, Use::Refused);
+                state.knowledge.names.use_word(address, Use::Refused);
             }
         }
     }
@@ -251,7 +251,7 @@ pub fn pending(state: &State, number: usize, mut touch: impl FnMut(ObjectId, Acc
         Pending::Atomic(operation) => {
             let address = operation.address;
             let lock = mode(operation.how.class());
-            if let Some(mode) = lock.filter(|_| state.names.is_told_as_lock(address)) {
+            if let Some(mode) = lock.filter(|_| state.knowledge.names.is_told_as_lock(address)) {
                 let exclusive = mode == Mode::Exclusive;
                 let access = if exclusive { Access::Lock } else { Access::ReadLock };
                 return touch(names::lock(address), access);
@@ -306,7 +306,7 @@ pub fn uses_block(state: &State, word: usize, site: SiteId) {
 
 /// An atomic operation was executed. `access`: how it acted; `wrote`: its word.
 pub fn atomic(state: &mut State, operation: &AtomicOperation, access: Access, wrote: bool) {
-    if !state.by_transactions {
+    if !state.config.by_transactions {
         return;
     }
     let (address, site) = (operation.address, u64::from(operation.site.0));
@@ -321,7 +321,7 @@ pub fn atomic(state: &mut State, operation: &AtomicOperation, access: Access, wr
         // It is run again: others must learn all the same what it waits with.
         let thread = &mut state.execution.threads[number];
         if class == Class::Unlock && thread.condvar.is_some() {
-            thread.condvar_lock = state.names.is_told_as_lock(address).then_some(address);
+            thread.condvar_lock = state.knowledge.names.is_told_as_lock(address).then_some(address);
         }
         return;
     };
@@ -373,7 +373,7 @@ pub fn atomic(state: &mut State, operation: &AtomicOperation, access: Access, wr
             use_word(gate);
             return;
         }
-        state.names.use_word(address, Use::Refused);
+        state.knowledge.names.use_word(address, Use::Refused);
     }
     data(state, gate, operation, access, wrote);
 }
@@ -397,7 +397,7 @@ fn data(
 ) {
     let (address, size, site) =
         (operation.address, operation.size as usize, u64::from(operation.site.0));
-    state.names.use_as_data(address, size);
+    state.knowledge.names.use_as_data(address, size);
     // A lock that is told as data is a word like any other.
     let access = match operation.how.class().is_lock() {
         true if wrote => Access::Write,
@@ -445,7 +445,7 @@ pub fn waited_for_change(state: &mut State) {
 
 /// The queue at an address is used as that of a condition variable, or in a way that the discipline does not know.
 fn use_queue(state: &mut State, gate: &mut Gate<'_>, address: usize, how: Use) {
-    if state.names.use_queue(address, how) {
+    if state.knowledge.names.use_queue(address, how) {
         gate.expose(names::queue(address));
     }
 }
@@ -502,7 +502,7 @@ pub fn futex_returned(state: &mut State, address: usize) {
 
 /// The word of a futex was compared by the machine.
 fn compared(state: &mut State, gate: &mut Gate<'_>, address: usize) {
-    state.names.use_as_data(address, 4);
+    state.knowledge.names.use_as_data(address, 4);
     let kind = Kind::Atomic(Value::Read, INTERNAL);
     tell(gate, (address, 4), Access::Read, kind, |object, access, kind| Operation::Data {
         object,

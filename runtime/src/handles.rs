@@ -33,12 +33,12 @@ pub fn counts(state: &mut State, address: usize, how: How) {
 pub fn drops(state: &mut State, number: usize, operation: &AtomicOperation) -> bool {
     operation.how.class() == Class::RefDec
         && state.execution.threads[number].shares.contains(&operation.address)
-        && state.names.drop_handle()
+        && state.knowledge.names.drop_handle()
 }
 
 /// A panic of the running thread starts unwinding.
 pub fn unwinds(state: &mut State) {
     if state.thread().parent.is_some() {
-        state.names.see_handles();
+        state.knowledge.names.see_handles();
     }
 }

@@ -41,12 +41,12 @@ pub unsafe extern "C" fn __lr_test_returned(result: *const Result<(), String>) {
     if !state.below_root || state.thread_number() != 0 || !passed {
         return;
     }
-    if state.harness == Harness::LeftOut {
+    if state.knowledge.harness == Harness::LeftOut {
         pthread::run_destructors(entered);
         process::run_at_exit(entered);
         process::exit(entered, 0, true);
     }
-    state.harness = Harness::SawOk;
+    state.knowledge.harness = Harness::SawOk;
 }
 
 /// Where the frame of the function that calls the test ends: what main has called above that is libtest. 0 where that is not known.
@@ -61,7 +61,7 @@ pub extern "C" fn __lr_test_begins() {
 
 /// Whether libtest is running, before or behind its test.
 pub fn is_running(state: &State) -> bool {
-    if state.thread_number() != 0 || !state.order.as_ref().is_some_and(|order| order.libtest) {
+    if state.thread_number() != 0 || !state.config.libtest() {
         return false;
     }
     let here = 0_u8;
@@ -76,7 +76,7 @@ struct Silent;
 
 impl Observer<Failure> for Silent {
     fn on_step(&mut self, _: &Counts) -> bool {
-        if let Some(status) = hook::enter().status {
+        if let Some(status) = hook::enter().config.status {
             status.beat();
         }
         !crate::leaving::stop_requested()
@@ -99,24 +99,24 @@ const LONGEST: u64 = 100_000;
 pub fn learn() -> bool {
     let (recorder, by_transactions) = {
         let state = &mut *hook::enter();
-        if !state.order.as_ref().is_some_and(|order| order.libtest) {
+        if !state.config.libtest() {
             return !crate::leaving::stop_requested();
         }
-        (state.recorder.take(), std::mem::take(&mut state.by_transactions))
+        (state.monitors.recorder.take(), std::mem::take(&mut state.config.by_transactions))
     };
     let limits = search::Limits { executions: Some(1), operations: LONGEST };
     let run = search::replay(&mut Native::default(), &[], limits, &mut Silent);
     let state = &mut *hook::enter();
     let success = Exit { status: 0, thread: 0, returned: true };
     let passed = run.outcome.stop == search::Stop::Complete
-        && state.harness == Harness::SawOk
+        && state.knowledge.harness == Harness::SawOk
         && state.execution.exit == Some(success);
-    state.harness = if passed { Harness::LeftOut } else { Harness::Runs };
+    state.knowledge.harness = if passed { Harness::LeftOut } else { Harness::Runs };
     // Whoever looks at the root next finds it: locks that were held where that execution ended are not held there.
     crate::root::restore(state);
-    state.recorder = recorder;
-    state.by_transactions = by_transactions;
-    state.unsupported = None;
-    state.weak_pair = false;
+    state.monitors.recorder = recorder;
+    state.config.by_transactions = by_transactions;
+    state.verdicts.unsupported = None;
+    state.verdicts.weak_pair = false;
     !crate::leaving::stop_requested()
 }

@@ -1,8 +1,8 @@
 //! What the libc models may ask of the machine. They hold no state ([`crate::hook`]): each of these functions enters.
 
+use crate::config::Mode;
 use crate::hook;
 use crate::limits;
-use crate::state::Mode;
 use lockred_trace::codes::AssumptionKind;
 use lockred_trace::sites::SiteId;
 
@@ -22,11 +22,11 @@ pub fn write(address: usize, length: usize) {
 /// Output of the program to descriptor 1 or 2. `true`: it was taken; `false`: it shall really be written.
 pub fn output(descriptor: i32, bytes: &[u8]) -> bool {
     let state = &mut *hook::enter();
-    if state.mode == Mode::Free {
+    if state.config.mode == Mode::Free {
         return false;
     }
     // Millions of lines may be printed that nobody reads.
-    if descriptor != 2 && state.recorder.is_none() {
+    if descriptor != 2 && state.monitors.recorder.is_none() {
         return true;
     }
     let text = String::from_utf8_lossy(bytes);
@@ -38,7 +38,7 @@ pub fn output(descriptor: i32, bytes: &[u8]) -> bool {
         }
         words.push_str(&text);
     }
-    if let Some(recorder) = &mut state.recorder {
+    if let Some(recorder) = &mut state.monitors.recorder {
         recorder.output(thread, descriptor, &text);
     }
     true
@@ -67,7 +67,7 @@ pub fn below_root() -> bool {
 /// Whether files below this path may be written without an assumption.
 pub fn writable(path: &str) -> bool {
     let state = hook::enter();
-    let Some(order) = &state.order else { return true };
+    let Some(order) = &state.config.order else { return true };
     order.writable.iter().any(|directory| {
         path.strip_prefix(directory.as_str())
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -100,7 +100,7 @@ pub extern "C" fn __lr_native_call(index: u32, site: u32) {
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_unsupported_call(index: u32, site: u32) {
     let state = &mut *hook::enter();
-    if state.mode != Mode::Free {
+    if state.config.mode != Mode::Free {
         limits::unsupported_at(state, &external(index), SiteId(site));
     }
 }
@@ -109,7 +109,7 @@ pub extern "C" fn __lr_unsupported_call(index: u32, site: u32) {
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_unsupported_instruction(site: u32) {
     let state = &mut *hook::enter();
-    if state.mode != Mode::Free {
+    if state.config.mode != Mode::Free {
         let what = "an atomic instruction that is not modelled";
         limits::unsupported_at(state, what, SiteId(site));
     }

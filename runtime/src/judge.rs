@@ -17,11 +17,14 @@ const TEST_FAILED: i32 = 101;
 pub fn finish(entered: &mut Entered, failures: &mut Vec<Failure>) {
     failures.append(&mut entered.step.failures);
     crate::observed::judged(entered);
-    entered.weak_pair |=
-        entered.detector.as_ref().is_some_and(crate::detect::Detector::saw_unordered_weak_pair);
-    let State { execution, proved, .. } = &mut **entered;
+    entered.verdicts.weak_pair |= entered
+        .monitors
+        .detector
+        .as_ref()
+        .is_some_and(crate::detect::Detector::saw_unordered_weak_pair);
+    let State { execution, verdicts, .. } = &mut **entered;
     if let Some(claims) = &mut execution.claims {
-        proved.merge(claims.end());
+        verdicts.proved.merge(claims.end());
     }
     if entered.step.flow == Flow::Over {
         return;
@@ -46,7 +49,7 @@ pub fn finish(entered: &mut Entered, failures: &mut Vec<Failure>) {
 
 /// A status that is no success.
 fn judge_exit(state: &State, exit: Exit) -> Option<Failure> {
-    let libtest = state.order.as_ref().is_some_and(|order| order.libtest);
+    let libtest = state.config.libtest();
     let by_panic = exit.status == TEST_FAILED && (libtest || !state.execution.panics.is_empty());
     if exit.status == 0 && (exit.returned || !libtest) {
         return None;
@@ -60,7 +63,7 @@ fn judge_exit(state: &State, exit: Exit) -> Option<Failure> {
         format!("the program exits with status {}", exit.status)
     };
     let mut place = place(Role::Died, exit.thread, SiteId(0));
-    if let Some(recorder) = &state.recorder {
+    if let Some(recorder) = &state.monitors.recorder {
         let exits = |step: &&lockred_trace::message::Step| {
             step.thread == exit.thread && step.operation.starts_with("exit")
         };
@@ -112,9 +115,9 @@ fn panic(panics: &[Panic]) -> Failure {
 /// Tells a warning once, with the stack of a thread.
 fn warn(entered: &mut Entered, kind: WarningKind, message: String, site: SiteId, thread: u32) {
     let told = |known: &Warning| known.kind == kind && known.message == message;
-    if !entered.warnings.iter().any(told) {
+    if !entered.verdicts.warnings.iter().any(told) {
         let stack = crate::state::stack_of(entered, thread);
-        entered.warnings.push(Warning {
+        entered.verdicts.warnings.push(Warning {
             kind,
             message,
             site,
@@ -149,7 +152,7 @@ fn warn_panicked(entered: &mut Entered) {
         };
         let known =
             |told: &Warning| told.kind == WarningKind::ThreadPanicked && told.message.contains(&at);
-        match entered.warnings.iter_mut().find(|told| known(told)) {
+        match entered.verdicts.warnings.iter_mut().find(|told| known(told)) {
             // Where most of them did in one execution.
             Some(told) if panicked(&told.message) < number => told.message = message,
             Some(_) => {}

@@ -5,12 +5,13 @@
 //! process's end, and from there on all blocks that are found. Of what is not found, blocks are told to which no other such block
 //! points; of those that point to each other in a circle, the first.
 
+use crate::config::Mode;
 use crate::execution::{AtExit, Execution};
 use crate::harness::Harness;
 use crate::heap::Block;
 use crate::lives::Lives;
 use crate::reach::Heap;
-use crate::state::{Mode, State};
+use crate::state::State;
 use lockred_trace::codes::WarningKind;
 use lockred_trace::message::{Home, Warning};
 use lockred_trace::sites::SiteId;
@@ -18,17 +19,17 @@ use lockred_trace::sites::SiteId;
 /// The execution is over: warns of leaks, each place of an allocation once, if that is wanted. O(bytes in use, times the logarithm of the
 /// number of blocks).
 pub fn judge(state: &mut State) {
-    let order = state.order.as_ref();
+    let order = state.config.order.as_ref();
     let wanted = order.is_some_and(|order| {
         order.environment.leaks && {
             // What libtest leaves behind is not the test's.
-            !order.libtest || state.harness == Harness::LeftOut
+            !order.libtest || state.knowledge.harness == Harness::LeftOut
         }
     });
     let execution = &state.execution;
     let succeeded = execution.exit.is_some_and(|exit| exit.status == 0) && !execution.cut;
-    let Some(lives) = state.lives.as_ref().filter(|_| wanted && succeeded) else { return };
-    if state.mode != Mode::Explore || !state.step.failures.is_empty() {
+    let Some(lives) = state.monitors.lives.as_ref().filter(|_| wanted && succeeded) else { return };
+    if state.config.mode != Mode::Explore || !state.step.failures.is_empty() {
         return;
     }
     let heap = Heap::of(execution);
@@ -48,8 +49,8 @@ pub fn judge(state: &mut State) {
     }
     for place in places {
         let told = |known: &Warning| known.kind == WarningKind::Leak && known.stack == place.stack;
-        if !state.warnings.iter().any(told) {
-            state.warnings.push(place.warning());
+        if !state.verdicts.warnings.iter().any(told) {
+            state.verdicts.warnings.push(place.warning());
         }
     }
 }

@@ -79,7 +79,7 @@ pub fn at_access(state: &mut State, bytes: usize) {
     if bytes < MANY_BYTES || !stop_requested() {
         return;
     }
-    state.left = Some(crate::unwind::stack());
+    state.verdicts.left = Some(crate::unwind::stack());
     end_execution(state, Flow::Over)
 }
 
@@ -99,7 +99,7 @@ fn leave(context: &mut libc::ucontext_t) {
     context.uc_mcontext.gregs[libc::REG_EFL as usize] &= !(STEP | DIRECTION);
     // The program's code is not called in the middle of an allocation, so that this may allocate; nor does anybody have the state.
     let state = &mut *hook::enter();
-    state.left = Some(crate::unwind::stack());
+    state.verdicts.left = Some(crate::unwind::stack());
     state.step.flow = Flow::Over;
     StatusPage::of_the_dying().survives();
     signals::go_on_in_explorer(state, context);

@@ -1,7 +1,8 @@
 //! What an outcome rests on, and what cannot be modelled.
 
+use crate::config::Mode;
 use crate::hook;
-use crate::state::{Mode, State, end_execution};
+use crate::state::{State, end_execution};
 use lockred_search::machine::Flow;
 use lockred_trace::codes::AssumptionKind;
 use lockred_trace::message::{Assumption, Unsupported};
@@ -14,15 +15,16 @@ pub fn assume(state: &mut State, kind: AssumptionKind, detail: &str) {
 
 /// The same, with a place.
 pub fn assume_at(state: &mut State, kind: AssumptionKind, detail: &str, site: SiteId) {
-    if state.mode == Mode::Free || !state.below_root {
+    if state.config.mode == Mode::Free || !state.below_root {
         return;
     }
     state.execution.outside |= matches!(
         kind,
         AssumptionKind::NativeCode | AssumptionKind::ExternalWrite | AssumptionKind::FileChange
     );
-    if !state.assumptions.iter().any(|known| known.kind == kind && known.detail == detail) {
-        state.assumptions.push(Assumption { kind, detail: detail.to_owned(), site });
+    if !state.verdicts.assumptions.iter().any(|known| known.kind == kind && known.detail == detail)
+    {
+        state.verdicts.assumptions.push(Assumption { kind, detail: detail.to_owned(), site });
     }
 }
 
@@ -34,17 +36,17 @@ pub fn unsupported(state: &mut State, what: &str) -> ! {
 /// The same, with a place.
 pub fn unsupported_at(state: &mut State, what: &str, site: SiteId) -> ! {
     let stack = crate::unwind::stack();
-    if state.mode == Mode::Free {
+    if state.config.mode == Mode::Free {
         eprintln!("lockred: cannot be modelled: {what}");
         hook::exit(state, lockred_trace::session::EXIT_INTERNAL);
     }
-    state.unsupported = Some(Unsupported { message: what.to_owned(), site, stack });
+    state.verdicts.unsupported = Some(Unsupported { message: what.to_owned(), site, stack });
     end_execution(state, Flow::Unsupported)
 }
 
 /// The machine does not give what it takes: that is nobody's mistake. Where a thread runs, its test ends; else the process does.
 pub fn impossible(state: &mut State, what: &str) -> ! {
-    if state.mode != Mode::Free && state.running.is_some() {
+    if state.config.mode != Mode::Free && state.running.is_some() {
         unsupported(state, what);
     }
     crate::session::refuse(what)

@@ -63,7 +63,7 @@ fn event(state: &State) -> Event {
     Event {
         thread,
         stack: crate::unwind::stack(),
-        step: state.recorder.as_ref().map_or(0, |recorder| recorder.steps.len()),
+        step: state.monitors.recorder.as_ref().map_or(0, |recorder| recorder.steps.len()),
         held: held.cloned().collect(),
     }
 }
@@ -72,6 +72,7 @@ fn event(state: &State) -> Event {
 pub fn allocated(state: &mut State, block: usize) {
     let below_root = state.below_root;
     if state
+        .monitors
         .lives
         .as_ref()
         .is_none_or(|lives| !below_root && lives.before_root.len() >= MOST_BEFORE_ROOT)
@@ -79,7 +80,7 @@ pub fn allocated(state: &mut State, block: usize) {
         return;
     }
     let life = Life { allocated: Some(event(state)), freed: None };
-    if let Some(lives) = &mut state.lives {
+    if let Some(lives) = &mut state.monitors.lives {
         let lives = if below_root { &mut lives.since_root } else { &mut lives.before_root };
         lives.insert(block, life);
     }
@@ -87,11 +88,11 @@ pub fn allocated(state: &mut State, block: usize) {
 
 /// The running thread is freeing a block.
 pub fn freed(state: &mut State, block: usize) {
-    if state.lives.is_none() {
+    if state.monitors.lives.is_none() {
         return;
     }
     let event = event(state);
-    let Some(lives) = &mut state.lives else { return };
+    let Some(lives) = &mut state.monitors.lives else { return };
     if state.below_root {
         let mut life = lives.of(block).cloned().unwrap_or_default();
         // One that was allocated before the root is not known as the program's own until then, but is from here on.
@@ -131,7 +132,7 @@ pub fn held_by(state: &State, thread: u32) -> Vec<Held> {
 
 fn held_place(state: &mut State, role: Role, held: &Held) -> Place {
     let mut place = place(role, held.thread, held.site);
-    if state.recorder.is_some() {
+    if state.monitors.recorder.is_some() {
         place.object = crate::record::object(state, held.address, "lock", None);
         place.step = held.step;
         place.stack.clone_from(&held.stack);

@@ -5,17 +5,19 @@
 //! compared of such a lock from then on. The same holds for locks inside channels, while those are one object.
 
 use crate::claims::place;
+use crate::config::Mode;
 use crate::execution::Held;
 use crate::hook;
 use crate::operation::{Atomic, AtomicOperation};
-use crate::state::{Mode, State, fatal};
+use crate::state::{State, fatal};
 use lockred_trace::hooks::Class;
 use lockred_trace::sites::SiteId;
 
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_locked(lock: usize, shared: u32, site: u32) {
-    let Some(entered) = &mut hook::enter_if_ready().filter(|state| state.mode != Mode::Free) else {
+    let Some(entered) = &mut hook::enter_if_ready().filter(|state| state.config.mode != Mode::Free)
+    else {
         return;
     };
     let state = &mut **entered;

@@ -11,10 +11,11 @@
 //! libtest, which only measure.
 
 use crate::channels;
+use crate::config::Mode;
 use crate::hook::Entered;
 use crate::machine::{choose, sign};
 use crate::record;
-use crate::state::{Mode, State};
+use crate::state::State;
 use lockred_trace::codes::AssumptionKind;
 use lockred_trace::session::Task;
 use lockred_trace::sites::SiteId;
@@ -87,6 +88,8 @@ fn is_late(entered: &mut Entered) -> bool {
 
 /// Whether looks are choices: where it is only seen what is usual they are not.
 fn explores(state: &State) -> bool {
-    let task = state.order.as_ref().map(|order| &order.task);
-    !state.orders_time && state.mode != Mode::Free && !matches!(task, Some(Task::Observe { .. }))
+    let task = state.config.task();
+    !state.config.orders_time
+        && state.config.mode != Mode::Free
+        && !matches!(task, Some(Task::Observe { .. }))
 }

@@ -1,6 +1,7 @@
 //! The native machine: [`lockred_search::machine::Machine`] over the program's coroutines.
 
 use crate::channels;
+use crate::config::Mode;
 use crate::failure::Failure;
 use crate::fingerprint::Fingerprints;
 use crate::footprints;
@@ -9,7 +10,7 @@ use crate::hook::{self, Entered};
 use crate::operation::{ChannelOperation, Pending};
 use crate::rounds;
 use crate::spin;
-use crate::state::{Mode, State, run};
+use crate::state::{State, run};
 use crate::thread::Thread;
 use crate::timely::{self, may_give_up};
 use crate::transactional::Log;
@@ -58,7 +59,9 @@ pub fn ready(state: &State, number: usize) -> bool {
         }
         Pending::FutexQueued { .. } => thread.woken,
         Pending::Channel(operation) => channels::can_proceed(state, &operation),
-        Pending::Offering { .. } => thread.answered.is_some() || state.channels_written_out,
+        Pending::Offering { .. } => {
+            thread.answered.is_some() || state.knowledge.channels_written_out
+        }
         Pending::Spinning => thread.spin.changed(),
         Pending::Idling => thread.rounds.changed(others(state, number)),
         Pending::Sleeping { .. } | Pending::Never | Pending::Ended => false,
@@ -97,7 +100,7 @@ fn next_turn(state: &State) -> Option<usize> {
     if state.execution.exit.is_some() || !(0..threads.len()).all(|number| idle(&number)) {
         return None;
     }
-    let limit = |thread: &Thread| match (state.mode, thread.pending) {
+    let limit = |thread: &Thread| match (state.config.mode, thread.pending) {
         (Mode::Free, _) => u32::MAX,
         (_, Pending::Spinning) => spin::TURNS,
         _ => rounds::TURNS,
@@ -154,10 +157,10 @@ pub fn execute(
     state.step.gate = gate;
     state.step.begin(thread.0, state.execution.threads[thread.index()].site);
     state.step.signature = u64::from(thread.0);
-    state.native.begin_step();
+    state.monitors.native.begin_step();
     std::mem::swap(&mut state.step.footprint, &mut step.footprint);
     std::mem::swap(&mut state.step.failures, &mut step.failures);
-    if state.deaths.take_reached() {
+    if state.knowledge.deaths.take_reached() {
         state.step.flow = Flow::Over;
     } else {
         run(entered, thread.0);
@@ -170,10 +173,11 @@ pub fn execute(
     step.signature = state.step.signature;
     step.flow = state.step.flow;
     step.overtaken = state.step.overtaken;
-    state.most_threads = state.most_threads.max(state.execution.threads.len() as u32);
+    state.knowledge.most_threads =
+        state.knowledge.most_threads.max(state.execution.threads.len() as u32);
     if state.execution.exit.is_some() {
         state.execution.steps_after_exit += 1;
-        state.execution.cut |= state.exit_ends;
+        state.execution.cut |= state.config.exit_ends;
         if state.execution.steps_after_exit > STEPS_AFTER_EXIT {
             state.execution.cut = true;
             crate::limits::assume(state, AssumptionKind::DetachedThreadCut, "");
@@ -209,7 +213,7 @@ impl Machine for Native {
     fn pending(&mut self, thread: ThreadId, footprint: &mut Footprint) {
         let state = &*hook::enter();
         footprint.clear();
-        if state.by_transactions {
+        if state.config.by_transactions {
             let touch = |object, access| footprint.touch(object, access);
             return crate::gate::pending(state, thread.index(), touch);
         }

@@ -17,7 +17,7 @@ fn region(state: &State) -> Region {
 /// Allocates for the running thread; null and `ENOMEM` when there is no room.
 fn allocate(state: &mut State, size: usize, align: usize) -> *mut u8 {
     // SAFETY: the running thread's own region, whose heap was made when the thread was.
-    match unsafe { heap::allocate(region(state), size, align, state.reuse) } {
+    match unsafe { heap::allocate(region(state), size, align, state.config.reuse) } {
         Some(block) => {
             clear(state, block);
             crate::claims::begins(state, block, size);
@@ -34,7 +34,7 @@ fn allocate(state: &mut State, size: usize, align: usize) -> *mut u8 {
 
 /// Where states are compared, what was in a block before is nothing that tells them apart.
 fn clear(state: &State, block: usize) {
-    if state.compares
+    if state.config.compares
         && let Ok(size) = heap::size(block)
     {
         crate::root::clear(state, block, size);
@@ -114,8 +114,8 @@ fn free(state: &mut State, block: usize) {
     crate::plain::freed(state, block, size);
     clear(state, block);
     crate::lives::freed(state, block);
-    state.exclusive.freed(block..block + size);
-    if let Err(reason) = heap::free(region(state), block, state.reuse) {
+    state.monitors.exclusive.freed(block..block + size);
+    if let Err(reason) = heap::free(region(state), block, state.config.reuse) {
         bad_free(state, block, reason);
     }
 }

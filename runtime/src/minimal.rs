@@ -59,7 +59,7 @@ impl Asker<Failure> for Wanted {
     }
 
     fn on_step(&mut self) -> bool {
-        if let Some(status) = hook::enter().status {
+        if let Some(status) = hook::enter().config.status {
             status.beat();
         }
         if crate::leaving::stop_requested() {
@@ -79,7 +79,7 @@ pub fn answer(schedule: &Schedule, mut wanted: Wanted, steps: u64, rooted: bool)
     if !rooted || !crate::harness::learn() {
         return Message::Minimised(None);
     }
-    hook::enter().exit_ends = wanted.is_judged_at_exit();
+    hook::enter().config.exit_ends = wanted.is_judged_at_exit();
     let followed = &schedule.0[usize::from(schedule.is_written_out())..];
     let choices: Vec<Choice> = followed.iter().copied().map(meant).collect();
     // Local changes only make the rest cheaper.
@@ -117,8 +117,8 @@ fn timely(choices: &[Choice], effort: Effort, wanted: &mut Wanted) -> Timely {
         return Timely::Unknown;
     }
     let written_out = hook::with(|state| {
-        state.orders_time = true;
-        std::mem::replace(&mut state.channels_written_out, true)
+        state.config.orders_time = true;
+        std::mem::replace(&mut state.knowledge.channels_written_out, true)
     });
     let limits = search::Limits { executions: None, operations: LONGEST };
     let mut seeker = Seeker { wanted: &mut *wanted, left: effort.steps / 2, schedule: None };
@@ -131,10 +131,10 @@ fn timely(choices: &[Choice], effort: Effort, wanted: &mut Wanted) -> Timely {
         }
     }
     let state = &mut *hook::enter();
-    state.orders_time = false;
-    state.channels_written_out = written_out;
+    state.config.orders_time = false;
+    state.knowledge.channels_written_out = written_out;
     // What cannot be modelled there may be no part of the schedule that is looked for.
-    state.unsupported = None;
+    state.verdicts.unsupported = None;
     if outcome.stop == search::Stop::Complete { Timely::None } else { Timely::Unknown }
 }
 

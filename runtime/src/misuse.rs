@@ -138,7 +138,9 @@ fn bad_access(state: &mut State, kind: AccessKind, address: usize, size: usize, 
 /// detector; the execution is over, so that it may be told of an access that is never made.
 fn is_unordered(state: &mut State, address: usize, size: usize) -> bool {
     let thread = state.thread_number();
-    let Some(detector) = state.detector.as_mut().filter(|_| state.recorder.is_some()) else {
+    let Some(detector) =
+        state.monitors.detector.as_mut().filter(|_| state.monitors.recorder.is_some())
+    else {
         return false;
     };
     let by = By { thread, site: SiteId(0), stack: StackId(0) };
@@ -169,7 +171,7 @@ pub fn bad_free(state: &mut State, address: usize, reason: BadFree) -> ! {
         (_, None) => what.to_owned(),
     };
     let mut frees = place(Role::Frees, thread, SiteId(0));
-    if let Some(recorder) = &state.recorder {
+    if let Some(recorder) = &state.monitors.recorder {
         frees.stack = crate::unwind::stack();
         frees.step = Some(recorder.steps.len());
         frees.object = crate::record::object(state, address, "memory", None);
@@ -186,7 +188,7 @@ fn access_place(
     site: SiteId,
 ) -> Place {
     let mut place = place(kind.role(), state.thread_number(), site);
-    if let Some(recorder) = &state.recorder {
+    if let Some(recorder) = &state.monitors.recorder {
         place.stack = crate::unwind::stack();
         place.step = Some(recorder.steps.len());
         place.object = crate::record::object(state, address, "memory", Some(size as u64));
@@ -196,13 +198,13 @@ fn access_place(
 
 /// What a report says besides of a block that the running thread is freeing: the locks that it holds, and where the block comes from.
 pub fn places_of_free(state: &mut State, block: usize) -> Vec<Place> {
-    if state.recorder.is_none() {
+    if state.monitors.recorder.is_none() {
         return Vec::new();
     }
     let number = state.thread_number();
     let held = lives::held_by(state, number);
     let mut places: Vec<Place> = lives::held_places(state, Role::Held, held).collect();
-    let life = state.lives.as_ref().and_then(|lives| lives.of(block));
+    let life = state.monitors.lives.as_ref().and_then(|lives| lives.of(block));
     if let Some(event) = life.and_then(|life| life.allocated.clone()) {
         places.extend(lives::places(state, Role::Allocated, &event));
     }
@@ -214,8 +216,8 @@ fn end(state: &mut State, mut failure: Failure, block: Option<Block>) -> ! {
     let number = state.thread_number();
     let held = lives::held_by(state, number);
     failure.places.extend(lives::held_places(state, Role::Holds, held));
-    let life = block.and_then(|block| state.lives.as_ref()?.of(block.start));
-    if let Some(life) = life.filter(|_| state.recorder.is_some()).cloned() {
+    let life = block.and_then(|block| state.monitors.lives.as_ref()?.of(block.start));
+    if let Some(life) = life.filter(|_| state.monitors.recorder.is_some()).cloned() {
         let freed = life.freed.iter().flat_map(|event| lives::places(state, Role::Freed, event));
         failure.places.extend(freed);
         let allocated =

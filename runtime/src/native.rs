@@ -69,13 +69,13 @@ impl Calls {
 
 /// The running thread is about to call a function.
 pub fn called(state: &mut State, external: u32, site: SiteId) {
-    state.native.called(Call { external, site, result: None });
+    state.monitors.native.called(Call { external, site, result: None });
 }
 
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_native_result(result: u64) {
-    hook::with(|state| state.native.returned(result));
+    hook::with(|state| state.monitors.native.returned(result));
 }
 
 /// The first calls of two runs of one step that are not the same, if any.
@@ -110,7 +110,7 @@ pub fn suspect(
             (words, now.or(before).map(|call| call.site))
         }
         None => {
-            let last = &state.native.last;
+            let last = &state.monitors.native.last;
             let mut names: Vec<String> = Vec::new();
             for name in last.iter().map(|&call| name(call)) {
                 if !names.contains(&name) {

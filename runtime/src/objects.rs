@@ -67,7 +67,7 @@ pub fn keep_held(state: &mut State, operation: &AtomicOperation, wrote: bool) {
                 waits,
                 &stack,
             );
-            let step = state.recorder.as_ref().map(|recorder| recorder.steps.len());
+            let step = state.monitors.recorder.as_ref().map(|recorder| recorder.steps.len());
             state.execution.held.push(Held {
                 address: operation.address,
                 thread,
@@ -104,7 +104,7 @@ pub fn executed(
     new: u64,
 ) {
     let word_of_signals = state.execution.signals.word;
-    if state.recorder.is_none() || operation.address == word_of_signals {
+    if state.monitors.recorder.is_none() || operation.address == word_of_signals {
         return;
     }
     let wrote = match operation.kind {
@@ -213,7 +213,7 @@ pub fn resumed(state: &mut State, address: usize, taken: bool) {
 
 /// A futex call did something.
 pub fn futex(state: &mut State, address: usize, what: &str, woken: &[u32]) {
-    if state.recorder.is_none() {
+    if state.monitors.recorder.is_none() {
         return;
     }
     let object = number(state, address, "futex");

@@ -120,8 +120,8 @@ struct Access {
 /// An execution begins.
 pub fn begin(state: &mut State) {
     let threads = state.execution.threads.len();
-    state.exclusive.begin();
-    if let Some(observed) = &mut state.observed {
+    state.monitors.exclusive.begin();
+    if let Some(observed) = &mut state.monitors.observed {
         observed.clocks.clear();
         observed.clocks = (0..threads).map(|thread| Rc::new(observed.clock(thread))).collect();
         observed.accesses = 0;
@@ -132,14 +132,14 @@ pub fn begin(state: &mut State) {
 
 /// A thread has created another one.
 pub fn created(state: &mut State, parent: u32, child: u32) {
-    if let Some(observed) = &mut state.observed {
+    if let Some(observed) = &mut state.monitors.observed {
         observed.creates(parent as usize, child as usize);
     }
 }
 
 /// A thread has seen the end of another one.
 pub fn joined(state: &mut State, joiner: u32, target: u32) {
-    if let Some(observed) = &mut state.observed {
+    if let Some(observed) = &mut state.monitors.observed {
         observed.joins(joiner as usize, target as usize);
     }
 }
@@ -154,7 +154,7 @@ pub fn accessed(
     writes: bool,
     atomic: bool,
 ) {
-    if entered.observed.is_some() {
+    if entered.monitors.observed.is_some() {
         looked_at(entered, address, size, site, writes, atomic);
     }
 }
@@ -171,7 +171,7 @@ fn looked_at(
 ) {
     let state = &mut **entered;
     let thread = state.thread_number();
-    let Some(observed) = &mut state.observed else { return };
+    let Some(observed) = &mut state.monitors.observed else { return };
     if observed.accesses == MOST {
         observed.cut = true;
         return;
@@ -179,7 +179,7 @@ fn looked_at(
     observed.accesses += 1;
     let now = observed.accesses;
     let state = &**entered;
-    let Some(observed) = &state.observed else { return };
+    let Some(observed) = &state.monitors.observed else { return };
     let memory = |address, size| memory(state, address, size, &observed.frames);
     let held = state.execution.held.iter().filter(|held| held.thread == thread);
     let mut held: Vec<LockSeen> = held
@@ -196,7 +196,7 @@ fn looked_at(
     };
     crate::exclusive::look(entered, Some((site, &stack)));
     let refused = crate::exclusive::accessed(entered, &known, address);
-    let Some(observed) = &mut entered.observed else { return };
+    let Some(observed) = &mut entered.monitors.observed else { return };
     let how = How { site, stack, writes, atomic, held, refused };
     let clock = observed.clocks.get(thread as usize).cloned().unwrap_or_default();
     let cell = observed.cells.entry((address, size)).or_insert_with(|| Cell {
@@ -232,17 +232,17 @@ fn memory(
 
 /// The execution is judged, so that it was not too long.
 pub fn judged(state: &mut State) {
-    if let Some(observed) = &mut state.observed {
+    if let Some(observed) = &mut state.monitors.observed {
         observed.ended += 1;
     }
 }
 
 /// The execution has come to its end.
 pub fn ends(state: &mut State) {
-    let Some(observed) = &mut state.observed else { return };
+    let Some(observed) = &mut state.monitors.observed else { return };
     observed.executions += 1;
     let life = |block: usize| {
-        let life = state.lives.as_ref().and_then(|lives| lives.of(block));
+        let life = state.monitors.lives.as_ref().and_then(|lives| lives.of(block));
         let thread = |event: Option<&crate::lives::Event>| event.map(|event| event.thread);
         life.map_or([None, None], |life| {
             [thread(life.allocated.as_ref()), thread(life.freed.as_ref())]
@@ -266,14 +266,14 @@ pub fn ends(state: &mut State) {
 
 /// What was seen.
 pub fn observation(state: &mut State) -> Observation {
-    let observed = state.observed.take().unwrap_or_default();
+    let observed = state.monitors.observed.take().unwrap_or_default();
     let seen = observed.seen.into_iter().map(|((memory, how), tally)| {
         let [counted, apart] = tally.counted();
         let How { site, stack, writes, atomic, held, refused } = how;
         AccessSeen { memory, site, stack, writes, atomic, held, refused, counted, apart }
     });
     let accesses = seen.collect();
-    let broken = state.exclusive.take_broken();
+    let broken = state.monitors.exclusive.take_broken();
     Observation { executions: observed.executions, cut: observed.cut, accesses, broken }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::arena::Region;
 use crate::births;
+use crate::config::Mode;
 use crate::detect::{self, AccessInfo, AccessKind, By, Detector, Race, StackId};
 use crate::execution::Held;
 use crate::failure::{Failure, place};
@@ -10,7 +11,7 @@ use crate::hook::{self, Entered};
 use crate::moments::{Moment, Spot};
 use crate::objects;
 use crate::operation::{Atomic, AtomicOperation};
-use crate::state::{Mode, State};
+use crate::state::State;
 use lockred_search::footprint::Access;
 use lockred_search::transactional::Racer;
 use lockred_trace::codes::BugKind;
@@ -28,10 +29,10 @@ static mut MAY_RACE: bool = false;
 /// An execution begins: the detector forgets, and watches.
 pub fn begin(state: &mut State) {
     crate::observed::begin(state);
-    if state.detects {
+    if state.config.detects {
         let ranges = [crate::arena::range(), crate::root::globals()];
-        let detector = state.detector.get_or_insert_with(|| Detector::new(&ranges));
-        if state.recorder.is_some() {
+        let detector = state.monitors.detector.get_or_insert_with(|| Detector::new(&ranges));
+        if state.monitors.recorder.is_some() {
             detector.keep_events();
         }
         detector.reset();
@@ -43,7 +44,7 @@ pub fn begin(state: &mut State) {
 pub fn rest_if_alone(state: &mut State) {
     let number = state.thread_number();
     let mut others = state.execution.threads.iter().enumerate();
-    let behind_all = match &state.detector {
+    let behind_all = match &state.monitors.detector {
         Some(detector) => detector.is_behind_all(number),
         // By transactions, only joins show that nothing is unordered: locks may have ordered it by chance.
         None => others.all(|(other, thread)| other == number as usize || thread.joined),
@@ -61,7 +62,7 @@ pub fn rest() {
 
 /// A thread was created: accesses may race again.
 pub fn wake_up(state: &State) {
-    if state.mode != Mode::Free {
+    if state.config.mode != Mode::Free {
         // SAFETY: one OS thread; the program reads the first only while a coroutine runs.
         unsafe {
             __lr_watch = 1;
@@ -86,7 +87,7 @@ pub fn watching() -> bool {
 /// keeps the one that it had, as it may do that a million times.
 #[inline]
 fn stack_id(state: &mut State, site: SiteId) -> StackId {
-    if state.recorder.is_none() { StackId(0) } else { recorded_stack_id(state, site) }
+    if state.monitors.recorder.is_none() { StackId(0) } else { recorded_stack_id(state, site) }
 }
 
 /// The same, while recording.
@@ -96,16 +97,16 @@ fn recorded_stack_id(state: &mut State, site: SiteId) -> StackId {
         return last_stack_id(state);
     }
     let thread = state.thread_number();
-    let Some(recorder) = &mut state.recorder else { return StackId(0) };
+    let Some(recorder) = &mut state.monitors.recorder else { return StackId(0) };
     let spot = Spot { thread, site, pointer: crate::context::stack_pointer() };
-    let events = state.detector.as_ref().map_or(0, Detector::events);
+    let events = state.monitors.detector.as_ref().map_or(0, Detector::events);
     let held = state.execution.held.iter().filter(|held| held.thread == thread);
     StackId(recorder.moments.keep(spot, (recorder.steps.len(), events), held))
 }
 
 /// The stack id that was given last.
 fn last_stack_id(state: &State) -> StackId {
-    StackId(state.recorder.as_ref().map_or(0, |recorder| recorder.moments.last()))
+    StackId(state.monitors.recorder.as_ref().map_or(0, |recorder| recorder.moments.last()))
 }
 
 /// See [`lockred_trace::hooks`].
@@ -208,13 +209,13 @@ fn accessed(
     crate::gate::plain(entered, address, size, writes, site);
     crate::atomicity::plain(entered, (address, size), site, writes);
     let (mut race, mut stack) = (None, StackId(0));
-    if entered.detector.is_some() {
+    if entered.monitors.detector.is_some() {
         crate::observed::accessed(entered, address, size, SiteId(site), writes, false);
         stack = stack_id(entered, SiteId(site));
     }
     let state = &mut **entered;
     let by = By { thread, site: SiteId(site), stack };
-    if let Some(detector) = &mut state.detector {
+    if let Some(detector) = &mut state.monitors.detector {
         race = check(detector, by, address, size);
     }
     let kind = if writes { AccessKind::Write } else { AccessKind::Read };
@@ -246,7 +247,7 @@ pub fn atomic(
         return;
     }
     let (mut race, mut stack) = (None, StackId(0));
-    if entered.detector.is_some() {
+    if entered.monitors.detector.is_some() {
         stack = if told { stack_id(entered, operation.site) } else { last_stack_id(entered) };
         let by = By { thread, site: operation.site, stack };
         race = detect_atomic(entered, by, operation, access, wrote);
@@ -276,7 +277,7 @@ fn detect_atomic(
     if !trusted {
         crate::observed::accessed(entered, address, size, operation.site, wrote, true);
     }
-    let detector = entered.detector.as_mut()?;
+    let detector = entered.monitors.detector.as_mut()?;
     match operation.kind {
         Atomic::Store => detector.atomic_write(by, address, size, atomic),
         _ if wrote => detector.atomic_rmw(by, address, size, atomic),
@@ -286,12 +287,12 @@ fn detect_atomic(
 
 /// The running thread is about to look at a word, maybe in vain, over and over.
 pub fn looks(state: &mut State, operation: &AtomicOperation) {
-    if !watching() || state.detector.is_none() {
+    if !watching() || state.monitors.detector.is_none() {
         return;
     }
     let stack = stack_id(state, operation.site);
     let thread = state.thread_number();
-    let Some(detector) = &mut state.detector else { return };
+    let Some(detector) = &mut state.monitors.detector else { return };
     let by = By { thread, site: operation.site, stack };
     let (address, size) = (operation.address, operation.size as usize);
     let (access, weak) = (operation.in_vain(), operation.sees_stale_values());
@@ -305,7 +306,7 @@ pub fn allocated(state: &mut State, address: usize, size: usize) {
     let (true, Some(thread)) = (watching(), state.running) else { return };
     // Who allocates with reuse has freed it. That is not forgotten, so that somebody's access through an old pointer is one to freed memory,
     // for the search by transactions and for its replay alike.
-    if let (Reuse::Late, Some(detector)) = (state.reuse, &mut state.detector) {
+    if let (Reuse::Late, Some(detector)) = (state.config.reuse, &mut state.monitors.detector) {
         crate::arena::touched(address, size, |address, size| detector.allocated(address, size));
     }
     if !crate::channels::is_muted(state) {
@@ -325,7 +326,7 @@ pub fn freed(state: &mut State, address: usize, size: usize) {
     // Nobody has accessed what was never touched.
     crate::arena::touched(address, size, |address, size| {
         crate::gate::plain(state, address, size, true, 0);
-        if let Some(detector) = &mut state.detector {
+        if let Some(detector) = &mut state.monitors.detector {
             race = race.or(detector.freed(by, address, size));
         }
     });
@@ -431,7 +432,7 @@ const fn kind_name(kind: AccessKind) -> &'static str {
 /// Where an access was made.
 fn access_place(state: &mut State, access: &AccessInfo) -> Place {
     let mut place = place(access.kind.role(), access.thread, access.site);
-    if let Some(recorder) = &state.recorder {
+    if let Some(recorder) = &state.monitors.recorder {
         let Moment { stack, step, .. } = recorder.moments.of(access.stack.0);
         place.stack = stack;
         place.step = Some(step);
@@ -443,7 +444,8 @@ fn access_place(state: &mut State, access: &AccessInfo) -> Place {
 
 /// What helps to see why two accesses are not ordered: the locks that their threads held, and the operations whose memory orders are too weak.
 fn causes(state: &mut State, race: &Race) -> Vec<Place> {
-    let (Some(recorder), Some(detector)) = (&state.recorder, &state.detector) else {
+    let (Some(recorder), Some(detector)) = (&state.monitors.recorder, &state.monitors.detector)
+    else {
         return Vec::new();
     };
     let earlier = recorder.moments.of(race.earlier.stack.0);

@@ -1,13 +1,14 @@
 //! POSIX threads: creation, end, joining, attributes, names and keys.
 
 use crate::arena::Region;
+use crate::config::Mode;
 use crate::execution::Exit;
 use crate::heap;
 use crate::hook::{self, Entered};
 use crate::machine::sign;
 use crate::nesting::Event;
 use crate::operation::Pending;
-use crate::state::{self, Mode, State, leave, stop};
+use crate::state::{self, State, leave, stop};
 use crate::thread::{Destructor, Start, Thread};
 use lockred_search::footprint::Access;
 use lockred_search::machine::ThreadId;
@@ -63,7 +64,7 @@ pub extern "C" fn __lr_libc_pthread_create(
     let ordinal = state.thread().children;
     state.thread().children += 1;
     let own = state.thread().region;
-    let region = state.regions.of_child(own, ordinal);
+    let region = state.knowledge.regions.of_child(own, ordinal);
     let region =
         region.unwrap_or_else(|| crate::limits::unsupported(state, "more than 512 nested threads"));
     let child = state.execution.threads.len() as u32;
@@ -78,16 +79,17 @@ pub extern "C" fn __lr_libc_pthread_create(
     unsafe { crate::scrub::below(region.end()) };
     // SAFETY: the region's end is the top of its unused stack, and page aligned.
     thread.stack_pointer = unsafe { crate::context::prepare(region.end(), bottom, child as usize) };
-    let known = state.created.get(region.0 as usize).is_some_and(|stack| !stack.is_empty());
-    if state.mode == Mode::Replay || !known {
+    let known =
+        state.knowledge.created.get(region.0 as usize).is_some_and(|stack| !stack.is_empty());
+    if state.config.mode == Mode::Replay || !known {
         let stack = crate::unwind::stack();
-        if state.mode == Mode::Replay {
+        if state.config.mode == Mode::Replay {
             thread.created.clone_from(&stack);
         }
-        if state.created.len() <= region.0 as usize {
-            state.created.resize(region.0 as usize + 1, Vec::new());
+        if state.knowledge.created.len() <= region.0 as usize {
+            state.knowledge.created.resize(region.0 as usize + 1, Vec::new());
         }
-        state.created[region.0 as usize] = stack;
+        state.knowledge.created[region.0 as usize] = stack;
     }
     state.execution.threads.push(thread);
     state.execution.signals.created(parent, child);
@@ -97,7 +99,7 @@ pub extern "C" fn __lr_libc_pthread_create(
     // The numbering of threads shows who came first.
     state.step.footprint.touch(crate::names::NUMBERING, Access::Write);
     sign(&mut state.step.signature, 200, region.base(), SiteId(0));
-    if let Some(detector) = &mut state.detector {
+    if let Some(detector) = &mut state.monitors.detector {
         detector.spawn(parent, child);
     }
     state.execution.events.push(Event::Creates(parent, child));
@@ -191,7 +193,7 @@ pub extern "C" fn __lr_libc_pthread_join(handle: usize, result: *mut *mut u8) ->
     state.execution.threads[target as usize].joined = true;
     state.step.footprint.joins.push(ThreadId(target));
     sign(&mut state.step.signature, 201, handle, SiteId(0));
-    if let Some(detector) = &mut state.detector {
+    if let Some(detector) = &mut state.monitors.detector {
         detector.join(joiner, target);
     }
     state.execution.events.push(Event::Joins(joiner, target));

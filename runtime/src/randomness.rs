@@ -28,7 +28,8 @@ fn mix(mut z: u64) -> u64 {
 /// Answers a request of the running thread. Hash maps of std are seeded by one before anything is random about the test: what is
 /// drawn before the root counts for nothing, unless it is explored.
 fn answer(entered: &mut Entered, buffer: usize, length: usize) {
-    let random = entered.order.as_ref().map_or(Random::Fixed, |order| order.environment.random);
+    let random =
+        entered.config.order.as_ref().map_or(Random::Fixed, |order| order.environment.random);
     let answer = match random {
         _ if length == 0 => return,
         Random::Fixed => {
@@ -52,7 +53,7 @@ fn answer(entered: &mut Entered, buffer: usize, length: usize) {
 /// Fills a buffer of the program.
 fn fill(entered: &mut Entered, buffer: usize, length: usize, answer: Answer) {
     let state = &mut **entered;
-    let seed = state.order.as_ref().map_or(0, |order| order.random_seed);
+    let seed = state.config.order.as_ref().map_or(0, |order| order.random_seed);
     let thread = state.thread();
     let of_thread = mix(seed ^ mix(u64::from(thread.region.0)));
     for offset in (0..length).step_by(8) {

@@ -90,17 +90,17 @@ impl Recorder {
 
 /// The recorded number of the object at an address, if this execution is being recorded.
 pub fn object(state: &mut State, address: usize, kind: &str, size: Option<u64>) -> Option<u32> {
-    let recorder = state.recorder.as_ref()?;
+    let recorder = state.monitors.recorder.as_ref()?;
     let home = match recorder.number(address) {
         Some(_) => None,
         None => crate::home::of(state, address, &recorder.frames),
     };
-    state.recorder.as_mut().map(|recorder| recorder.object(address, kind, size, home))
+    state.monitors.recorder.as_mut().map(|recorder| recorder.object(address, kind, size, home))
 }
 
 /// A new execution: what was recorded below the root is void. Output from before it stays.
 pub fn begin(state: &mut State) {
-    if let Some(recorder) = &mut state.recorder {
+    if let Some(recorder) = &mut state.monitors.recorder {
         let output = std::mem::take(&mut recorder.output);
         *recorder = Recorder { output, ..Recorder::default() };
     }
@@ -108,12 +108,12 @@ pub fn begin(state: &mut State) {
 
 /// Records a visible operation of the running thread, if this execution is being recorded.
 pub fn step(state: &mut State, operation: String, object: Option<u32>, site: SiteId) {
-    if state.recorder.is_none() {
+    if state.monitors.recorder.is_none() {
         return;
     }
     let stack = crate::unwind::stack();
     let thread = state.thread_number();
-    let Some(recorder) = &mut state.recorder else { return };
+    let Some(recorder) = &mut state.monitors.recorder else { return };
     recorder.steps.push(Step { thread, operation, object, site, stack });
     // A thread that is alone goes on without a stop.
     recorder.behind = if state.step.failures.is_empty() { 0 } else { recorder.behind + 1 };
@@ -124,7 +124,7 @@ pub fn step(state: &mut State, operation: String, object: Option<u32>, site: Sit
 
 /// Number of steps recorded so far.
 pub fn steps(state: &State) -> usize {
-    state.recorder.as_ref().map_or(0, |recorder| recorder.steps.len())
+    state.monitors.recorder.as_ref().map_or(0, |recorder| recorder.steps.len())
 }
 
 #[cfg(test)]

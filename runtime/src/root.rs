@@ -5,11 +5,12 @@
 //! whole; of what is large there is an [`Image`], and only pages that some execution has written are copied back.
 
 use crate::arena::{self, Region};
+use crate::config::Mode;
 use crate::execution::Execution;
 use crate::heap;
 use crate::image::{self, Image};
 use crate::pages;
-use crate::state::{Mode, State};
+use crate::state::State;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -57,7 +58,7 @@ pub struct Root {
 
 /// Whether no images are to be made.
 pub fn copies_all(state: &State) -> bool {
-    state.order.as_ref().is_some_and(|order| order.environment.without_images)
+    state.config.order.as_ref().is_some_and(|order| order.environment.without_images)
 }
 
 /// A part of the program's memory, by what is known of it.
@@ -212,7 +213,7 @@ pub const fn text() -> Range<usize> {
 pub fn reached(state: &mut State) {
     state.below_root = true;
     crate::models::at_root();
-    if state.mode == Mode::Free {
+    if state.config.mode == Mode::Free {
         return;
     }
     let main = &state.execution.threads[0];
@@ -236,7 +237,7 @@ pub fn put_back(state: &mut State, execution: &Execution) {
         unsafe { crate::scrub::below(thread.stack_pointer) };
     }
     state.step.failures.clear();
-    state.native.begin();
+    state.monitors.native.begin();
     crate::channels::restored(state);
 }
 
@@ -251,14 +252,14 @@ pub fn restore(state: &mut State) {
         piece.restore();
     }
     root.restore_images();
-    if state.order.as_ref().is_some_and(|order| order.environment.verify_restores)
+    if state.config.order.as_ref().is_some_and(|order| order.environment.verify_restores)
         && let Some(address) = root.difference()
     {
         crate::state::fatal(&format!("memory at {address:#x} is not what it was at the root"));
     }
     put_back(state, &root.execution);
     state.root = Some(root);
-    if let Some(lives) = &mut state.lives {
+    if let Some(lives) = &mut state.monitors.lives {
         lives.begin();
     }
     crate::models::restore_root();

@@ -44,7 +44,7 @@ unsafe fn read(address: usize, size: u32) -> u64 {
 pub extern "C" fn __lr_round(range: usize, size: u32, counts: *mut Loop, limit: u64, site: u32) {
     let _leftovers = crate::scrub::Leftovers;
     let state = &mut *hook::enter();
-    state.scales = true;
+    state.knowledge.scales = true;
     // SAFETY: the hook's contract.
     let (counts, left) = unsafe { (&mut *counts, left(range, size)) };
     let thread = state.thread();
@@ -73,8 +73,8 @@ pub extern "C" fn __lr_round(range: usize, size: u32, counts: *mut Loop, limit: 
 /// Each loop is told once, as it ends for the first time.
 fn tell(state: &mut State, detail: String, site: SiteId) {
     let kind = AssumptionKind::ScaledLoops;
-    if !state.assumptions.iter().any(|known| known.kind == kind && known.site == site) {
-        state.assumptions.push(Assumption { kind, detail, site });
+    if !state.verdicts.assumptions.iter().any(|known| known.kind == kind && known.site == site) {
+        state.verdicts.assumptions.push(Assumption { kind, detail, site });
     }
 }
 

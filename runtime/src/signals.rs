@@ -194,7 +194,7 @@ pub fn record_death(
     if fault.is_some() && state.execution.signals.has_handler(signal) {
         let message = format!("the handler of {}, which a fault would run", name(signal));
         let stack = if stack.is_empty() { crate::unwind::stack() } else { stack };
-        state.unsupported = Some(Unsupported { message, site: SiteId(0), stack });
+        state.verdicts.unsupported = Some(Unsupported { message, site: SiteId(0), stack });
         state.step.flow = Flow::Unsupported;
         return;
     }

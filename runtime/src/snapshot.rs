@@ -28,9 +28,9 @@ impl Snapshot {
     /// Copies the state; `None` if there is more to it than can be copied. The program is stopped between two steps.
     pub fn take(state: &mut State, chunks: &mut Chunks) -> Option<Self> {
         if state.execution.outside
-            || state.lives.is_some()
-            || state.detector.is_some()
-            || state.recorder.is_some()
+            || state.monitors.lives.is_some()
+            || state.monitors.detector.is_some()
+            || state.monitors.recorder.is_some()
         {
             return None;
         }

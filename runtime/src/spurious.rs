@@ -29,7 +29,7 @@ pub struct Spurious {
 /// Whether the running thread's wait at, or exchange of, a word is to end for no reason. `hook`: the function of the runtime that the
 /// program called for it.
 pub fn happens(entered: &mut Entered, address: usize, hook: usize) -> bool {
-    if !entered.below_root || !entered.spurious() {
+    if !entered.below_root || !entered.config.spurious() {
         return false;
     }
     let now = local_state(entered, hook);

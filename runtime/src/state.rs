@@ -3,48 +3,24 @@
 //! There is one OS thread, so there is one state; [`crate::hook`] says how it is come by. Explorer and coroutines take turns
 //! ([`stop`], [`run`], [`leave`]).
 
-use crate::arena::Regions;
-use crate::atomicity::Atomicity;
-use crate::births::Births;
-use crate::channel_words::ChannelWords;
+use crate::config::{Config, Mode};
 use crate::context;
-use crate::deaths::Deaths;
-use crate::detect::Detector;
-use crate::exclusive::Exclusive;
 use crate::execution::Execution;
 use crate::failure::Failure;
-use crate::frames::Frames;
 use crate::gate::Lent;
-use crate::harness::Harness;
-use crate::heap::Reuse;
 use crate::hook::{self, Entered};
-use crate::lives::Lives;
-use crate::names::Names;
-use crate::nesting::Nesting;
-use crate::observed::Observed;
+use crate::knowledge::Knowledge;
+use crate::monitors::Monitors;
 use crate::operation::{AtomicOperation, Pending};
-use crate::record::Recorder;
 use crate::root::Root;
 use crate::session::StatusPage;
-use crate::targets::Met;
 use crate::thread::Thread;
+use crate::verdicts::Verdicts;
 use lockred_search::footprint::{Access, Filler, Footprint};
 use lockred_search::machine::{Chooser, Flow};
-use lockred_trace::message::{Assumption, Unsupported, Warning};
-use lockred_trace::session::{Order, Strategy, Task, Time};
+use lockred_trace::session::Order;
 use lockred_trace::sites::SiteId;
 use std::sync::atomic::{AtomicU32, Ordering};
-
-/// What the process is for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Mode {
-    /// No session: run the program once, check nothing.
-    Free,
-    /// Search.
-    Explore,
-    /// Follow one schedule and record everything.
-    Replay,
-}
 
 /// The step that is being executed.
 #[derive(Default)]
@@ -107,194 +83,54 @@ impl StepUnderWay {
 /// See the module.
 pub struct State {
     /// What the process is for.
-    pub mode: Mode,
-    /// What the session ordered; `None` in [`Mode::Free`].
-    pub order: Option<Order>,
+    pub config: Config,
+    /// What is known of the program.
+    pub knowledge: Knowledge,
+    /// Who looks on.
+    pub monitors: Monitors,
+    /// What was found.
+    pub verdicts: Verdicts,
+    /// The execution under way.
+    pub execution: Execution,
+    /// The step under way.
+    pub step: StepUnderWay,
+    /// What a restore puts back.
+    pub root: Option<Root>,
     /// The root was reached: operations are scheduling points, accesses are checked.
     pub below_root: bool,
     /// The next thread creation is libtest's and is to be refused.
     pub refuse_thread: bool,
     /// The thread whose coroutine is running; `None` while the explorer runs.
     pub running: Option<u32>,
-    /// The explorer's stack pointer while a coroutine runs.
-    pub explorer: usize,
-    /// The execution under way.
-    pub execution: Execution,
     /// A thread that is run only tells its stack.
     pub probing: bool,
-    /// Stacks at the first creations of threads, by region.
-    pub created: Vec<Vec<u64>>,
-    /// Whose the arena's regions are.
-    pub regions: Regions,
-    /// The race detector, from the root on; none by transactions, which judge races themselves.
-    pub detector: Option<Detector>,
-    /// The step under way.
-    pub step: StepUnderWay,
-    /// The record, in [`Mode::Replay`].
-    pub recorder: Option<Recorder>,
-    /// Who may access what, where the discipline is looked at.
-    pub exclusive: Exclusive,
-    /// The locking discipline, where that is looked at.
-    pub observed: Option<Observed>,
-    /// Where blocks come from, in [`Mode::Replay`], where the discipline is looked at, and where leaks are looked for.
-    pub lives: Option<Lives>,
-    /// When freed memory is handed out again.
-    pub reuse: Reuse,
-    /// Which thread allocated what.
-    pub births: Births,
-    /// A loop that may end early has begun.
-    pub scales: bool,
-    /// What the outcome rests on so far.
-    pub assumptions: Vec<Assumption>,
-    /// Findings that fail nothing.
-    pub warnings: Vec<Warning>,
-    /// Some execution was not left out.
-    pub kept: bool,
-    /// Blocks that are not atomic.
-    pub atomicity: Atomicity,
-    /// Locks under each other.
-    pub nesting: Nesting,
-    /// Locks that walks have met at the places of their targets.
-    pub met: Met,
-    /// What could not be modelled.
-    pub unsupported: Option<Unsupported>,
-    /// The stack of the thread whose step was left in the middle, as the session asked to stop.
-    pub left: Option<Vec<u64>>,
-    /// The session's counters.
-    pub status: Option<StatusPage>,
-    /// What a restore puts back.
-    pub root: Option<Root>,
-    /// Most threads that an execution had.
-    pub most_threads: u32,
-    /// What the search by transactions calls objects.
-    pub names: Names,
-    /// Channels do what they are written to do, step by step: in a search that does not know them as a whole, and once a program has
-    /// turned out to do with one what is not known.
-    pub channels_written_out: bool,
-    /// A word for each channel.
-    pub channel_words: ChannelWords,
-    /// Schedules under which the process died before.
-    pub deaths: Deaths,
-    /// The search is one by transactions.
-    pub by_transactions: bool,
-    /// The search is one over states.
-    pub by_states: bool,
-    /// States are compared: frames of stopped threads are kept, and leftovers cleared.
-    pub compares: bool,
-    /// What is known of the program's frames, where they are compared.
-    pub frames: Frames,
-    /// Executions are watched by the race detector.
-    pub detects: bool,
-    /// A schedule is being followed.
-    pub follows: bool,
-    /// Sleeps and timeouts end in the order of time ([`crate::timely`]).
-    pub orders_time: bool,
-    /// The search looks at what steps touch.
-    pub footprints: bool,
-    /// What threads do behind the process's end is of no interest.
-    pub exit_ends: bool,
-    /// What libtest does behind the test.
-    pub harness: Harness,
-    /// Some execution had conflicting atomic accesses, unordered and not both `SeqCst`.
-    pub weak_pair: bool,
-    /// Calls of native code.
-    pub native: crate::native::Calls,
-    /// What was found of accesses and who shares what they touch, in builds that look at that.
-    pub proved: crate::proved::Sites,
+    /// The explorer's stack pointer while a coroutine runs.
+    pub explorer: usize,
 }
 
 impl State {
     /// The state at process start.
     pub fn new(mode: Mode, order: Option<Order>, status: Option<StatusPage>) -> Self {
-        let task = order.as_ref().map(|order| &order.task);
-        let is = |wanted: &Strategy| matches!(task, Some(Task::Explore { strategy, .. }) if strategy == wanted);
-        let by_states = is(&Strategy::Stateful);
-        let verifies = order.as_ref().is_some_and(|order| order.environment.verify_restores);
-        let by_transactions = by_states || is(&Strategy::Transactions);
-        let footprints = matches!(
-            task,
-            Some(
-                Task::Explore { strategy: Strategy::Dpor | Strategy::Bounded { .. }, .. }
-                    | Task::Minimise { .. }
-            )
-        );
-        let deaths = order.as_ref().map_or_else(Deaths::default, |o| Deaths::new(&o.deaths));
-        let environment = order.as_ref().map(|order| order.environment).unwrap_or_default();
-        let orders_time = environment.time == Time::Ordered;
-        // When an act on a channel as a whole would time out is not known.
-        let channels_written_out = match task {
-            _ if orders_time => true,
-            Some(Task::Explore { .. }) => !by_transactions,
-            Some(Task::Replay { schedule } | Task::Minimise { schedule, .. }) => {
-                schedule.is_written_out()
-            }
-            Some(Task::Observe { .. } | Task::Walk { .. }) | None => true,
-        };
-        let observes = matches!(task, Some(Task::Observe { .. }));
-        let exclusive = match task {
-            Some(Task::Observe { watches, .. }) => Exclusive::new(watches),
-            _ => Exclusive::default(),
-        };
-        let lives = mode == Mode::Replay || environment.leaks || observes;
+        let config = Config::new(mode, order, status);
         Self {
-            mode,
-            refuse_thread: order.as_ref().is_some_and(|order| order.libtest),
-            order,
-            below_root: false,
-            running: None,
-            explorer: 0,
+            knowledge: Knowledge::new(&config),
+            monitors: Monitors::new(&config),
+            verdicts: Verdicts::default(),
             execution: Execution::default(),
-            probing: false,
-            created: Vec::new(),
-            regions: Regions::default(),
-            detector: None,
             step: StepUnderWay::default(),
-            lives: lives.then(Lives::default),
-            reuse: if environment.reuse { Reuse::AtOnce } else { Reuse::Late },
-            births: Births::default(),
-            recorder: (mode == Mode::Replay).then(Recorder::default),
-            exclusive,
-            observed: observes.then(Observed::default),
-            scales: false,
-            assumptions: Vec::new(),
-            warnings: Vec::new(),
-            kept: false,
-            atomicity: Atomicity::default(),
-            nesting: Nesting::default(),
-            met: Met::default(),
-            unsupported: None,
-            left: None,
-            status,
             root: None,
-            most_threads: 1,
-            names: Names::default(),
-            channels_written_out,
-            channel_words: ChannelWords::default(),
-            deaths,
-            by_transactions,
-            by_states,
-            compares: by_states || verifies,
-            frames: Frames::default(),
-            follows: false,
-            orders_time,
-            footprints,
-            detects: !by_transactions,
-            exit_ends: false,
-            harness: Harness::default(),
-            weak_pair: false,
-            native: crate::native::Calls::default(),
-            proved: crate::proved::Sites::default(),
+            below_root: false,
+            refuse_thread: config.libtest(),
+            running: None,
+            probing: false,
+            explorer: 0,
+            config,
         }
-    }
-
-    /// Whether waits may return, and weak compare-exchanges fail, for no reason.
-    pub fn spurious(&self) -> bool {
-        self.order.as_ref().is_some_and(|order| order.environment.spurious)
     }
 
     /// Whether the root was reached, and executions are put back to it. Without a session they never are.
     pub fn is_put_back(&self) -> bool {
-        self.below_root && self.mode != Mode::Free
+        self.below_root && self.config.mode != Mode::Free
     }
 
     /// The running thread's number; main's before there is a machine.
@@ -333,7 +169,7 @@ pub fn stop(entered: &mut Entered, pending: Pending, passed: Passed, site: SiteI
     let state = &mut **entered;
     let stopped = crate::unwind::recorded_stack(state);
     let number = state.thread_number();
-    let frames = match (&mut state.recorder, &mut state.observed) {
+    let frames = match (&mut state.monitors.recorder, &mut state.monitors.observed) {
         (Some(recorder), _) => Some(&mut recorder.frames),
         (None, Some(observed)) => Some(&mut observed.frames),
         (None, None) => None,
@@ -341,12 +177,12 @@ pub fn stop(entered: &mut Entered, pending: Pending, passed: Passed, site: SiteI
     if let Some(frames) = frames {
         frames.insert(number, crate::unwind::frames());
     }
-    let frame = if state.compares { crate::unwind::program_frame() } else { None };
+    let frame = if state.config.compares { crate::unwind::program_frame() } else { None };
     if let Some(frame) = &frame {
         // SAFETY: it is a frame of the running stack.
-        unsafe { state.frames.clear(frame) };
+        unsafe { state.knowledge.frames.clear(frame) };
     }
-    let scales = u64::from(state.scales);
+    let scales = u64::from(state.knowledge.scales);
     let thread = state.thread();
     thread.acts += scales;
     thread.frame = frame;
@@ -384,7 +220,7 @@ pub fn stack_of(entered: &mut Entered, number: u32) -> Vec<u64> {
         entered.probing = false;
         stack.clone_from(&entered.execution.threads[number as usize].stopped);
     }
-    stack.extend(entered.created.get(region).into_iter().flatten());
+    stack.extend(entered.knowledge.created.get(region).into_iter().flatten());
     stack
 }
 

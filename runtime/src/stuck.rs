@@ -110,7 +110,8 @@ fn waits_for(state: &State, number: u32) -> On {
     if machine::goes_round(thread) {
         return On::Loop;
     }
-    let recorded = |address| state.recorder.as_ref().and_then(|recorder| recorder.kind(address));
+    let recorded =
+        |address| state.monitors.recorder.as_ref().and_then(|recorder| recorder.kind(address));
     match thread.pending {
         Pending::Join { target } => On::End(target),
         Pending::Offering { .. } => On::Room,
@@ -233,7 +234,7 @@ fn places(state: &mut State, number: u32, on: &On) -> Vec<Place> {
     let thread = &state.execution.threads[number as usize];
     let role = if *on == On::Loop { Role::Spins } else { Role::Waits };
     let mut waits = place(role, number, thread.site);
-    if let Some(recorder) = &state.recorder {
+    if let Some(recorder) = &state.monitors.recorder {
         waits.stack.clone_from(&thread.stopped);
         waits.step = Some(recorder.steps.len());
         waits.object = match thread.pending {
@@ -264,7 +265,7 @@ fn places(state: &mut State, number: u32, on: &On) -> Vec<Place> {
 /// somebody else.
 fn notified(state: &State, number: u32, on: &On) -> Option<Place> {
     let On::Notification(address) = *on else { return None };
-    let recorder = state.recorder.as_ref()?;
+    let recorder = state.monitors.recorder.as_ref()?;
     let (step, role) = notification(&recorder.steps, number, recorder.number(address)?)?;
     let told = &recorder.steps[step];
     Some(Place {
@@ -295,7 +296,7 @@ fn notification(steps: &[Step], waiter: u32, object: u32) -> Option<(usize, Role
 /// Who keeps the other end of the channel that a thread waits for: that end is there, or the thread would not wait. What looks like a
 /// pointer is one.
 fn other_end(state: &State, number: u32) -> Option<String> {
-    state.recorder.as_ref()?;
+    state.monitors.recorder.as_ref()?;
     let (channel, receives) = match state.execution.threads[number as usize].pending {
         Pending::Channel(ChannelOperation { channel, act, .. }) => (channel, act == Act::Receive),
         Pending::Offering { channel } => (channel, false),

@@ -64,7 +64,7 @@ impl Met {
 
 /// The targets of the order.
 fn targets(state: &State) -> &[Target] {
-    match state.order.as_ref().map(|order| &order.task) {
+    match state.config.task() {
         Some(Task::Walk { targets, .. }) => targets,
         _ => &[],
     }
@@ -81,7 +81,7 @@ pub fn approach(state: &State, thread: ThreadId, target: u32) -> Approach {
     if !matches!(operation.how.class(), Class::Lock | Class::ReadLock) {
         return Approach::Away;
     }
-    let (site, address, met) = (operation.site, operation.address, &state.met);
+    let (site, address, met) = (operation.site, operation.address, &state.knowledge.met);
     let is_under = |held: &&Held| {
         let pair = (held.address, address);
         held.thread == thread.0
@@ -109,7 +109,7 @@ pub fn learn(state: &mut State) {
         Event::Nests(edge) => edge.pair_at(&sites),
         _ => None,
     });
-    state.met.add(pairs);
+    state.knowledge.met.add(pairs);
 }
 
 #[cfg(test)]

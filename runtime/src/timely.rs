@@ -44,13 +44,13 @@ fn goes_before(state: &State, number: usize, moment: Option<u64>) -> Option<usiz
 /// Whether a thread that sleeps, or waits with a timeout, may go on by itself.
 pub fn comes_next(state: &State, number: usize) -> bool {
     let thread = &state.execution.threads[number];
-    !state.orders_time || goes_before(state, number, until(thread)).is_none()
+    !state.config.orders_time || goes_before(state, number, until(thread)).is_none()
 }
 
 /// Whether some thread waits for that.
 pub fn is_waited_for(state: &State) -> bool {
     let threads = 0..state.execution.threads.len();
-    state.orders_time && { threads }.any(|number| machine::may_time_out(state, number))
+    state.config.orders_time && { threads }.any(|number| machine::may_time_out(state, number))
 }
 
 /// The running thread sleeps so long, and until then.
@@ -73,7 +73,7 @@ pub fn sleep(entered: &mut Entered, nanoseconds: u64, until: u64) {
 /// The running thread's sleep or wait of so many nanoseconds, until then, has ended by itself.
 pub fn ended(state: &mut State, what: Timed, nanoseconds: u64, until: Option<u64>) {
     let number = state.thread_number() as usize;
-    if state.orders_time {
+    if state.config.orders_time {
         state.step.footprint.by_time = true;
         return crate::gate::by_time(state);
     }
@@ -92,27 +92,27 @@ pub fn late(state: &mut State, nanoseconds: u64) {
 
 /// Whether some failures are known to show where something is overtaken, and passed over there.
 fn passes_over(state: &State) -> bool {
-    state.order.as_ref().is_some_and(|order| !order.passes.is_empty())
+    state.config.order.as_ref().is_some_and(|order| !order.passes.is_empty())
 }
 
 /// Whether a failure is known to show where something is overtaken, as it was in the execution under
 /// way. The same failure without that is another finding.
 pub fn is_known(state: &State, failure: &str) -> bool {
     let known = |order: &Order| order.passes.iter().any(|key| key == failure);
-    state.execution.overtaken && state.order.as_ref().is_some_and(known)
+    state.execution.overtaken && state.config.order.as_ref().is_some_and(known)
 }
 
 fn overtaken(state: &mut State, what: Timed, nanoseconds: u64, by: Option<usize>) {
     state.step.overtaken += 1;
     // Else it would only tell states apart.
     state.execution.overtaken = passes_over(state);
-    if state.recorder.is_none() {
+    if state.monitors.recorder.is_none() {
         return;
     }
     let stack = crate::unwind::stack();
     let (site, thread) = (SiteId(0), state.thread_number());
     let by = by.map(|number| (number as u32, state.execution.threads[number].site));
-    if let Some(recorder) = &mut state.recorder {
+    if let Some(recorder) = &mut state.monitors.recorder {
         let step = recorder.steps.len();
         recorder.overtaken.push(Overtaken { what, nanoseconds, site, stack, thread, by, step });
     }
@@ -120,7 +120,7 @@ fn overtaken(state: &mut State, what: Timed, nanoseconds: u64, by: Option<usize>
 
 /// Something takes time: with ordered time, other schedules are left out.
 pub fn bounds(state: &mut State) {
-    if state.orders_time {
+    if state.config.orders_time {
         crate::limits::assume(state, AssumptionKind::TimeOrdered, "");
     }
 }

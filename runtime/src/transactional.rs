@@ -25,7 +25,7 @@ use lockred_trace::sites::SiteId;
 /// Steps that are run again rather than copying a state (70 kB in a small test) and putting it back: measured with 4 to 64 of them, where
 /// 16 were best by 5 to 10 %; in a search over states, whose steps cost several times as much, 4.
 fn far(state: &State) -> usize {
-    if state.compares { 4 } else { 16 }
+    if state.config.compares { 4 } else { 16 }
 }
 
 /// A step that was made.
@@ -124,7 +124,7 @@ impl Snapshots for Native {
         self.log.truncate(length);
         self.log.go_back(entered, true);
         let verifies =
-            entered.order.as_ref().is_some_and(|order| order.environment.verify_restores);
+            entered.config.order.as_ref().is_some_and(|order| order.environment.verify_restores);
         if verifies && !self.log.checkpoints.is_empty() && !self.log.differs {
             let mut chunks = Chunks::default();
             let copied = Whole::take(entered, &mut chunks);
@@ -169,11 +169,11 @@ impl Log {
                 execute(entered, made.thread, &mut Again { values }, None, &mut step);
             }
             if runs && differing.is_none() {
-                differing = native::difference(&made.native, entered.native.of_step());
+                differing = native::difference(&made.native, entered.monitors.native.of_step());
             }
             if !runs || step.signature != made.signature || step.flow != Flow::On {
                 let why = crate::answer::nondeterminism(entered, number, differing);
-                entered.unsupported = Some(why);
+                entered.verdicts.unsupported = Some(why);
                 self.differs = true;
                 break;
             }
@@ -196,7 +196,7 @@ impl Log {
         let mut keeping = Keeping { gate: lent, values: &mut self.values };
         execute(entered, thread, &mut keeping, Some(lent.cast()), &mut step);
         failures.append(&mut step.failures);
-        let native = entered.native.of_step().into();
+        let native = entered.monitors.native.of_step().into();
         let values = self.values.len();
         let made = Made { thread, signature: step.signature, values, native };
         self.steps.push(made);
@@ -239,7 +239,7 @@ impl Transactional for Native {
             let operation = gate::next(entered, number, gate);
             // It tells the observer of the choice, which enters.
             let go = entered.outside(|| gate.before(&operation, status.can_run()));
-            if entered.names.take_renamed() {
+            if entered.knowledge.names.take_renamed() {
                 gate.renamed();
             }
             match go {
@@ -249,7 +249,7 @@ impl Transactional for Native {
             }
             let flow = self.log.make(entered, thread, gate, failures);
             made = true;
-            if entered.names.take_renamed() {
+            if entered.knowledge.names.take_renamed() {
                 gate.renamed();
             }
             match flow {
@@ -261,7 +261,7 @@ impl Transactional for Native {
     }
 
     fn weak_values(&mut self) {
-        hook::enter().weak_pair = true;
+        hook::enter().verdicts.weak_pair = true;
     }
 
     fn may_race(&mut self, _object: ObjectId, earlier: Racer, later: Racer) {

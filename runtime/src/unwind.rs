@@ -118,7 +118,7 @@ pub fn is_below(functions: &[usize]) -> bool {
 
 /// The stack, if this execution is being recorded.
 pub fn recorded_stack(state: &State) -> Vec<u64> {
-    if state.recorder.is_some() { stack() } else { Vec::new() }
+    if state.monitors.recorder.is_some() { stack() } else { Vec::new() }
 }
 
 /// A frame of a stack.

@@ -1,9 +1,10 @@
 //! Processes that the program makes of itself, above the root: a child is nobody's exploration, and answers no session.
 
+use crate::config::Mode;
 use crate::hook;
 use crate::host;
 use crate::session;
-use crate::state::{Mode, State, set_errno};
+use crate::state::{State, set_errno};
 use libc::{c_char, c_int};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -21,12 +22,12 @@ fn become_child() {
     session::forget();
     crate::signals::reset();
     let state = &mut *hook::enter();
-    state.mode = Mode::Free;
-    state.order = None;
-    state.status = None;
-    state.recorder = None;
-    state.lives = None;
-    state.observed = None;
+    state.config.mode = Mode::Free;
+    state.config.order = None;
+    state.config.status = None;
+    state.monitors.recorder = None;
+    state.monitors.lives = None;
+    state.monitors.observed = None;
 }
 
 /// fork: a copy of a process with one thread. The program's memory is private to each.
@@ -76,7 +77,7 @@ pub unsafe extern "C" fn __lr_libc_pthread_atfork(
 
 /// A child may become another program; the process that explores must not.
 fn becomes(name: &str) {
-    let is_free = |state: &mut State| state.mode == Mode::Free;
+    let is_free = |state: &mut State| state.config.mode == Mode::Free;
     if !is_child() && !hook::with(is_free) {
         host::unsupported(name);
     }

@@ -13,9 +13,10 @@ mod regions;
 mod shared;
 mod waits;
 
+use crate::config::Mode;
 use crate::hook;
 use crate::machine::Native;
-use crate::state::{self, Mode, State};
+use crate::state::{self, State};
 use crate::{answer, memory as heap, minimal, process, pthread, root, start};
 use hooks::Words;
 use lockred_search::machine::{Chooser, Flow, Machine, Status, Step, ThreadId};
@@ -71,7 +72,8 @@ fn prepare(
         if let Some(root) = old.root.take() {
             root.remove();
         }
-        fresh.detector = old.detector.take().filter(|_| !fresh.by_transactions);
+        fresh.monitors.detector =
+            old.monitors.detector.take().filter(|_| !fresh.config.by_transactions);
     }
     crate::plain::rest();
     hook::install(fresh);

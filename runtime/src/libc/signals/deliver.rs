@@ -53,7 +53,7 @@ pub fn operation(arguments: impl Hash) {
 /// Records what the running thread has done.
 pub fn record(what: impl FnOnce() -> String) {
     let state = &mut *hook::enter();
-    if state.recorder.is_some() && state.below_root {
+    if state.monitors.recorder.is_some() && state.below_root {
         crate::record::step(state, what(), None, SiteId(0));
     }
 }
