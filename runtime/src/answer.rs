@@ -547,7 +547,7 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
     let state = &mut *hook::enter();
     let recorder = state.monitors.recorder.take().unwrap_or_default();
     let threads = state.execution.threads.iter().map(|thread| Thread {
-        name: thread.name.clone(),
+        name: thread.handle.name.clone(),
         parent: thread.parent,
         created: thread.created.clone(),
     });

@@ -22,7 +22,7 @@ pub extern "C" fn __lr_assumed_not(text: usize, length: usize) {
         return;
     }
     crate::waiting::leave_loop(state, SiteId(0));
-    state.thread().in_region = false;
+    state.thread().atomic.open = false;
     crate::gate::waits_for_good(state);
     loop {
         stop(entered, Pending::Never, [text as u64, length as u64, 0, 0], SiteId(0));

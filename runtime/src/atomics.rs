@@ -159,11 +159,12 @@ fn reach(
         return Arrival::Told;
     }
     let thread = state.thread();
-    thread.in_region = false;
+    thread.atomic.open = false;
     // A loop that waits and is left at once may be what a loop around it goes round with, pausing.
-    let outside = operation.guard.is_some() && thread.spin.has_paused() && operation.can_proceed();
+    let outside =
+        operation.guard.is_some() && thread.loops.spin.has_paused() && operation.can_proceed();
     if idle && (operation.guard.is_none() || outside) {
-        match thread.spin.before_read(
+        match thread.loops.spin.before_read(
             operation.site,
             operation.address,
             operation.size,
@@ -192,7 +193,7 @@ fn reach(
         stop(entered, Pending::Atomic(*operation), passed, operation.site);
     }
     let thread = entered.thread();
-    thread.in_region = thread.regions > 0 && !own;
+    thread.atomic.open = thread.atomic.functions > 0 && !own;
     Arrival::Told
 }
 
@@ -249,21 +250,21 @@ fn executed(
     let acted = changed || operation.kind == Atomic::Store;
     let scales = u64::from(state.knowledge.scales);
     let thread = state.thread();
-    thread.acts += scales;
+    thread.loops.acts += scales;
     thread.last_site = operation.site;
-    thread.rounds.operation(round_hash(operation, old, new), acted);
+    thread.loops.rounds.operation(round_hash(operation, old, new), acted);
     let gave_up = if acted {
-        thread.spin.acts()
+        thread.loops.spin.acts()
     } else {
-        thread.spin.read(operation.site, operation.address, operation.size, old)
+        thread.loops.spin.read(operation.site, operation.address, operation.size, old)
     };
     if operation.how.has(How::OPENS_REGION) {
         let other_words = matches!(operation.how.class(), Class::CondvarWait | Class::Countdown);
-        thread.in_region = true;
-        thread.region_word = if other_words { 0 } else { operation.address };
+        thread.atomic.open = true;
+        thread.atomic.word = if other_words { 0 } else { operation.address };
     }
     if operation.how.has(How::CLOSES_REGION) {
-        thread.in_region = thread.regions > 0;
+        thread.atomic.open = thread.atomic.functions > 0;
     }
     if gave_up {
         crate::waiting::gave_up(state, operation.site);
@@ -391,7 +392,7 @@ pub extern "C" fn __lr_atomic_rmw(
 /// Whether the counter of a recognised condition variable need not be counted up, so that states recur: it only tells threads of a
 /// notification that have looked at it and are not in the queue yet, and there are none.
 fn stands_still(state: &State, update: &AtomicOperation) -> bool {
-    let about_to_wait = |thread: &Thread| thread.condvar == Some(update.address);
+    let about_to_wait = |thread: &Thread| thread.condvar.address == Some(update.address);
     state.config.by_states
         && update.how.class() == Class::CondvarNotify
         && state.below_root

@@ -102,7 +102,7 @@ pub fn passing(state: &State, operation: &ChannelOperation) -> Option<Passing> {
 /// The innermost function of a channel in which the running thread is.
 fn inside(state: &State) -> Option<Inside> {
     let number = state.running? as usize;
-    state.execution.threads.get(number)?.inside.last().copied()
+    state.execution.threads.get(number)?.channel.inside.last().copied()
 }
 
 /// Whether what the running thread does is told to nobody.
@@ -115,7 +115,7 @@ fn write_out(state: &mut State) {
     state.knowledge.channels_written_out = true;
     state.knowledge.names.rename();
     for thread in &mut state.execution.threads {
-        for inside in &mut thread.inside {
+        for inside in &mut thread.channel.inside {
             if !matches!(inside, Inside::WrittenOut { .. }) {
                 *inside = Inside::WrittenOut { region: false };
             }
@@ -160,8 +160,8 @@ pub fn mutes(state: &mut State, address: usize, how: How) -> bool {
 
 fn goes_on_for_long(state: &mut State) -> bool {
     let thread = state.thread();
-    thread.passed += 1;
-    thread.passed > LONGEST
+    thread.atomic.passed += 1;
+    thread.atomic.passed > LONGEST
 }
 
 /// Whether a pause of the running thread is passed over.
@@ -209,7 +209,7 @@ pub fn parks(entered: &mut Entered, address: usize, passed: Passed) -> bool {
         entered.thread().guard = guard;
     }
     let state = &mut **entered;
-    match state.thread().answered.take() {
+    match state.thread().channel.answered.take() {
         Some(taken) if !state.knowledge.channels_written_out && load(address, 4) == TOKEN => {
             let object = object(state, channel);
             crate::machine::sign(
@@ -240,7 +240,7 @@ pub fn counted(state: &mut State, how: How, count: u64) {
         return;
     }
     let Some(inside) = inside(state) else { return };
-    state.thread().counted = true;
+    state.thread().channel.counted = true;
     if count != 0 {
         return;
     }
@@ -286,7 +286,7 @@ fn pass(state: &mut State, channel: usize, passing: Passing, site: SiteId) {
     let number = state.thread_number();
     let Some(known) = state.execution.channels.get_mut(&channel) else { return };
     if let Some((sender, taken)) = known.pass(number, passing) {
-        state.execution.threads[sender as usize].answered = Some(taken);
+        state.execution.threads[sender as usize].channel.answered = Some(taken);
     }
     changed(state, channel);
     if !state.below_root {
@@ -332,8 +332,9 @@ fn loops(state: &mut State, channel: usize, passing: Passing, site: SiteId) {
     if site != SiteId(0) {
         thread.last_site = site;
     }
-    thread.rounds.operation(u64::from(site.0) ^ (word as u64).rotate_left(20) ^ value, acts);
-    let gave_up = if acts { thread.spin.acts() } else { thread.spin.read(site, word, 8, value) };
+    thread.loops.rounds.operation(u64::from(site.0) ^ (word as u64).rotate_left(20) ^ value, acts);
+    let gave_up =
+        if acts { thread.loops.spin.acts() } else { thread.loops.spin.read(site, word, 8, value) };
     if gave_up {
         waiting::gave_up(state, site);
     }
@@ -355,11 +356,11 @@ fn arrive(entered: &mut Entered, operation: ChannelOperation, site: SiteId) -> b
         }
         return false;
     }
-    state.thread().in_region = false;
+    state.thread().atomic.open = false;
     let looks = matches!(passing(state, &operation), Some(Passing::Peek | Passing::Closed));
     if looks && !operation.timed {
         let word = word(state, operation.channel);
-        match state.thread().spin.before_read(site, word, 8, true) {
+        match state.thread().loops.spin.before_read(site, word, 8, true) {
             Advice::Stop => {}
             Advice::Skip => return true,
             Advice::Wait => {
@@ -421,8 +422,8 @@ pub extern "C" fn __lr_channel_enter(act: u32, channel: usize, nanoseconds: u32,
     let act = Act::from_code(act)
         .unwrap_or_else(|| crate::state::fatal("an unknown act on a channel was emitted"));
     if let Some(Inside::Muted { .. }) = inside(state) {
-        let last = state.thread().inside.last().copied();
-        state.thread().inside.extend(last);
+        let last = state.thread().channel.inside.last().copied();
+        state.thread().channel.inside.extend(last);
         return;
     }
     let address = if act.has_handle() { load(channel, 8) as usize } else { channel };
@@ -441,7 +442,7 @@ pub extern "C" fn __lr_channel_enter(act: u32, channel: usize, nanoseconds: u32,
     if inside.is_none() && act.is_region() {
         region::enter(thread);
     }
-    thread.inside.push(inside.unwrap_or(written_out));
+    thread.channel.inside.push(inside.unwrap_or(written_out));
 }
 
 /// The running thread begins an act on a known channel; none if the channel turns out to be written out.
@@ -456,7 +457,7 @@ fn enter(
     match act {
         Act::Clone | Act::Disconnect => return Some(muted),
         Act::DropReceiver => {
-            entered.thread().counted = false;
+            entered.thread().channel.counted = false;
             return Some(Inside::Drop { channel });
         }
         Act::Send | Act::TrySend | Act::Receive | Act::TryReceive | Act::Look | Act::DropSender => {
@@ -481,9 +482,9 @@ fn enter(
     }
     let state = &mut **entered;
     let passing = state.execution.channels.get(&channel)?.passing(act, gives_up)?;
-    state.thread().passed = 0;
-    state.thread().counted = false;
-    state.thread().answered = None;
+    state.thread().atomic.passed = 0;
+    state.thread().channel.counted = false;
+    state.thread().channel.answered = None;
     if repeats {
         loops(state, channel, passing, site);
         return Some(muted);
@@ -505,10 +506,10 @@ pub extern "C" fn __lr_channel_leave(result: usize, size: usize, site: u32) {
         return;
     }
     // A panic that was caught inside has ended it already.
-    let left = state.thread().inside.pop();
+    let left = state.thread().channel.inside.pop();
     let drops =
         matches!(left, Some(Inside::Muted { drops_sender: true, .. } | Inside::Drop { .. }));
-    if drops && !state.thread().counted {
+    if drops && !state.thread().channel.counted {
         // Whether this was the last one is not known: the count is not recognised.
         write_out(state);
     }

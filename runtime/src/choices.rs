@@ -19,7 +19,7 @@ pub fn value(entered: &mut Entered, of: u32, passed: Passed, what: &str) -> u32 
         return 0;
     }
     crate::waiting::leave_loop(entered, SiteId(0));
-    entered.thread().in_region = false;
+    entered.thread().atomic.open = false;
     stop(entered, Pending::Choosing, passed, SiteId(0));
     crate::gate::went_on(entered);
     let picked = choose(entered, of as usize);

@@ -38,7 +38,7 @@ pub fn bug(state: &State) {
             Some(running) if running == number => 1,
             _ => 0,
         };
-        let name = CString::new(thread.name.clone().unwrap_or_default()).unwrap_or_default();
+        let name = CString::new(thread.handle.name.clone().unwrap_or_default()).unwrap_or_default();
         let stack = thread.stopped.iter().filter(|frame| text.contains(&(**frame as usize)));
         let mut frames: Vec<u64> = stack.filter(|_| is == 0).copied().collect();
         frames.push(0);

@@ -20,7 +20,7 @@ use crate::hook;
 use crate::machine::Native;
 use crate::root::{Part, Root};
 use crate::state::State;
-use crate::thread::{Destructor, Thread};
+use crate::thread::{Destructor, Handle, Loops, Thread};
 use lockred_search::fingerprint::Lanes;
 use lockred_search::naive::Fingerprint;
 use std::hash::{Hash, Hasher};
@@ -47,52 +47,49 @@ fn hash_thread(thread: &Thread, others: u64, hasher: &mut impl Hasher) {
         site,
         last_site,
         guard,
-        in_region,
-        region_word,
-        regions,
-        inside,
-        counted,
-        shares,
-        stack_used,
-        answered,
-        passed,
-        condvar,
-        condvar_lock,
-        waits_with,
         fenced,
         woken,
-        spin,
-        rounds,
-        spurious,
+        loops: Loops { spin, rounds, spurious, acts },
+        atomic,
+        channel,
+        condvar,
+        handle,
+        stack_used,
+        random_words,
         // Counts only, and what reports show.
         progress: _,
         created: _,
         stopped: _,
         last_words: _,
-        name,
+    } = thread;
+    let stack_pointer = frame.is_none().then_some(stack_pointer);
+    (stack_pointer, frame, region, parent, children, pending, arguments, site, last_site)
+        .hash(hasher);
+    (guard, atomic, channel, condvar, fenced, woken, stack_used, random_words).hash(hasher);
+    spin.hash(hasher);
+    (spurious, acts).hash(hasher);
+    rounds.hash(others, hasher);
+    hash_handle(handle, hasher);
+}
+
+fn hash_handle(handle: &Handle, hasher: &mut impl Hasher) {
+    let Handle {
+        shares,
         // The same for a thread in all states.
         errno: _,
         tls: _,
         start: _,
         destructors,
         keys,
+        name,
         result,
         detached,
         joined,
-        random_words,
-        acts,
-    } = thread;
-    let stack_pointer = frame.is_none().then_some(stack_pointer);
-    (stack_pointer, frame, region, parent, children, pending, arguments, site, last_site)
-        .hash(hasher);
-    (guard, in_region, region_word, regions, inside, counted, answered, passed).hash(hasher);
-    (condvar, condvar_lock, waits_with, fenced, woken, spurious, shares, stack_used).hash(hasher);
-    spin.hash(hasher);
-    rounds.hash(others, hasher);
+    } = handle;
     for Destructor { function, argument } in destructors {
         (*function as usize, *argument as usize).hash(hasher);
     }
-    (name, keys, *result as usize, detached, joined, random_words, acts).hash(hasher);
+    (shares, name, keys, *result as usize, detached, joined).hash(hasher);
 }
 
 fn hash_execution(execution: &Execution, hasher: &mut impl Hasher) {

@@ -136,7 +136,7 @@ fn wait(
     let thread = state.thread();
     if thread.woken {
         thread.woken = false;
-        thread.rounds.leave(0);
+        thread.loops.rounds.leave(0);
         rounds::catch_up(state);
         if deadline.is_some() {
             state.step.footprint.touch(queue(address), Access::Leave);
@@ -147,7 +147,7 @@ fn wait(
     }
     let takes = deadline.unwrap_or(0).saturating_sub(begun);
     crate::timely::ended(state, Timed::Timeout, takes, deadline);
-    state.thread().rounds.operation(address as u64, true);
+    state.thread().loops.rounds.operation(address as u64, true);
     rounds::timed_out(state);
     crate::time::advance_to(state, deadline.unwrap_or(0));
     let state = &mut **entered;
@@ -180,7 +180,7 @@ fn wake(entered: &mut Entered, address: usize, most: u32) -> i64 {
     }
     crate::gate::futex_wake(entered, address, &woken);
     let access = if woken.is_empty() {
-        entered.thread().rounds.operation(address as u64, true);
+        entered.thread().loops.rounds.operation(address as u64, true);
         Access::WakeNone
     } else {
         crate::waiting::leave_loop(entered, SiteId(0));

@@ -169,10 +169,10 @@ pub fn next(state: &mut State, number: usize, gate: &Gate<'_>) -> Operation {
             }
         }
         Pending::Offering { channel } => {
-            let taken = state.execution.threads[number].answered.unwrap_or_default();
+            let taken = state.execution.threads[number].channel.answered.unwrap_or_default();
             Operation::Resume { channel: channels::object(state, channel), taken }
         }
-        Pending::Spinning => match state.execution.threads[number].spin.words().next() {
+        Pending::Spinning => match state.execution.threads[number].loops.spin.words().next() {
             Some((address, size)) => await_read(names::first_block(address, size as usize)),
             None => Operation::Local,
         },
@@ -268,7 +268,7 @@ pub fn pending(state: &State, number: usize, mut touch: impl FnMut(ObjectId, Acc
             }
         }
         Pending::Spinning => {
-            for (address, size) in state.execution.threads[number].spin.words() {
+            for (address, size) in state.execution.threads[number].loops.spin.words() {
                 touch_all((address, size), Access::Read, &mut touch);
             }
         }
@@ -314,18 +314,18 @@ pub fn atomic(state: &mut State, operation: &AtomicOperation, access: Access, wr
     let number = state.thread_number() as usize;
     if matches!(class, Class::CondvarWait | Class::CondvarNotify) {
         // What it does is told by the futex call that ends the region.
-        state.execution.threads[number].condvar = Some(address);
+        state.execution.threads[number].condvar.address = Some(address);
         return;
     }
     let Some(gate) = gate(state) else {
         // It is run again: others must learn all the same what it waits with.
         let thread = &mut state.execution.threads[number];
-        if class == Class::Unlock && thread.condvar.is_some() {
-            thread.condvar_lock = state.knowledge.names.is_told_as_lock(address).then_some(address);
+        if class == Class::Unlock && thread.condvar.address.is_some() {
+            thread.condvar.lock = state.knowledge.names.is_told_as_lock(address).then_some(address);
         }
         return;
     };
-    if state.execution.threads[number].condvar == Some(address) {
+    if state.execution.threads[number].condvar.address == Some(address) {
         // The futex call looks at the word first.
         return;
     }
@@ -349,10 +349,10 @@ pub fn atomic(state: &mut State, operation: &AtomicOperation, access: Access, wr
             }
             // It looks; the exchange behind it, in the same region, acquires.
             Class::ReadLock => return,
-            Class::Unlock if state.execution.threads[number].condvar.is_some() => {
+            Class::Unlock if state.execution.threads[number].condvar.address.is_some() => {
                 let held = gate.held().contains(&(lock, mode));
                 if held {
-                    state.execution.threads[number].condvar_lock = Some(address);
+                    state.execution.threads[number].condvar.lock = Some(address);
                 }
                 held
             }
@@ -435,7 +435,7 @@ pub fn fence(state: &State, order: Order) {
 /// A loop that only reads goes on: the running thread has waited for the words that it reads.
 pub fn waited_for_change(state: &mut State) {
     let Some(gate) = gate(state) else { return };
-    for (address, size) in state.thread().spin.words() {
+    for (address, size) in state.thread().loops.spin.words() {
         let kind = Kind::Atomic(Value::Read, INTERNAL);
         tell(gate, (address, size as usize), Access::Read, kind, |object, access, kind| {
             Operation::Await { object, access, kind, site: 0 }
@@ -460,9 +460,9 @@ fn queue(state: &mut State, gate: &mut Gate<'_>, address: usize, access: Access)
 pub fn futex_wait(state: &mut State, address: usize, entered: bool, timed: bool) {
     let number = state.thread_number() as usize;
     let thread = &mut state.execution.threads[number];
-    let (condvar, lock) = (thread.condvar.take(), thread.condvar_lock.take());
+    let (condvar, lock) = (thread.condvar.address.take(), thread.condvar.lock.take());
     let known = lock.filter(|_| condvar == Some(address) && entered);
-    thread.waits_with = known.filter(|_| !timed);
+    thread.condvar.waits_with = known.filter(|_| !timed);
     let Some(gate) = gate(state) else { return };
     if let Some(lock) = known {
         let (queue, lock) = (names::queue(address), names::lock(lock));
@@ -488,7 +488,7 @@ pub fn futex_wait(state: &mut State, address: usize, entered: bool, timed: bool)
 pub fn futex_returned(state: &mut State, address: usize) {
     let number = state.thread_number() as usize;
     let thread = &mut state.execution.threads[number];
-    let (condvar, lock) = (thread.condvar.take(), thread.condvar_lock.take());
+    let (condvar, lock) = (thread.condvar.address.take(), thread.condvar.lock.take());
     let Some(gate) = gate(state) else { return };
     if let Some(lock) = lock {
         gate.after(&Operation::Release(names::lock(lock), Mode::Exclusive), Effect::Done);
@@ -522,11 +522,11 @@ pub fn futex_left(state: &mut State, address: usize) {
 /// Waiters of a futex were woken.
 pub fn futex_wake(state: &mut State, address: usize, woken: &[u32]) {
     let number = state.thread_number() as usize;
-    let condvar = state.execution.threads[number].condvar.take();
+    let condvar = state.execution.threads[number].condvar.address.take();
     let Some(gate) = gate(state) else { return };
     let threads = &state.execution.threads;
     let waits_with = |&thread: &u32| {
-        let lock = threads[thread as usize].waits_with?;
+        let lock = threads[thread as usize].condvar.waits_with?;
         Some((ThreadId(thread), names::lock(lock)))
     };
     let known: Vec<_> = woken.iter().filter_map(waits_with).collect();

@@ -21,7 +21,7 @@ pub fn counts(state: &mut State, address: usize, how: How) {
     if state.running.is_none() {
         return;
     }
-    let shares = &mut state.thread().shares;
+    let shares = &mut state.thread().handle.shares;
     if gets {
         shares.push(address);
     } else if let Some(place) = shares.iter().position(|&shared| shared == address) {
@@ -32,7 +32,7 @@ pub fn counts(state: &mut State, address: usize, how: How) {
 /// Whether an operation of a thread drops its part of a handle, and nobody can tell when.
 pub fn drops(state: &mut State, number: usize, operation: &AtomicOperation) -> bool {
     operation.how.class() == Class::RefDec
-        && state.execution.threads[number].shares.contains(&operation.address)
+        && state.execution.threads[number].handle.shares.contains(&operation.address)
         && state.knowledge.names.drop_handle()
 }
 

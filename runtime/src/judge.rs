@@ -170,7 +170,11 @@ fn unjoined(state: &State) -> Vec<(String, u32, usize)> {
         let tells = |other: &Panic| {
             thread.parent == Some(other.thread) && other.message.starts_with(SCOPE_TELLS)
         };
-        if panic.thread != 0 && thread.has_ended() && !thread.joined && !panics.iter().any(tells) {
+        if panic.thread != 0
+            && thread.has_ended()
+            && !thread.handle.joined
+            && !panics.iter().any(tells)
+        {
             match places.iter_mut().find(|(location, ..)| *location == panic.location) {
                 Some((.., number)) => *number += 1,
                 None => places.push((panic.location.clone(), panic.thread, 1)),

@@ -137,8 +137,9 @@ impl Heap {
         let mut roots = Vec::new();
         let ended = |block: &Block| {
             let mut threads = execution.threads.iter().skip(1).filter(|thread| thread.has_ended());
-            threads
-                .any(|thread| [thread.tls as usize, thread.errno as usize].contains(&block.start))
+            threads.any(|thread| {
+                [thread.handle.tls as usize, thread.handle.errno as usize].contains(&block.start)
+            })
         };
         for (number, block) in self.0.iter().enumerate() {
             if lives.allocated_since_root(block.start).is_none() && !ended(block) {
@@ -151,11 +152,11 @@ impl Heap {
             // What called the test is still on main's stack.
             if number == 0 || !thread.has_ended() {
                 memory.push(thread.stack_pointer..thread.region.end());
-                words.extend(thread.keys.iter().map(|&key| key as usize));
-                words.extend(thread.destructors.iter().map(|of| of.argument as usize));
-                words.extend(thread.start.map(|start| start.argument as usize));
+                words.extend(thread.handle.keys.iter().map(|&key| key as usize));
+                words.extend(thread.handle.destructors.iter().map(|of| of.argument as usize));
+                words.extend(thread.handle.start.map(|start| start.argument as usize));
             }
-            words.push(thread.result as usize);
+            words.push(thread.handle.result as usize);
         }
         words.extend(execution.at_exit.iter().filter_map(|function| match function {
             AtExit::Plain(_) => None,

@@ -44,7 +44,7 @@ pub struct Looks {
 pub fn passes(entered: &mut Entered) -> u64 {
     let state = &mut **entered;
     let thread = state.thread();
-    let idle = thread.spin.in_turn() || thread.rounds.in_turn();
+    let idle = thread.loops.spin.in_turn() || thread.loops.rounds.in_turn();
     let soon = if idle { IDLE_LOOK } else { LOOK };
     if !decides(state) {
         return soon;
@@ -68,7 +68,8 @@ pub fn passes(entered: &mut Entered) -> u64 {
 /// Whether what the program does next may depend on this look.
 fn decides(state: &mut State) -> bool {
     let thread = state.thread();
-    let makes_deadline = thread.in_region || thread.regions > 0 || channels::is_muted(state);
+    let makes_deadline =
+        thread.atomic.open || thread.atomic.functions > 0 || channels::is_muted(state);
     !makes_deadline && !crate::harness::is_running(state)
 }
 

@@ -60,10 +60,10 @@ pub fn ready(state: &State, number: usize) -> bool {
         Pending::FutexQueued { .. } => thread.woken,
         Pending::Channel(operation) => channels::can_proceed(state, &operation),
         Pending::Offering { .. } => {
-            thread.answered.is_some() || state.knowledge.channels_written_out
+            thread.channel.answered.is_some() || state.knowledge.channels_written_out
         }
-        Pending::Spinning => thread.spin.changed(),
-        Pending::Idling => thread.rounds.changed(others(state, number)),
+        Pending::Spinning => thread.loops.spin.changed(),
+        Pending::Idling => thread.loops.rounds.changed(others(state, number)),
         Pending::Sleeping { .. } | Pending::Never | Pending::Ended => false,
     }
 }
@@ -74,15 +74,16 @@ pub fn may_time_out(state: &State, number: usize) -> bool {
     let sleeps = matches!(thread.pending, Pending::Sleeping { .. });
     sleeps
         || may_give_up(&thread.pending)
-            && (!thread.rounds.is_idle() || thread.rounds.changed(others(state, number)))
+            && (!thread.loops.rounds.is_idle()
+                || thread.loops.rounds.changed(others(state, number)))
 }
 
 /// Turns that a thread which goes round a loop has had, if it waits for another one.
 pub fn turns(thread: &Thread) -> Option<u32> {
     match thread.pending {
-        Pending::Spinning => Some(thread.spin.turns()),
-        Pending::Idling => Some(thread.rounds.turns()),
-        pending if may_give_up(&pending) => Some(thread.rounds.turns()),
+        Pending::Spinning => Some(thread.loops.spin.turns()),
+        Pending::Idling => Some(thread.loops.rounds.turns()),
+        pending if may_give_up(&pending) => Some(thread.loops.rounds.turns()),
         _ => None,
     }
 }
@@ -218,7 +219,7 @@ impl Machine for Native {
             return crate::gate::pending(state, thread.index(), touch);
         }
         let thread = &state.execution.threads[thread.index()];
-        let words = thread.spin.words().map(|(address, _)| address);
+        let words = thread.loops.spin.words().map(|(address, _)| address);
         footprints::pending(&thread.pending, words, footprint);
     }
 

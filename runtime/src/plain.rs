@@ -47,7 +47,7 @@ pub fn rest_if_alone(state: &mut State) {
     let behind_all = match &state.monitors.detector {
         Some(detector) => detector.is_behind_all(number),
         // By transactions, only joins show that nothing is unordered: locks may have ordered it by chance.
-        None => others.all(|(other, thread)| other == number as usize || thread.joined),
+        None => others.all(|(other, thread)| other == number as usize || thread.handle.joined),
     };
     if state.execution.live == 1 && behind_all {
         rest();
@@ -93,7 +93,7 @@ fn stack_id(state: &mut State, site: SiteId) -> StackId {
 /// The same, while recording.
 #[inline(never)]
 fn recorded_stack_id(state: &mut State, site: SiteId) -> StackId {
-    if state.thread().spin.in_turn() {
+    if state.thread().loops.spin.in_turn() {
         return last_stack_id(state);
     }
     let thread = state.thread_number();
@@ -189,7 +189,7 @@ fn check(
 /// A write beyond the running thread's stack tells rounds of its loops apart.
 fn progresses(state: &mut State, address: usize, size: usize) {
     if !state.thread().region.is_stack(address) {
-        state.thread().rounds.plain_write(address, size);
+        state.thread().loops.rounds.plain_write(address, size);
         crate::rounds::progress(state);
     }
 }

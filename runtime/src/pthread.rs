@@ -73,8 +73,8 @@ pub extern "C" fn __lr_libc_pthread_create(
     // SAFETY: the region belongs to the new thread, which has not run.
     unsafe { heap::reset(region) };
     let mut thread = Thread::new(region, Some(parent), Some(Start { routine, argument }));
-    thread.tls = crate::thread_locals::create(region);
-    thread.errno = crate::thread_locals::create_errno(region);
+    thread.handle.tls = crate::thread_locals::create(region);
+    thread.handle.errno = crate::thread_locals::create_errno(region);
     // SAFETY: the region is the new thread's, mapped, and nothing of its stack is in use.
     unsafe { crate::scrub::below(region.end()) };
     // SAFETY: the region's end is the top of its unused stack, and page aligned.
@@ -116,11 +116,11 @@ pub extern "C" fn __lr_libc_pthread_create(
 /// The bottom function of every thread but main.
 extern "C" fn bottom(number: usize) -> ! {
     let entered = &mut hook::enter();
-    let start = entered.execution.threads[number].start;
+    let start = entered.execution.threads[number].handle.start;
     let start = start.unwrap_or_else(|| state::fatal("a thread without a start routine was run"));
     // SAFETY: the program's own start routine and argument; std's catches every panic.
     let result = entered.outside(|| unsafe { (start.routine)(start.argument) });
-    entered.execution.threads[number].result = result;
+    entered.execution.threads[number].handle.result = result;
     run_destructors(entered);
     end(entered);
 }
@@ -132,7 +132,7 @@ pub fn end(state: &mut State) -> ! {
     crate::rounds::progress(state);
     if number != 0 && state.below_root {
         let thread = state.thread();
-        let (region, tls, used) = (thread.region, thread.tls as usize, thread.stack_used);
+        let (region, tls, used) = (thread.region, thread.handle.tls as usize, thread.stack_used);
         if used {
             crate::plain::leaves_stack(state, region);
         }
@@ -150,15 +150,16 @@ pub fn end(state: &mut State) -> ! {
 
 /// Runs the running thread's thread-local destructors (last registered first, those that they register too) and then those of its keys.
 pub fn run_destructors(entered: &mut Entered) {
-    while let Some(Destructor { function, argument }) = entered.thread().destructors.pop() {
+    while let Some(Destructor { function, argument }) = entered.thread().handle.destructors.pop() {
         // SAFETY: registered by the program for this thread, and run once.
         entered.outside(|| unsafe { function(argument) });
     }
     for _ in 0..KEY_ROUNDS {
         let mut any = false;
         let mut key = 0;
-        while key < entered.thread().keys.len() {
-            let value = std::mem::replace(&mut entered.thread().keys[key], std::ptr::null_mut());
+        while key < entered.thread().handle.keys.len() {
+            let value =
+                std::mem::replace(&mut entered.thread().handle.keys[key], std::ptr::null_mut());
             let destructor = entered.execution.keys.get(key).copied().flatten().flatten();
             if let (Some(destructor), false) = (destructor, value.is_null()) {
                 any = true;
@@ -167,7 +168,9 @@ pub fn run_destructors(entered: &mut Entered) {
             }
             key += 1;
         }
-        while let Some(Destructor { function, argument }) = entered.thread().destructors.pop() {
+        while let Some(Destructor { function, argument }) =
+            entered.thread().handle.destructors.pop()
+        {
             // SAFETY: as above.
             entered.outside(|| unsafe { function(argument) });
         }
@@ -190,7 +193,7 @@ pub extern "C" fn __lr_libc_pthread_join(handle: usize, result: *mut *mut u8) ->
     stop(entered, Pending::Join { target }, [result as u64, 0, 0, 0], SiteId(0));
     let state = &mut **entered;
     let joiner = state.thread_number();
-    state.execution.threads[target as usize].joined = true;
+    state.execution.threads[target as usize].handle.joined = true;
     state.step.footprint.joins.push(ThreadId(target));
     sign(&mut state.step.signature, 201, handle, SiteId(0));
     if let Some(detector) = &mut state.monitors.detector {
@@ -203,7 +206,7 @@ pub extern "C" fn __lr_libc_pthread_join(handle: usize, result: *mut *mut u8) ->
     crate::objects::joined(state, target);
     if !result.is_null() {
         // SAFETY: the program passes a place for the result.
-        unsafe { *result = state.execution.threads[target as usize].result };
+        unsafe { *result = state.execution.threads[target as usize].handle.result };
     }
     0
 }
@@ -214,7 +217,7 @@ pub extern "C" fn __lr_libc_pthread_detach(handle: usize) -> i32 {
     let entered = &mut hook::enter();
     match number(entered, handle) {
         Some(number) => {
-            entered.execution.threads[number as usize].detached = true;
+            entered.execution.threads[number as usize].handle.detached = true;
             0
         }
         None => libc::ESRCH,
@@ -312,7 +315,7 @@ pub extern "C" fn __lr_libc_pthread_setname_np(
     if let Some(number) = number(entered, handle) {
         // SAFETY: the program passes a C string.
         let name = unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned();
-        entered.execution.threads[number as usize].name = Some(name);
+        entered.execution.threads[number as usize].handle.name = Some(name);
     }
     0
 }
@@ -326,7 +329,7 @@ pub extern "C" fn __lr_libc_pthread_getname_np(
 ) -> i32 {
     let entered = &mut hook::enter();
     let Some(number) = number(entered, handle) else { return libc::ESRCH };
-    let name = entered.execution.threads[number as usize].name.clone().unwrap_or_default();
+    let name = entered.execution.threads[number as usize].handle.name.clone().unwrap_or_default();
     if name.len() + 1 > length {
         return libc::ERANGE;
     }
@@ -371,7 +374,7 @@ pub extern "C" fn __lr_libc_pthread_key_delete(key: u32) -> i32 {
 pub extern "C" fn __lr_libc_pthread_setspecific(key: u32, value: *mut u8) -> i32 {
     let _leftovers = crate::scrub::Leftovers;
     let entered = &mut hook::enter();
-    let values = &mut entered.thread().keys;
+    let values = &mut entered.thread().handle.keys;
     if values.len() <= key as usize {
         values.resize(key as usize + 1, std::ptr::null_mut());
     }
@@ -383,7 +386,7 @@ pub extern "C" fn __lr_libc_pthread_setspecific(key: u32, value: *mut u8) -> i32
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_pthread_getspecific(key: u32) -> *mut u8 {
     let entered = &mut hook::enter();
-    entered.thread().keys.get(key as usize).copied().unwrap_or(std::ptr::null_mut())
+    entered.thread().handle.keys.get(key as usize).copied().unwrap_or(std::ptr::null_mut())
 }
 
 /// __cxa_thread_atexit_impl: a thread-local destructor.
@@ -395,7 +398,7 @@ pub extern "C" fn __lr_libc___cxa_thread_atexit_impl(
 ) -> i32 {
     let _leftovers = crate::scrub::Leftovers;
     let entered = &mut hook::enter();
-    entered.thread().destructors.push(Destructor { function, argument });
+    entered.thread().handle.destructors.push(Destructor { function, argument });
     0
 }
 

@@ -63,7 +63,10 @@ impl Heap {
     pub fn reaches(&self, thread: &Thread, block: usize) -> bool {
         let mut roots = Vec::new();
         self.points_to(thread.stack_pointer..thread.region.end(), |number| roots.push(number));
-        let words = [thread.tls as usize, thread.start.map_or(0, |start| start.argument as usize)];
+        let words = [
+            thread.handle.tls as usize,
+            thread.handle.start.map_or(0, |start| start.argument as usize),
+        ];
         roots.extend(words.into_iter().filter_map(|word| self.pointed_to(word)));
         self.leads_to(roots, block)
     }

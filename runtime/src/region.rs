@@ -24,8 +24,8 @@ pub extern "C" fn __lr_region_enter() {
 
 /// A thread enters a region.
 pub fn enter(thread: &mut Thread) {
-    thread.regions += 1;
-    thread.passed = 0;
+    thread.atomic.functions += 1;
+    thread.atomic.passed = 0;
 }
 
 /// See [`lockred_trace::hooks`].
@@ -41,32 +41,32 @@ pub extern "C" fn __lr_region_leave() {
 /// A thread leaves a region.
 pub fn leave(thread: &mut Thread) {
     // A panic that was caught inside has ended the region already.
-    thread.regions = thread.regions.saturating_sub(1);
-    if thread.regions == 0 {
-        thread.in_region = false;
+    thread.atomic.functions = thread.atomic.functions.saturating_sub(1);
+    if thread.atomic.functions == 0 {
+        thread.atomic.open = false;
     }
 }
 
 /// A panic of the running thread starts unwinding.
 pub fn unwinds(state: &mut State) {
     let thread = state.thread();
-    thread.regions = 0;
-    thread.in_region = false;
-    thread.inside.clear();
+    thread.atomic.functions = 0;
+    thread.atomic.open = false;
+    thread.channel.inside.clear();
 }
 
 /// Whether the running thread is in such a region, behind its first operation, and what it does now belongs to the step.
 pub fn goes_on(state: &mut State) -> bool {
     let thread = state.thread();
-    if !thread.in_region || thread.regions == 0 {
+    if !thread.atomic.open || thread.atomic.functions == 0 {
         return false;
     }
-    thread.passed += 1;
-    if thread.passed < LONGEST {
+    thread.atomic.passed += 1;
+    if thread.atomic.passed < LONGEST {
         return true;
     }
-    thread.regions = 0;
-    thread.in_region = false;
+    thread.atomic.functions = 0;
+    thread.atomic.open = false;
     false
 }
 
@@ -76,7 +76,8 @@ pub fn takes_futex(state: &mut State, address: usize) -> bool {
         return true;
     }
     let thread = state.thread();
-    let inside = thread.in_region && (thread.regions > 0 || thread.is_in_region_of(address));
-    thread.in_region = false;
+    let inside =
+        thread.atomic.open && (thread.atomic.functions > 0 || thread.is_in_region_of(address));
+    thread.atomic.open = false;
     inside
 }

@@ -215,8 +215,8 @@ pub fn others(state: &State) -> u64 {
 /// The running thread has done something that others may wait for.
 pub fn progress(state: &mut State) {
     let thread = state.thread();
-    if thread.rounds.is_idle() {
-        thread.rounds.held_back += 1;
+    if thread.loops.rounds.is_idle() {
+        thread.loops.rounds.held_back += 1;
     } else {
         thread.progress += 1;
         state.execution.progress += 1;
@@ -226,7 +226,7 @@ pub fn progress(state: &mut State) {
 /// Tells what the running thread did while it was idle, if it has turned out not to be.
 pub fn catch_up(state: &mut State) {
     let thread = state.thread();
-    let done = thread.rounds.take_held_back();
+    let done = thread.loops.rounds.take_held_back();
     thread.progress += done;
     state.execution.progress += done;
 }
@@ -247,7 +247,7 @@ fn load(address: usize, size: usize) -> u64 {
 /// The running thread's wait has timed out.
 pub fn timed_out(state: &mut State) {
     let others = others(state);
-    let rounds = &mut state.thread().rounds;
+    let rounds = &mut state.thread().loops.rounds;
     if rounds.is_idle() {
         rounds.release(others);
     }

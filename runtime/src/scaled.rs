@@ -48,7 +48,7 @@ pub extern "C" fn __lr_round(range: usize, size: u32, counts: *mut Loop, limit: 
     // SAFETY: the hook's contract.
     let (counts, left) = unsafe { (&mut *counts, left(range, size)) };
     let thread = state.thread();
-    let acts = thread.acts + u64::from(thread.children);
+    let acts = thread.loops.acts + u64::from(thread.children);
     if counts.whole == 0 {
         *counts = Loop { whole: left, rounds: 0, acts };
         return;

@@ -33,7 +33,7 @@ pub fn happens(entered: &mut Entered, address: usize, hook: usize) -> bool {
         return false;
     }
     let now = local_state(entered, hook);
-    let happened = &entered.thread().spurious.happened;
+    let happened = &entered.thread().loops.spurious.happened;
     let row: Vec<_> =
         happened.iter().filter(|(word, _)| *word == address).map(|&(_, before)| before).collect();
     if row.len() == MOST {
@@ -48,13 +48,13 @@ pub fn happens(entered: &mut Entered, address: usize, hook: usize) -> bool {
     if choose(entered, 2) == 0 {
         return false;
     }
-    entered.thread().spurious.happened.push((address, now));
+    entered.thread().loops.spurious.happened.push((address, now));
     true
 }
 
 /// A wait at, or exchange of, a word has ended for a reason.
 pub fn ended(state: &mut State, address: usize) {
-    state.thread().spurious.happened.retain(|&(word, _)| word != address);
+    state.thread().loops.spurious.happened.retain(|&(word, _)| word != address);
 }
 
 /// A hash of what the running thread is: where it called the hook, its stack from there on, the registers that it keeps across calls,
@@ -73,7 +73,7 @@ fn local_state(state: &mut State, hook: usize) -> Option<u64> {
     // SAFETY: the live part of the running thread's stack, which nothing writes meanwhile.
     let words = unsafe { std::slice::from_raw_parts(stack.start as *const u64, stack.len() / 8) };
     let place = [caller.instruction as u64, stack.start as u64];
-    let done = [thread.progress, thread.rounds.held_back()];
+    let done = [thread.progress, thread.loops.rounds.held_back()];
     let parts = words.iter().copied().chain(caller.registers).chain(place).chain(done);
     Some(parts.fold(0, |hash: u64, word| {
         (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95)

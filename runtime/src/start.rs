@@ -17,9 +17,9 @@ pub fn main_thread(state: &mut State, bottom: extern "C" fn(usize) -> !) {
     // SAFETY: main's region is mapped, and nothing has run.
     unsafe { heap::reset(Region::MAIN) };
     let mut main = Thread::new(Region::MAIN, None, None);
-    main.tls = thread_locals::create(Region::MAIN);
-    main.errno = thread_locals::create_errno(Region::MAIN);
-    thread_locals::switch_to(main.tls);
+    main.handle.tls = thread_locals::create(Region::MAIN);
+    main.handle.errno = thread_locals::create_errno(Region::MAIN);
+    thread_locals::switch_to(main.handle.tls);
     // SAFETY: the region's end is the top of main's unused stack, and page aligned.
     main.stack_pointer = unsafe { context::prepare(Region::MAIN.end(), bottom, 0) };
     state.execution.signals.word = thread_locals::create_errno(Region::MAIN) as usize;

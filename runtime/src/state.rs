@@ -184,7 +184,7 @@ pub fn stop(entered: &mut Entered, pending: Pending, passed: Passed, site: SiteI
     }
     let scales = u64::from(state.knowledge.scales);
     let thread = state.thread();
-    thread.acts += scales;
+    thread.loops.acts += scales;
     thread.frame = frame;
     thread.stopped = stopped;
     thread.pending = pending;
@@ -253,7 +253,7 @@ pub fn run(entered: &mut Entered, number: u32) {
     RUNNING.store(number + 1, Ordering::Relaxed);
     let thread = &state.execution.threads[number as usize];
     let stack_pointer = thread.stack_pointer;
-    crate::thread_locals::switch_to(thread.tls);
+    crate::thread_locals::switch_to(thread.handle.tls);
     let save = &raw mut state.explorer;
     // SAFETY: the thread is suspended, or prepared and not yet run; by the Machine contract it has not ended.
     entered.outside(|| unsafe { context::switch(save, stack_pointer) });
@@ -272,7 +272,7 @@ pub fn set_errno(value: i32) {
 pub fn keep_errno(state: &State) {
     // SAFETY: the pointer is valid for the OS thread's life.
     let native = unsafe { &mut *libc::__errno_location() };
-    let errno = state.running_thread().errno;
+    let errno = state.running_thread().handle.errno;
     if *native != 0 && !errno.is_null() {
         // SAFETY: the thread's own word, in its own heap.
         unsafe { *errno = *native };
@@ -286,7 +286,7 @@ pub extern "C" fn __lr_libc___errno_location() -> *mut i32 {
     match hook::enter_if_ready() {
         Some(state) if !state.execution.threads.is_empty() => {
             keep_errno(&state);
-            state.running_thread().errno
+            state.running_thread().handle.errno
         }
         // SAFETY: always safe to call.
         _ => unsafe { libc::__errno_location() },

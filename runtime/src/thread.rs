@@ -30,6 +30,81 @@ pub struct Start {
     pub argument: *mut u8,
 }
 
+/// How it goes round loops.
+#[derive(Clone, Debug, Default)]
+pub struct Loops {
+    /// Detection of loops that wait and only read.
+    pub spin: Spin,
+    /// Detection of loops that wait and write.
+    pub rounds: Rounds,
+    /// What happened to it for no reason.
+    pub spurious: Spurious,
+    /// Operations of which others may know, in programs whose loops end early ([`crate::scaled`]).
+    pub acts: u64,
+}
+
+/// The atomic regions that it is in ([`crate::region`]).
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct AtomicRegion {
+    /// Inside of one: the next operations belong to the step under way.
+    pub open: bool,
+    /// The word of the operation that opened the region: only operations on it belong there. 0 where it was the wait of a
+    /// condition variable, to which the unlocking of a mutex belongs, or a countdown, to which belongs what the last one does.
+    pub word: usize,
+    /// Functions that are regions and that it is in.
+    pub functions: u32,
+    /// Operations and pauses since it entered the last of them, or of the functions of channels.
+    pub passed: u32,
+}
+
+/// What it does with channels ([`crate::channels`]).
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct ChannelUse {
+    /// Functions of channels that it is in, the outermost first.
+    pub inside: Vec<Inside>,
+    /// A count of references was decremented since it last began to drop an end of a channel.
+    pub counted: bool,
+    /// Whether the message that it had offered to a channel was taken, or else withdrawn, once that is so.
+    pub answered: Option<bool>,
+}
+
+/// What it does with condition variables.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct CondvarUse {
+    /// The condition variable in whose region it is.
+    pub address: Option<usize>,
+    /// The mutex that it gave back there.
+    pub lock: Option<usize>,
+    /// The mutex that it takes again when it is woken, if it waits in a recognised condition variable without a timeout.
+    pub waits_with: Option<usize>,
+}
+
+/// What pthreads and libc keep of it.
+#[derive(Clone, Debug)]
+pub struct Handle {
+    /// Counts of references, by their addresses, to what threads that it has created share with their handles, until it
+    /// drops its own ([`crate::handles`]).
+    pub shares: Vec<usize>,
+    /// Where its `errno` is.
+    pub errno: *mut i32,
+    /// Its thread-local block.
+    pub tls: *mut u8,
+    /// What it runs; none for main.
+    pub start: Option<Start>,
+    /// Thread-local destructors, last registered last.
+    pub destructors: Vec<Destructor>,
+    /// Values of pthread keys.
+    pub keys: Vec<*mut u8>,
+    /// Its name.
+    pub name: Option<String>,
+    /// What its start routine returned.
+    pub result: *mut u8,
+    /// Nobody will join it, or somebody has.
+    pub detached: bool,
+    /// Somebody has joined it.
+    pub joined: bool,
+}
+
 /// One thread, in creation order within the execution.
 #[derive(Clone, Debug)]
 pub struct Thread {
@@ -53,64 +128,25 @@ pub struct Thread {
     pub last_site: SiteId,
     /// Set by `__lr_await` for the next atomic operation.
     pub guard: Option<Await>,
-    /// Inside an atomic region: the next operations belong to the step under way.
-    pub in_region: bool,
-    /// The word of the operation that opened the region: only operations on it belong there. 0 where it was the wait of a condition variable, to
-    /// which the unlocking of a mutex belongs, or a countdown, to which belongs what the last one does.
-    pub region_word: usize,
-    /// Functions that are atomic regions and that it is in ([`crate::region`]).
-    pub regions: u32,
-    /// Functions of channels that it is in, the outermost first.
-    pub inside: Vec<Inside>,
-    /// A count of references was decremented since it last began to drop an end of a channel.
-    pub counted: bool,
-    /// Whether the message that it had offered to a channel was taken, or else withdrawn, once that is so.
-    pub answered: Option<bool>,
-    /// Operations and pauses since it entered the last of them.
-    pub passed: u32,
-    /// The condition variable in whose region it is, and the mutex that it gave back there.
-    pub condvar: Option<usize>,
-    /// See `condvar`.
-    pub condvar_lock: Option<usize>,
-    /// The mutex that it takes again when it is woken, if it waits in a recognised condition variable without a timeout.
-    pub waits_with: Option<usize>,
     /// It has executed a release fence.
     pub fenced: bool,
     /// A queued thread was woken (changed by the waker).
     pub woken: bool,
-    /// Detection of loops that wait and only read.
-    pub spin: Spin,
-    /// Detection of loops that wait and write.
-    pub rounds: Rounds,
-    /// What happened to it for no reason.
-    pub spurious: Spurious,
-    /// Counts of references, by their addresses, to what threads that it has created share with their handles, until it drops its own
-    /// ([`crate::handles`]).
-    pub shares: Vec<usize>,
     /// How often it has done something that others may wait for.
     pub progress: u64,
-    /// Operations of which others may know, in programs whose loops end early ([`crate::scaled`]).
-    pub acts: u64,
-    /// Where its `errno` is.
-    pub errno: *mut i32,
-    /// Its thread-local block.
-    pub tls: *mut u8,
-    /// What it runs; none for main.
-    pub start: Option<Start>,
-    /// Thread-local destructors, last registered last.
-    pub destructors: Vec<Destructor>,
-    /// Values of pthread keys.
-    pub keys: Vec<*mut u8>,
-    /// Its name.
-    pub name: Option<String>,
-    /// What its start routine returned.
-    pub result: *mut u8,
-    /// Other threads have used its stack, which must be before it ends. (Who uses it behind that makes a mistake that shows by itself.)
+    /// Loops.
+    pub loops: Loops,
+    /// Atomic regions.
+    pub atomic: AtomicRegion,
+    /// Channels.
+    pub channel: ChannelUse,
+    /// Condition variables.
+    pub condvar: CondvarUse,
+    /// Pthreads and libc.
+    pub handle: Handle,
+    /// Other threads have used its stack, which must be before it ends. (Who uses it behind that makes a mistake that shows by
+    /// itself.)
     pub stack_used: bool,
-    /// Nobody will join it, or somebody has.
-    pub detached: bool,
-    /// Somebody has joined it.
-    pub joined: bool,
     /// Words drawn from its stream of randomness.
     pub random_words: u64,
     /// Stack at its creation (only while recording).
@@ -124,6 +160,18 @@ pub struct Thread {
 impl Thread {
     /// A thread that has not run.
     pub fn new(region: Region, parent: Option<u32>, start: Option<Start>) -> Self {
+        let handle = Handle {
+            shares: Vec::new(),
+            errno: std::ptr::null_mut(),
+            tls: std::ptr::null_mut(),
+            start,
+            destructors: Vec::new(),
+            keys: Vec::new(),
+            name: None,
+            result: std::ptr::null_mut(),
+            detached: false,
+            joined: false,
+        };
         Self {
             stack_pointer: 0,
             frame: None,
@@ -135,34 +183,15 @@ impl Thread {
             site: SiteId(0),
             last_site: SiteId(0),
             guard: None,
-            in_region: false,
-            region_word: 0,
-            regions: 0,
-            inside: Vec::new(),
-            counted: false,
-            answered: None,
-            passed: 0,
-            condvar: None,
-            condvar_lock: None,
-            waits_with: None,
             fenced: false,
             woken: false,
-            spin: Spin::default(),
-            rounds: Rounds::default(),
-            spurious: Spurious::default(),
-            shares: Vec::new(),
             progress: 0,
-            acts: 0,
-            errno: std::ptr::null_mut(),
-            tls: std::ptr::null_mut(),
-            start,
-            destructors: Vec::new(),
-            keys: Vec::new(),
-            name: None,
-            result: std::ptr::null_mut(),
+            loops: Loops::default(),
+            atomic: AtomicRegion::default(),
+            channel: ChannelUse::default(),
+            condvar: CondvarUse::default(),
+            handle,
             stack_used: false,
-            detached: false,
-            joined: false,
             random_words: 0,
             created: Vec::new(),
             stopped: Vec::new(),
@@ -172,7 +201,7 @@ impl Thread {
 
     /// Whether an operation on the word at an address may belong to the region that it is in.
     pub fn is_in_region_of(&self, address: usize) -> bool {
-        self.in_region && (self.region_word == 0 || self.region_word == address)
+        self.atomic.open && (self.atomic.word == 0 || self.atomic.word == address)
     }
 
     /// The memory in use of its region: the states of its heap, the heap, and its stack from `bottom` on, if it has one still.

@@ -60,7 +60,7 @@ pub fn sleep(entered: &mut Entered, nanoseconds: u64, until: u64) {
         return crate::time::advance_to(state, until);
     }
     bounds(state);
-    state.thread().in_region = false;
+    state.thread().atomic.open = false;
     stop(entered, Pending::Sleeping { until }, [until, nanoseconds, 0, 0], SiteId(0));
     let state = &mut **entered;
     ended(state, Timed::Sleep, nanoseconds, Some(until));

@@ -13,7 +13,7 @@ pub fn pause(entered: &mut Entered, site: SiteId) {
     if crate::channels::pauses(entered) || crate::region::goes_on(entered) {
         return;
     }
-    if entered.thread().spin.pause() == Advice::Wait {
+    if entered.thread().loops.spin.pause() == Advice::Wait {
         return wait_for_change(entered, NOTHING, site);
     }
     // Without hooks of plain accesses, what a round does is not known.
@@ -21,32 +21,32 @@ pub fn pause(entered: &mut Entered, site: SiteId) {
         return;
     }
     let others = others(entered);
-    let end = entered.thread().rounds.pause(others);
+    let end = entered.thread().loops.rounds.pause(others);
     rounds::catch_up(entered);
     match end {
         End::On => {}
         End::GaveUp => gave_up(entered, site),
         End::Idle => {
-            entered.thread().in_region = false;
+            entered.thread().atomic.open = false;
             stop(entered, Pending::Idling, NOTHING, site);
             crate::gate::went_on(entered);
             let others = rounds::others(entered);
-            entered.thread().rounds.release(others);
+            entered.thread().loops.rounds.release(others);
         }
     }
 }
 
 /// The running thread waits until a word that it keeps reading changes, or nobody else can run. `passed`: what it does then.
 pub fn wait_for_change(entered: &mut Entered, passed: Passed, site: SiteId) {
-    entered.thread().in_region = false;
+    entered.thread().atomic.open = false;
     stop(entered, Pending::Spinning, passed, site);
     crate::gate::waited_for_change(entered);
-    entered.thread().spin.release();
+    entered.thread().loops.spin.release();
 }
 
 /// The running thread is about to do something else than read: it may have given up a loop that only reads.
 pub fn leave_reads(state: &mut State, site: SiteId) {
-    if state.below_root && state.thread().spin.acts() {
+    if state.below_root && state.thread().loops.spin.acts() {
         gave_up(state, site);
     }
 }
@@ -58,7 +58,7 @@ pub fn leave_loop(state: &mut State, site: SiteId) {
     }
     let others = others(state);
     let thread = state.thread();
-    let given_up = thread.spin.acts() | thread.rounds.leave(others);
+    let given_up = thread.loops.spin.acts() | thread.loops.rounds.leave(others);
     rounds::catch_up(state);
     if given_up {
         gave_up(state, site);
@@ -69,7 +69,7 @@ pub fn leave_loop(state: &mut State, site: SiteId) {
 pub fn begin_timed(state: &mut State) {
     leave_reads(state, SiteId(0));
     let others = others(state);
-    let end = state.thread().rounds.end_round(others);
+    let end = state.thread().loops.rounds.end_round(others);
     rounds::catch_up(state);
     if end == End::GaveUp {
         gave_up(state, SiteId(0));
