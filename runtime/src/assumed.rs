@@ -5,6 +5,7 @@
 //! the execution ends does not.
 
 use crate::config::Mode;
+use crate::event::{self, Event};
 use crate::hook;
 use crate::operation::Pending;
 use crate::state::{State, stop};
@@ -23,7 +24,7 @@ pub extern "C" fn __lr_assumed_not(text: usize, length: usize) {
     }
     crate::waiting::leave_loop(state, SiteId(0));
     state.thread().atomic.open = false;
-    crate::gate::waits_for_good(state);
+    event::notify(entered, &Event::WaitsForGood);
     loop {
         stop(entered, Pending::Never, [text as u64, length as u64, 0, 0], SiteId(0));
     }

@@ -8,10 +8,10 @@
 //! only for the data. What a thread does that is created in a block belongs to that.
 
 use crate::config::Mode;
+use crate::event::{ChannelAct, Event, Executed, Plain};
 use crate::execution::Execution;
 use crate::failure::place;
 use crate::hook;
-use crate::operation::AtomicOperation;
 use crate::state::State;
 use lockred_search::footprint::Access;
 use lockred_trace::codes::WarningKind;
@@ -103,40 +103,42 @@ pub extern "C" fn __lr_block_end() {
     state.execution.blocks.end(thread);
 }
 
-/// A thread was created.
-pub fn created(state: &mut State, parent: u32, child: u32) {
-    state.execution.blocks.create(parent, child);
-}
-
-/// The running thread accesses plain memory.
+/// See [`crate::event`].
 #[inline]
-pub fn plain(state: &mut State, (address, size): (usize, usize), site: u32, writes: bool) {
-    if !state.execution.blocks.inside.is_empty() {
-        let access = if writes { Access::Write } else { Access::Read };
-        let role = if writes { Role::Write } else { Role::Read };
-        acts(state, (address, size), access, SiteId(site), role);
+pub fn on(state: &mut State, event: &Event<'_>) {
+    if !state.execution.blocks.inside.is_empty() || matches!(event, Event::Created { .. }) {
+        inside(state, event);
     }
 }
 
-/// The running thread has executed an atomic operation.
-#[inline]
-pub fn atomic(state: &mut State, operation: &AtomicOperation, access: Access, wrote: bool) {
-    let primitive = operation.how.has(How::PRIMITIVE) || operation.how.class().is_lock();
-    if !state.execution.blocks.inside.is_empty() && !primitive {
-        let role = if wrote { Role::AtomicWrite } else { Role::AtomicRead };
-        let place = (operation.address, operation.size as usize);
-        acts(state, place, access, operation.site, role);
-    }
-}
-
-/// The running thread has acted on a channel.
-pub fn passed(state: &mut State, channel: usize, access: Access, site: SiteId) {
-    if !state.execution.blocks.inside.is_empty() {
-        acts(state, (channel, 1), access, site, Role::AtomicWrite);
-    }
-}
-
+/// The same, while some thread is in a block.
 #[inline(never)]
+fn inside(state: &mut State, event: &Event<'_>) {
+    match *event {
+        Event::Plain(Plain { address, size, site, writes }) => {
+            let access = if writes { Access::Write } else { Access::Read };
+            let role = if writes { Role::Write } else { Role::Read };
+            acts(state, (address, size), access, site, role);
+        }
+        Event::Atomic(Executed { operation, access, wrote, watched: true, .. }) => {
+            let primitive = operation.how.has(How::PRIMITIVE) || operation.how.class().is_lock();
+            if !primitive {
+                let role = if wrote { Role::AtomicWrite } else { Role::AtomicRead };
+                let place = (operation.address, operation.size as usize);
+                acts(state, place, access, operation.site, role);
+            }
+        }
+        Event::Passed(ChannelAct { channel, passing, site, .. }) if crate::races::watching() => {
+            acts(state, (channel, 1), passing.access(), site, Role::AtomicWrite);
+        }
+        Event::Created { child, .. } => {
+            let parent = state.thread_number();
+            state.execution.blocks.create(parent, child);
+        }
+        _ => {}
+    }
+}
+
 fn acts(
     state: &mut State,
     (address, size): (usize, usize),

@@ -1,12 +1,12 @@
-//! The hooks of atomic operations and fences: stop, execute on the program's memory, tell detector, footprint and record.
+//! The hooks of atomic operations and fences: stop, execute on the program's memory, tell who looks on.
 
 use crate::config::Mode;
 use crate::detect::AccessKind;
+use crate::event::{self, Event, Executed};
 use crate::footprints;
 use crate::hook::{self, Entered};
-use crate::objects;
 use crate::operation::{Atomic, AtomicOperation, Await, Pending, store};
-use crate::rounds;
+use crate::races::watching;
 use crate::spin::Advice;
 use crate::spurious;
 use crate::state::{NOTHING, Passed, State, stop};
@@ -63,7 +63,7 @@ fn only_executed(state: &mut State, address: usize, how: u32) -> bool {
     if !state.below_root {
         return true;
     }
-    if state.config.mode != Mode::Explore || crate::plain::watching() || state.config.spurious() {
+    if state.config.mode != Mode::Explore || watching() || state.config.spurious() {
         return false;
     }
     state.step.unwatched += 1;
@@ -188,7 +188,8 @@ fn reach(
     // A thread that lives alone cannot be interleaved with anything: what it does belongs to the step under way.
     if !(alone && operation.can_proceed()) {
         if operation.leaves_out_rounds() {
-            looks(entered, operation);
+            // They order nothing: the first of them could be made at once.
+            event::notify(entered, &Event::Looks(operation));
         }
         stop(entered, Pending::Atomic(*operation), passed, operation.site);
     }
@@ -197,14 +198,7 @@ fn reach(
     Arrival::Told
 }
 
-/// Tells the race detectors of the looks at its word that a loop may make in vain from now on, and that are left out otherwise. They
-/// order nothing: the first of them could be made at once.
-fn looks(state: &mut State, operation: &AtomicOperation) {
-    crate::gate::looks(state, operation);
-    crate::plain::looks(state, operation);
-}
-
-/// Tells everybody who wants to know that an operation was executed.
+/// The running thread has executed an operation.
 fn executed(
     entered: &mut Entered,
     operation: &AtomicOperation,
@@ -213,51 +207,29 @@ fn executed(
     old: u64,
     new: u64,
 ) {
+    if operation.how.class() == Class::Invisible {
+        return;
+    }
     let state = &mut **entered;
-    let number = state.thread_number();
     let wrote = match operation.kind {
         Atomic::Load | Atomic::Failed => false,
         Atomic::Store | Atomic::Rmw => true,
         Atomic::CompareExchange { expected } => old == expected,
     };
-    if operation.how.class() == Class::Invisible {
-        return;
-    }
-    if operation.how.class().is_lock() {
-        objects::keep_held(state, operation, wrote);
-    }
-    if !state.below_root {
-        return;
-    }
     let access = footprints::access(operation, rmw, old, new, state.thread().fenced);
-    let looks = crate::plain::watching() || operation.how.class().is_lock();
-    // The same read a second time in one step sees the same, which nobody wrote in between.
-    if looks && !(arrival == Arrival::Repeat && state.step.is_repeated(operation)) {
-        crate::gate::atomic(state, operation, access, wrote);
+    let watched = watching();
+    let looks = watched || operation.how.class().is_lock();
+    let repeated = looks && arrival == Arrival::Repeat && state.step.is_repeated(operation);
+    let told = arrival == Arrival::Told;
+    let done = Executed { operation, access, rmw, old, new, wrote, told, repeated, watched };
+    event::notify(entered, &Event::Atomic(done));
+    if entered.below_root {
+        regions(entered.thread(), operation);
     }
-    if crate::plain::watching() {
-        crate::atomicity::atomic(state, operation, access, wrote);
-        crate::plain::atomic(entered, number, operation, access, wrote, arrival == Arrival::Told);
-        if entered.config.footprints {
-            entered.step.touch(operation.address, operation.size, access);
-        }
-    }
-    let state = &mut **entered;
-    let what = u64::from(operation.how.0) << 1 | u64::from(wrote);
-    crate::machine::sign(&mut state.step.signature, what, operation.address, operation.site);
-    state.step.signature ^= new.rotate_left(17);
-    let changed = wrote && new != old;
-    let acted = changed || operation.kind == Atomic::Store;
-    let scales = u64::from(state.knowledge.scales);
-    let thread = state.thread();
-    thread.loops.acts += scales;
-    thread.last_site = operation.site;
-    thread.loops.rounds.operation(round_hash(operation, old, new), acted);
-    let gave_up = if acted {
-        thread.loops.spin.acts()
-    } else {
-        thread.loops.spin.read(operation.site, operation.address, operation.size, old)
-    };
+}
+
+/// An operation may open an atomic region, or close it.
+fn regions(thread: &mut Thread, operation: &AtomicOperation) {
     if operation.how.has(How::OPENS_REGION) {
         let other_words = matches!(operation.how.class(), Class::CondvarWait | Class::Countdown);
         thread.atomic.open = true;
@@ -266,25 +238,6 @@ fn executed(
     if operation.how.has(How::CLOSES_REGION) {
         thread.atomic.open = thread.atomic.functions > 0;
     }
-    if gave_up {
-        crate::waiting::gave_up(state, operation.site);
-    }
-    rounds::catch_up(state);
-    if changed && rounds::counts(operation.how.class(), access) {
-        rounds::progress(state);
-    }
-    if arrival == Arrival::Told {
-        objects::executed(state, operation, access, rmw, old, new);
-    }
-}
-
-/// What tells an operation of a round from others.
-fn round_hash(operation: &AtomicOperation, old: u64, new: u64) -> u64 {
-    let mut hash = u64::from(operation.site.0);
-    for word in [operation.address as u64, old, new] {
-        hash = (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
-    }
-    hash
 }
 
 fn operation(
@@ -407,13 +360,12 @@ fn returns_for_no_reason(entered: &mut Entered, address: usize, operand: u64, si
     if !entered.below_root && entered.config.spurious() {
         // A main that parks before it creates threads: that is the root.
         stop(entered, Pending::Choosing, [address as u64, operand, 0, 0], SiteId(site));
-        crate::gate::went_on(entered);
+        event::notify(entered, &Event::WentOn);
     }
     let happens = spurious::happens(entered, address, __lr_atomic_rmw as *const () as usize);
     if happens {
         entered.thread().guard = None;
-        crate::machine::sign(&mut entered.step.signature, 301, address, SiteId(site));
-        objects::parked_for_no_reason(entered, address, SiteId(site));
+        event::notify(entered, &Event::ParkedForNoReason(address, SiteId(site)));
     }
     happens
 }
@@ -484,19 +436,14 @@ fn tell_exchanged(exchanged: bool) {
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_fence(code: u32, _site: u32) {
     let _leftovers = crate::scrub::Leftovers;
-    if !crate::plain::watching() {
+    if !watching() {
         return;
     }
-    let state = &mut *hook::enter();
-    if let Some(number) = state.running
-        && !crate::channels::is_muted(state)
-    {
+    let entered = &mut hook::enter();
+    if entered.running.is_some() && !crate::channels::is_muted(entered) {
         let order = order(code);
-        state.thread().fenced |= order.releases();
-        if let Some(detector) = &mut state.monitors.detector {
-            detector.fence(number, order);
-        }
-        crate::gate::fence(state, order);
+        entered.thread().fenced |= order.releases();
+        event::notify(entered, &Event::Fence(order));
     }
 }
 

@@ -14,13 +14,15 @@
 //! [`Schedule::WRITTEN_OUT`]: lockred_trace::schedule::Schedule::WRITTEN_OUT
 
 use crate::channel::Channel;
+use crate::event::{self, ChannelAct, Event};
 use crate::hook::{self, Entered};
 use crate::operation::{ChannelOperation, Pending, load};
+use crate::races::watching;
 use crate::spin::Advice;
 use crate::state::{NOTHING, Passed, State, stop};
-use crate::{gate, names, objects, plain, region, rounds, time, waiting};
+use crate::{names, plain, region, rounds, time, waiting};
 use lockred_search::discipline::Passing;
-use lockred_search::footprint::{Access, ObjectId};
+use lockred_search::footprint::ObjectId;
 use lockred_trace::hooks::{Act, Class, How, NO_DEADLINE};
 use lockred_trace::message::Timed;
 use lockred_trace::sites::SiteId;
@@ -61,7 +63,7 @@ pub fn object(state: &State, channel: usize) -> ObjectId {
 }
 
 /// The word that changes with a channel.
-fn word(state: &mut State, channel: usize) -> usize {
+pub fn word(state: &mut State, channel: usize) -> usize {
     state.knowledge.channel_words.make(channel).as_ptr() as usize
 }
 
@@ -212,19 +214,7 @@ pub fn parks(entered: &mut Entered, address: usize, passed: Passed) -> bool {
     match state.thread().channel.answered.take() {
         Some(taken) if !state.knowledge.channels_written_out && load(address, 4) == TOKEN => {
             let object = object(state, channel);
-            crate::machine::sign(
-                &mut state.step.signature,
-                410 + u64::from(taken),
-                channel,
-                SiteId(0),
-            );
-            if plain::watching() {
-                gate::resumed(state, object, taken);
-                if let Some(detector) = &mut state.monitors.detector {
-                    detector.resume(number, channel, taken);
-                }
-            }
-            objects::resumed(state, channel, taken);
+            event::notify(entered, &Event::Resumed { channel, object, taken });
             true
         }
         _ => {
@@ -235,31 +225,32 @@ pub fn parks(entered: &mut Entered, address: usize, passed: Passed) -> bool {
 }
 
 /// A count was changed by the running thread: perhaps that of the ends of a channel, to none.
-pub fn counted(state: &mut State, how: How, count: u64) {
+pub fn counted(entered: &mut Entered, how: How, count: u64) {
     if how.class() != Class::RefDec {
         return;
     }
-    let Some(inside) = inside(state) else { return };
-    state.thread().channel.counted = true;
+    let Some(inside) = inside(entered) else { return };
+    entered.thread().channel.counted = true;
     if count != 0 {
         return;
     }
     match inside {
         Inside::Muted { channel, drops_sender: true } => {
-            let Some(known) = state.execution.channels.get_mut(&channel) else { return };
+            let Some(known) = entered.execution.channels.get_mut(&channel) else { return };
             known.lose_senders();
             let leaves = known.leaves_messages();
-            changed(state, channel);
+            changed(entered, channel);
             if leaves {
-                write_out(state);
+                write_out(entered);
             }
         }
         Inside::Drop { channel } => {
-            let Some(known) = state.execution.channels.get(&channel) else { return };
-            pass(state, channel, known.abandoning(), SiteId(0));
-            let left = state.execution.channels.get(&channel);
+            let Some(known) = entered.execution.channels.get(&channel) else { return };
+            let abandons = known.abandoning();
+            pass(entered, channel, abandons, SiteId(0));
+            let left = entered.execution.channels.get(&channel);
             if left.is_some_and(Channel::leaves_messages) {
-                write_out(state);
+                write_out(entered);
             }
         }
         _ => {}
@@ -281,66 +272,18 @@ fn changed(state: &State, channel: usize) {
     }
 }
 
-/// The running thread does this to a channel: everybody who wants to know is told.
-fn pass(state: &mut State, channel: usize, passing: Passing, site: SiteId) {
+/// The running thread does this to a channel.
+fn pass(entered: &mut Entered, channel: usize, passing: Passing, site: SiteId) {
+    let state = &mut **entered;
     let number = state.thread_number();
     let Some(known) = state.execution.channels.get_mut(&channel) else { return };
     if let Some((sender, taken)) = known.pass(number, passing) {
         state.execution.threads[sender as usize].channel.answered = Some(taken);
     }
     changed(state, channel);
-    if !state.below_root {
-        return;
-    }
-    let object = object(state, channel);
-    if plain::watching() {
-        gate::passed(state, object, passing);
-        crate::atomicity::passed(state, channel, passing.access(), site);
-        if let Some(detector) = &mut state.monitors.detector {
-            detector.pass(number, channel, passing);
-        }
-    }
-    let access = match passing.access() {
-        Access::Read => Access::Read,
-        _ => Access::Write,
-    };
-    state.step.footprint.touch(object, access);
-    if let Some(woken) = passing.wakes() {
-        state.step.footprint.enables.push(woken);
-    }
-    let (what, message) = match passing {
-        Passing::Send { number, .. } => (400, number),
-        Passing::Receive { number, .. } => (401, number),
-        Passing::Depart => (402, 0),
-        Passing::Abandon { .. } | Passing::Close { .. } => (403, 0),
-        Passing::Fail => (404, 0),
-        Passing::Peek => (405, 0),
-        Passing::Closed => (406, 0),
-    };
-    crate::machine::sign(&mut state.step.signature, what, channel, site);
-    state.step.signature ^= u64::from(message).rotate_left(17);
-    loops(state, channel, passing, site);
-    objects::channel(state, channel, passing, site);
-}
-
-/// Tells those who notice loops that wait.
-fn loops(state: &mut State, channel: usize, passing: Passing, site: SiteId) {
-    let word = word(state, channel);
-    let acts = passing.access() != Access::Read;
-    let value = load(word, 8);
-    let thread = state.thread();
-    if site != SiteId(0) {
-        thread.last_site = site;
-    }
-    thread.loops.rounds.operation(u64::from(site.0) ^ (word as u64).rotate_left(20) ^ value, acts);
-    let gave_up =
-        if acts { thread.loops.spin.acts() } else { thread.loops.spin.read(site, word, 8, value) };
-    if gave_up {
-        waiting::gave_up(state, site);
-    }
-    rounds::catch_up(state);
-    if acts {
-        rounds::progress(state);
+    if state.below_root {
+        let object = object(state, channel);
+        event::notify(entered, &Event::Passed(ChannelAct { channel, object, passing, site }));
     }
 }
 
@@ -478,7 +421,7 @@ fn enter(
     let gives_up = timed && !state.execution.channels.get(&channel)?.can_proceed(act);
     if gives_up && state.below_root {
         // How long it has waited is told by nobody.
-        crate::timely::ended(state, Timed::Timeout, 0, None);
+        crate::timely::ended(entered, Timed::Timeout, 0, None);
     }
     let state = &mut **entered;
     let passing = state.execution.channels.get(&channel)?.passing(act, gives_up)?;
@@ -486,12 +429,13 @@ fn enter(
     state.thread().channel.counted = false;
     state.thread().channel.answered = None;
     if repeats {
-        loops(state, channel, passing, site);
+        let object = object(state, channel);
+        crate::loops::pass(state, ChannelAct { channel, object, passing, site });
         return Some(muted);
     }
-    pass(state, channel, passing, site);
-    if gives_up && state.below_root {
-        rounds::timed_out(state);
+    pass(entered, channel, passing, site);
+    if gives_up && entered.below_root {
+        rounds::timed_out(entered);
     }
     Some(muted)
 }
@@ -515,7 +459,7 @@ pub extern "C" fn __lr_channel_leave(result: usize, size: usize, site: u32) {
     }
     match left {
         Some(Inside::WrittenOut { region: true }) => region::leave(state.thread()),
-        Some(Inside::Muted { .. }) if result != 0 && plain::watching() => {
+        Some(Inside::Muted { .. }) if result != 0 && watching() => {
             // Where the caller wants the result is the caller's.
             plain::write(entered, result, size, site);
         }

@@ -3,10 +3,10 @@
 //! A thread stops before it chooses, so that a loop of choices is as long as its operations, and a first choice of main, before
 //! there are other threads, is the root. Choices of different threads are independent of each other and of everything else.
 
+use crate::event::{self, Event};
 use crate::hook::{self, Entered};
-use crate::machine::{choose, sign};
+use crate::machine::choose;
 use crate::operation::Pending;
-use crate::record;
 use crate::state::{Passed, stop};
 use lockred_trace::sites::SiteId;
 
@@ -21,10 +21,9 @@ pub fn value(entered: &mut Entered, of: u32, passed: Passed, what: &str) -> u32 
     crate::waiting::leave_loop(entered, SiteId(0));
     entered.thread().atomic.open = false;
     stop(entered, Pending::Choosing, passed, SiteId(0));
-    crate::gate::went_on(entered);
+    event::notify(entered, &Event::WentOn);
     let picked = choose(entered, of as usize);
-    sign(&mut entered.step.signature, 300, picked, SiteId(0));
-    record::step(entered, format!("{what} {picked} of {of}"), None, SiteId(0));
+    event::notify(entered, &Event::Chose { what, picked, of });
     picked as u32
 }
 

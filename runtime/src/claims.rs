@@ -12,6 +12,7 @@
 //! So copies of it have words in common, until one of them learns something of one.
 
 use crate::config::Mode;
+use crate::event::Event;
 use crate::execution::Held;
 use crate::harness::Harness;
 use crate::hook;
@@ -294,8 +295,16 @@ pub fn operation(state: &mut State, address: usize, size: usize, site: SiteId, w
     touched(state, address, size, site, Reason::Operation, writes);
 }
 
+/// See [`crate::event`].
+#[inline]
+pub fn on(state: &mut State, event: &Event<'_>) {
+    if let Event::Allocated { block, size } = *event {
+        begins(state, block, size);
+    }
+}
+
 /// Memory begins to live: a block was allocated, or a variable is in scope.
-pub fn begins(state: &mut State, address: usize, size: usize) {
+fn begins(state: &mut State, address: usize, size: usize) {
     if let Some(claims) = &mut state.execution.claims {
         claims.forget(address, size);
     }

@@ -6,6 +6,7 @@
 //! all executions; a value is looked at from the first such access on, whenever a thread accesses something or stops. All that has changed since the last look
 //! was then done by the thread that runs. Hooks are off meanwhile.
 
+use crate::event::{Event, Freed};
 use crate::hook::{self, Entered};
 use crate::state::State;
 use lockred_trace::message::{Broken, BrokenRule, Memory};
@@ -50,8 +51,16 @@ impl Exclusive {
     }
 
     /// A block is freed.
-    pub fn freed(&mut self, block: std::ops::Range<usize>) {
+    fn freed(&mut self, block: std::ops::Range<usize>) {
         self.values.retain(|(_, at), _| !block.contains(at));
+    }
+}
+
+/// See [`crate::event`].
+#[inline]
+pub fn on(state: &mut State, event: &Event<'_>) {
+    if let Event::Freed(Freed { address, size, block: true, .. }) = *event {
+        state.monitors.exclusive.freed(address..address + size);
     }
 }
 

@@ -3,14 +3,11 @@
 //! Wait compares the word and enters the queue in one step; the thread then is queued until it is woken or its timeout fires. A wake
 //! of fewer threads than are queued picks any of them: that is a choice of the search.
 
-use crate::footprints::{queue, word};
+use crate::event::{self, Event, Futex};
 use crate::hook::Entered;
-use crate::machine::{choose, sign};
+use crate::machine::choose;
 use crate::operation::{Pending, load};
-use crate::rounds;
 use crate::state::{self, NOTHING, State, stop};
-use lockred_search::footprint::Access;
-use lockred_search::machine::ThreadId;
 use lockred_trace::message::Timed;
 use lockred_trace::sites::SiteId;
 
@@ -99,61 +96,32 @@ fn wait(
             SiteId(0),
         );
     }
-    let state = &mut **entered;
-    state.step.footprint.touch(word(address), Access::Read);
-    sign(&mut state.step.signature, 100, address, SiteId(0));
+    event::notify(entered, &Event::Futex(address, Futex::Compared));
+    let timed = deadline.is_some();
     if load(address, 4) != u64::from(value) {
-        crate::gate::futex_wait(state, address, false, deadline.is_some());
-        crate::objects::futex(state, address, "futex wait: the value has changed", &[]);
+        event::notify(entered, &Event::Futex(address, Futex::Differs { timed }));
         return fail(libc::EAGAIN);
     }
-    if crate::spurious::happens(
-        entered,
-        address,
-        crate::kernel::__lr_libc_syscall as *const () as usize,
-    ) {
-        let state = &mut **entered;
-        crate::gate::futex_returned(state, address);
-        sign(&mut state.step.signature, 104, address, SiteId(0));
-        crate::objects::futex(state, address, "waits, and returns for no reason", &[]);
+    let hook = crate::kernel::__lr_libc_syscall as *const () as usize;
+    if crate::spurious::happens(entered, address, hook) {
+        event::notify(entered, &Event::Futex(address, Futex::Returned));
         return 0;
     }
-    let state = &mut **entered;
-    state.step.footprint.touch(queue(address), Access::Enqueue);
-    crate::gate::futex_wait(state, address, true, deadline.is_some());
-    rounds::progress(state);
-    crate::objects::futex(state, address, crate::objects::WAITS, &[]);
-    let thread = state.thread();
-    thread.woken = false;
-    let begun = state.execution.clock;
+    event::notify(entered, &Event::Futex(address, Futex::Enqueued { timed }));
+    entered.thread().woken = false;
+    let begun = entered.execution.clock;
     stop(entered, Pending::FutexQueued { address, deadline }, NOTHING, SiteId(0));
-    match deadline {
-        Some(_) => crate::gate::futex_left(entered, address),
-        None => crate::gate::went_on(entered),
-    }
-    let state = &mut **entered;
-    crate::spurious::ended(state, address);
-    let thread = state.thread();
-    if thread.woken {
-        thread.woken = false;
-        thread.loops.rounds.leave(0);
-        rounds::catch_up(state);
-        if deadline.is_some() {
-            state.step.footprint.touch(queue(address), Access::Leave);
-        }
-        sign(&mut state.step.signature, 101, address, SiteId(0));
-        crate::objects::futex(state, address, "wakes up", &[]);
+    let left = if timed { Event::Futex(address, Futex::Left) } else { Event::WentOn };
+    event::notify(entered, &left);
+    crate::spurious::ended(entered, address);
+    if std::mem::take(&mut entered.thread().woken) {
+        event::notify(entered, &Event::Futex(address, Futex::Woken { timed }));
         return 0;
     }
     let takes = deadline.unwrap_or(0).saturating_sub(begun);
-    crate::timely::ended(state, Timed::Timeout, takes, deadline);
-    state.thread().loops.rounds.operation(address as u64, true);
-    rounds::timed_out(state);
-    crate::time::advance_to(state, deadline.unwrap_or(0));
-    let state = &mut **entered;
-    state.step.footprint.touch(queue(address), Access::Leave);
-    sign(&mut state.step.signature, 102, address, SiteId(0));
-    crate::objects::futex(state, address, "times out", &[]);
+    crate::timely::ended(entered, Timed::Timeout, takes, deadline);
+    crate::time::advance_to(entered, deadline.unwrap_or(0));
+    event::notify(entered, &Event::Futex(address, Futex::TimedOut));
     fail(libc::ETIMEDOUT)
 }
 
@@ -178,26 +146,7 @@ fn wake(entered: &mut Entered, address: usize, most: u32) -> i64 {
         entered.execution.threads[chosen as usize].woken = true;
         woken.push(chosen);
     }
-    crate::gate::futex_wake(entered, address, &woken);
-    let access = if woken.is_empty() {
-        entered.thread().loops.rounds.operation(address as u64, true);
-        Access::WakeNone
-    } else {
-        crate::waiting::leave_loop(entered, SiteId(0));
-        Access::Wake
-    };
-    let state = &mut **entered;
-    state.step.footprint.touch(queue(address), access);
-    // A waiter with a timeout could have run before, too: by its timeout. So its wake-up depends on this wake as on any
-    // other access, and is not ordered behind it by necessity.
-    for &thread in &woken {
-        let waiter = &state.execution.threads[thread as usize];
-        if !matches!(waiter.pending, Pending::FutexQueued { deadline: Some(_), .. }) {
-            state.step.footprint.enables.push(ThreadId(thread));
-        }
-    }
-    sign(&mut state.step.signature, 103 + woken.len() as u64, address, SiteId(0));
-    crate::objects::futex(state, address, "wakes", &woken);
+    event::notify(entered, &Event::Futex(address, Futex::Wakes(&woken)));
     woken.len() as i64
 }
 

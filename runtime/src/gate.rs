@@ -1,8 +1,8 @@
 //! The bridge to the search by transactions: operations of the native machine in the words of [`lockred_search::discipline`].
 //!
 //! While the search runs a transaction, the step under way has a [`Gate`]. It is asked before every operation at which a thread
-//! is stopped ([`next`], called by the explorer), and told by the hooks, in order, what was executed: the operation itself, what
-//! an atomic region does besides, and every plain access ([`atomic`], [`plain`], …). Without a gate the hooks do nothing here.
+//! is stopped ([`next`], called by the explorer), and told, in order, what was executed ([`on`]): the operation itself, what
+//! an atomic region does besides, and every plain access. Without a gate nothing is done here.
 //!
 //! | native | told as |
 //! |---|---|
@@ -18,11 +18,13 @@
 //! Plain memory is never a reason to stop: a data race ends the search, or is told and gone past.
 
 use crate::channels;
+use crate::event::{ChannelAct, Event, Freed, Futex, Plain};
 use crate::handles;
 use crate::names::{self, Use};
 use crate::operation::{Atomic, AtomicOperation, Pending};
+use crate::races::watching;
 use crate::state::State;
-use lockred_search::discipline::{Effect, Gate, Kind, Mode, Operation, Ordering, Passing, Value};
+use lockred_search::discipline::{Effect, Gate, Kind, Mode, Operation, Ordering, Value};
 use lockred_search::footprint::{Access, ObjectId};
 use lockred_search::machine::ThreadId;
 use lockred_trace::hooks::{Class, How, Order};
@@ -276,18 +278,80 @@ pub fn pending(state: &State, number: usize, mut touch: impl FnMut(ObjectId, Acc
     }
 }
 
-/// Plain memory was accessed.
-pub fn plain(state: &mut State, address: usize, size: usize, writes: bool, site: u32) {
+/// See [`crate::event`].
+#[inline]
+pub fn on(state: &mut State, event: &Event<'_>) {
+    match *event {
+        Event::Plain(Plain { address, size, site, writes }) => {
+            plain(state, address, size, writes, site);
+        }
+        Event::Atomic(done) => {
+            let looks = done.watched || done.operation.how.class().is_lock();
+            // The same read a second time in one step sees the same, which nobody wrote in between.
+            if looks && !done.repeated {
+                atomic(state, done.operation, done.access, done.wrote);
+            }
+        }
+        Event::Freed(freed) => ends(state, freed),
+        Event::Futex(address, what) => futex(state, address, what),
+        ref other => between(state, other),
+    }
+}
+
+/// Events that concern one object of the search, or none.
+fn between(state: &mut State, event: &Event<'_>) {
     let Some(gate) = gate(state) else { return };
+    let operation = match *event {
+        Event::Looks(operation) => return looks(gate, operation),
+        Event::Fence(order) => Operation::Fence(ordering(order, How::of(Class::Plain))),
+        Event::Passed(ChannelAct { object, passing, .. }) if watching() => {
+            Operation::Pass(object, passing)
+        }
+        Event::Resumed { object, taken, .. } if watching() => {
+            Operation::Resume { channel: object, taken }
+        }
+        Event::Created { child, .. } => {
+            gate.after(&internal(names::NUMBERING, Access::Write), Effect::Done);
+            Operation::Spawn(ThreadId(child))
+        }
+        Event::Joined { target, .. } => Operation::Join(ThreadId(target)),
+        Event::WentOn => Operation::Local,
+        Event::Slept(_) => Operation::Awake,
+        Event::Changed => return changed(state, gate),
+        Event::ByTime => return gate.by_time(),
+        Event::WaitsForGood => return gate.waits_for_good(),
+        _ => return,
+    };
+    gate.after(&operation, Effect::Done);
+}
+
+/// Plain memory is accessed.
+#[inline]
+fn plain(state: &State, address: usize, size: usize, writes: bool, site: SiteId) {
+    if let Some(gate) = gate(state) {
+        touch_plain(gate, address, size, writes, site);
+    }
+}
+
+fn touch_plain(gate: &mut Gate<'_>, address: usize, size: usize, writes: bool, site: SiteId) {
     let access = if writes { Access::Write } else { Access::Read };
     let mut new = false;
     names::blocks(address, size, |block, part| {
         if !part {
-            new = gate.plain(block, access, u64::from(site));
+            new = gate.plain(block, access, u64::from(site.0));
         } else if new {
-            gate.plain(block, access.to_whole(), u64::from(site));
+            gate.plain(block, access.to_whole(), u64::from(site.0));
         }
     });
+}
+
+/// Memory ends: a write to all of it. Nobody has accessed what was never touched.
+fn ends(state: &State, Freed { address, size, muted, .. }: Freed) {
+    if let (Some(gate), false, true) = (gate(state), muted, watching()) {
+        crate::arena::touched(address, size, |address, size| {
+            touch_plain(gate, address, size, true, SiteId(0));
+        });
+    }
 }
 
 /// The running thread has got a block of memory, for which a word stands.
@@ -305,7 +369,7 @@ pub fn uses_block(state: &State, word: usize, site: SiteId) {
 }
 
 /// An atomic operation was executed. `access`: how it acted; `wrote`: its word.
-pub fn atomic(state: &mut State, operation: &AtomicOperation, access: Access, wrote: bool) {
+fn atomic(state: &mut State, operation: &AtomicOperation, access: Access, wrote: bool) {
     if !state.config.by_transactions {
         return;
     }
@@ -379,8 +443,7 @@ pub fn atomic(state: &mut State, operation: &AtomicOperation, access: Access, wr
 }
 
 /// The running thread is about to look at a word, maybe in vain, over and over.
-pub fn looks(state: &State, operation: &AtomicOperation) {
-    let Some(gate) = gate(state) else { return };
+fn looks(gate: &mut Gate<'_>, operation: &AtomicOperation) {
     let (site, weak) = (u64::from(operation.site.0), operation.sees_stale_values());
     touch_all((operation.address, operation.size), operation.in_vain(), |block, access| {
         gate.looks(block, access, weak, site);
@@ -425,21 +488,25 @@ fn data(
     });
 }
 
-/// A fence was executed.
-pub fn fence(state: &State, order: Order) {
-    if let Some(gate) = gate(state) {
-        gate.after(&Operation::Fence(ordering(order, How::of(Class::Plain))), Effect::Done);
-    }
-}
-
 /// A loop that only reads goes on: the running thread has waited for the words that it reads.
-pub fn waited_for_change(state: &mut State) {
-    let Some(gate) = gate(state) else { return };
-    for (address, size) in state.thread().loops.spin.words() {
+fn changed(state: &State, gate: &mut Gate<'_>) {
+    for (address, size) in state.running_thread().loops.spin.words() {
         let kind = Kind::Atomic(Value::Read, INTERNAL);
         tell(gate, (address, size as usize), Access::Read, kind, |object, access, kind| {
             Operation::Await { object, access, kind, site: 0 }
         });
+    }
+}
+
+/// Something was done with a futex.
+fn futex(state: &mut State, address: usize, what: Futex<'_>) {
+    match what {
+        Futex::Compared | Futex::TimedOut | Futex::Woken { .. } => {}
+        Futex::Differs { timed } => futex_wait(state, address, false, timed),
+        Futex::Enqueued { timed } => futex_wait(state, address, true, timed),
+        Futex::Returned => futex_returned(state, address),
+        Futex::Left => futex_left(state, address),
+        Futex::Wakes(woken) => futex_wake(state, address, woken),
     }
 }
 
@@ -457,7 +524,7 @@ fn queue(state: &mut State, gate: &mut Gate<'_>, address: usize, access: Access)
 }
 
 /// A futex's word was compared, and the running thread has entered its queue or not.
-pub fn futex_wait(state: &mut State, address: usize, entered: bool, timed: bool) {
+fn futex_wait(state: &mut State, address: usize, entered: bool, timed: bool) {
     let number = state.thread_number() as usize;
     let thread = &mut state.execution.threads[number];
     let (condvar, lock) = (thread.condvar.address.take(), thread.condvar.lock.take());
@@ -485,7 +552,7 @@ pub fn futex_wait(state: &mut State, address: usize, entered: bool, timed: bool)
 
 /// A futex's word was compared, and the running thread goes on for no reason: as if it had never been in the queue, where nobody
 /// has seen it.
-pub fn futex_returned(state: &mut State, address: usize) {
+fn futex_returned(state: &mut State, address: usize) {
     let number = state.thread_number() as usize;
     let thread = &mut state.execution.threads[number];
     let (condvar, lock) = (thread.condvar.address.take(), thread.condvar.lock.take());
@@ -513,14 +580,14 @@ fn compared(state: &mut State, gate: &mut Gate<'_>, address: usize) {
 }
 
 /// The running thread leaves a futex's queue, in which it might have timed out.
-pub fn futex_left(state: &mut State, address: usize) {
+fn futex_left(state: &mut State, address: usize) {
     if let Some(gate) = gate(state) {
         queue(state, gate, address, Access::Leave);
     }
 }
 
 /// Waiters of a futex were woken.
-pub fn futex_wake(state: &mut State, address: usize, woken: &[u32]) {
+fn futex_wake(state: &mut State, address: usize, woken: &[u32]) {
     let number = state.thread_number() as usize;
     let condvar = state.execution.threads[number].condvar.address.take();
     let Some(gate) = gate(state) else { return };
@@ -547,64 +614,8 @@ pub fn futex_wake(state: &mut State, address: usize, woken: &[u32]) {
     }
 }
 
-/// The running thread has acted on a channel that is known as a whole.
-pub fn passed(state: &State, channel: ObjectId, passing: Passing) {
-    if let Some(gate) = gate(state) {
-        gate.after(&Operation::Pass(channel, passing), Effect::Done);
-    }
-}
-
-/// The message that the running thread had offered was taken, or withdrawn.
-pub fn resumed(state: &State, channel: ObjectId, taken: bool) {
-    if let Some(gate) = gate(state) {
-        gate.after(&Operation::Resume { channel, taken }, Effect::Done);
-    }
-}
-
-/// The running thread has created a thread.
-pub fn spawned(state: &State, child: u32) {
-    let Some(gate) = gate(state) else { return };
-    gate.after(&internal(names::NUMBERING, Access::Write), Effect::Done);
-    gate.after(&Operation::Spawn(ThreadId(child)), Effect::Done);
-}
-
-/// The running thread has seen the end of another one.
-pub fn joined(state: &State, target: u32) {
-    if let Some(gate) = gate(state) {
-        gate.after(&Operation::Join(ThreadId(target)), Effect::Done);
-    }
-}
-
 /// A thread has ended.
 pub fn ended(state: &mut State, thread: ThreadId, gate: &mut Gate<'_>) {
     entangle(state, gate.held());
     gate.ended(thread);
-}
-
-/// The running thread was stopped before something that nobody sees, and goes on.
-pub fn went_on(state: &State) {
-    if let Some(gate) = gate(state) {
-        gate.after(&Operation::Local, Effect::Done);
-    }
-}
-
-/// The running thread has slept.
-pub fn awoke(state: &State) {
-    if let Some(gate) = gate(state) {
-        gate.after(&Operation::Awake, Effect::Done);
-    }
-}
-
-/// What the running thread executes was possible because nobody else could run.
-pub fn by_time(state: &State) {
-    if let Some(gate) = gate(state) {
-        gate.by_time();
-    }
-}
-
-/// The running thread goes no further.
-pub fn waits_for_good(state: &State) {
-    if let Some(gate) = gate(state) {
-        gate.waits_for_good();
-    }
 }

@@ -1,5 +1,6 @@
 //! Where blocks were allocated and freed, and by whom: for reports, and for telling leaks by where they come from.
 
+use crate::event::Freed;
 use crate::execution::Held;
 use crate::failure::place;
 use crate::state::State;
@@ -68,8 +69,18 @@ fn event(state: &State) -> Event {
     }
 }
 
+/// See [`crate::event`].
+#[inline]
+pub fn on(state: &mut State, event: &crate::event::Event<'_>) {
+    match *event {
+        crate::event::Event::Allocated { block, .. } => allocated(state, block),
+        crate::event::Event::Freed(Freed { address, block: true, .. }) => freed(state, address),
+        _ => {}
+    }
+}
+
 /// The running thread has got a block.
-pub fn allocated(state: &mut State, block: usize) {
+fn allocated(state: &mut State, block: usize) {
     let below_root = state.below_root;
     if state
         .monitors
@@ -87,7 +98,7 @@ pub fn allocated(state: &mut State, block: usize) {
 }
 
 /// The running thread is freeing a block.
-pub fn freed(state: &mut State, block: usize) {
+fn freed(state: &mut State, block: usize) {
     if state.monitors.lives.is_none() {
         return;
     }

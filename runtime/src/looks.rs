@@ -12,13 +12,12 @@
 
 use crate::channels;
 use crate::config::Mode;
+use crate::event::{self, Event};
 use crate::hook::Entered;
-use crate::machine::{choose, sign};
-use crate::record;
+use crate::machine::choose;
 use crate::state::State;
 use lockred_trace::codes::AssumptionKind;
 use lockred_trace::session::Task;
-use lockred_trace::sites::SiteId;
 
 /// What a look at a clock takes, in nanoseconds.
 const LOOK: u64 = 1_000;
@@ -60,8 +59,6 @@ pub fn passes(entered: &mut Entered) -> u64 {
     if first || idle || !is_late(entered) {
         return soon;
     }
-    crate::timely::late(entered, LATE);
-    record::step(entered, "looks at a clock: 24 h have passed".into(), None, SiteId(0));
     LATE
 }
 
@@ -81,9 +78,11 @@ fn is_late(entered: &mut Entered) -> bool {
     }
     entered.execution.looks.offered += 1;
     let late = choose(entered, 2) == 1;
-    let state = &mut **entered;
-    state.execution.looks.late = late;
-    sign(&mut state.step.signature, 310, usize::from(late), SiteId(0));
+    entered.execution.looks.late = late;
+    if late {
+        crate::timely::late(entered, LATE);
+    }
+    event::notify(entered, &Event::Looked { late });
     late
 }
 

@@ -1,8 +1,9 @@
 //! The program's heap functions, over [`crate::heap`], and anonymous memory maps.
 
 use crate::arena::Region;
+use crate::event::{self, Event, Freed};
 use crate::heap::{self, BadFree};
-use crate::hook;
+use crate::hook::{self, Entered};
 use crate::misuse::bad_free;
 use crate::state::{State, set_errno};
 use std::ptr;
@@ -15,14 +16,12 @@ fn region(state: &State) -> Region {
 }
 
 /// Allocates for the running thread; null and `ENOMEM` when there is no room.
-fn allocate(state: &mut State, size: usize, align: usize) -> *mut u8 {
+fn allocate(entered: &mut Entered, size: usize, align: usize) -> *mut u8 {
     // SAFETY: the running thread's own region, whose heap was made when the thread was.
-    match unsafe { heap::allocate(region(state), size, align, state.config.reuse) } {
+    match unsafe { heap::allocate(region(entered), size, align, entered.config.reuse) } {
         Some(block) => {
-            clear(state, block);
-            crate::claims::begins(state, block, size);
-            crate::plain::allocated(state, block, size);
-            crate::lives::allocated(state, block);
+            clear(entered, block);
+            event::notify(entered, &Event::Allocated { block, size });
             block as *mut u8
         }
         None => {
@@ -109,14 +108,13 @@ pub extern "C" fn __lr_libc_free(block: *mut u8) {
 }
 
 /// The running thread frees a block.
-fn free(state: &mut State, block: usize) {
-    let size = size_of_live(state, block);
-    crate::plain::freed(state, block, size);
-    clear(state, block);
-    crate::lives::freed(state, block);
-    state.monitors.exclusive.freed(block..block + size);
-    if let Err(reason) = heap::free(region(state), block, state.config.reuse) {
-        bad_free(state, block, reason);
+fn free(entered: &mut Entered, block: usize) {
+    let size = size_of_live(entered, block);
+    let muted = crate::channels::freed(entered, block);
+    event::notify(entered, &Event::Freed(Freed { address: block, size, block: true, muted }));
+    clear(entered, block);
+    if let Err(reason) = heap::free(region(entered), block, entered.config.reuse) {
+        bad_free(entered, block, reason);
     }
 }
 

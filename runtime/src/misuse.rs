@@ -10,7 +10,7 @@ use crate::failure::{Failure, place};
 use crate::heap::{self, BadFree, Block};
 use crate::hook::Entered;
 use crate::lives;
-use crate::plain::bytes;
+use crate::race_report::bytes;
 use crate::state::{State, end_execution};
 use crate::validity;
 use lockred_search::machine::Flow;

@@ -1,7 +1,7 @@
-//! What executed operations mean to a reader: object kinds, held locks, and the words of recorded steps.
+//! What events mean to a reader: kinds of objects, and the words of recorded steps.
 
-use crate::execution::Held;
-use crate::operation::{Atomic, AtomicOperation};
+use crate::event::{ChannelAct, Event, Executed, Futex};
+use crate::operation::Atomic;
 use crate::record;
 use crate::state::State;
 use lockred_search::discipline::Passing;
@@ -40,85 +40,57 @@ pub const fn kind(class: Class) -> &'static str {
     }
 }
 
-/// The recorded number of an object; 0 when nothing is recorded.
-pub fn number(state: &mut State, address: usize, kind: &str) -> u32 {
-    record::object(state, address, kind, None).unwrap_or(0)
-}
-
-/// A lock's word was operated on: keeps account of who holds what.
-pub fn keep_held(state: &mut State, operation: &AtomicOperation, wrote: bool) {
-    if !wrote {
-        crate::locked::failed(state, operation);
-        return;
-    }
-    let stack = crate::unwind::recorded_stack(state);
-    let thread = state.thread_number();
-    let held = &mut state.execution.held;
-    match operation.how.class() {
-        Class::Lock | Class::TryLock | Class::ReadLock | Class::TryReadLock => {
-            let class = operation.how.class();
-            let shared = matches!(class, Class::ReadLock | Class::TryReadLock);
-            let waits = matches!(class, Class::Lock | Class::ReadLock);
-            crate::nesting::acquires(
-                state,
-                operation.address,
-                operation.site,
-                shared,
-                waits,
-                &stack,
-            );
-            let step = state.monitors.recorder.as_ref().map(|recorder| recorder.steps.len());
-            state.execution.held.push(Held {
-                address: operation.address,
-                thread,
-                site: operation.site,
-                shared,
-                step,
-                stack,
-            });
-        }
-        Class::Downgrade => {
-            let lock = |held: &&mut Held| held.address == operation.address;
-            if let Some(held) = held.iter_mut().find(lock) {
-                held.shared = true;
-            }
-        }
-        _ => {
-            let lock = |held: &Held| held.address == operation.address;
-            // A guard may be released by another thread than the one that acquired it.
-            let own = held.iter().rposition(|held| lock(held) && held.thread == thread);
-            if let Some(index) = own.or_else(|| held.iter().rposition(lock)) {
-                held.remove(index);
-            }
-        }
+/// See [`crate::event`].
+#[inline]
+pub fn on(state: &mut State, event: &Event<'_>) {
+    if state.monitors.recorder.is_some() {
+        record_event(state, event);
     }
 }
 
-/// An atomic operation was executed: records it.
-pub fn executed(
-    state: &mut State,
-    operation: &AtomicOperation,
-    access: Access,
-    rmw: Option<RmwOp>,
-    old: u64,
-    new: u64,
-) {
-    let word_of_signals = state.execution.signals.word;
-    if state.monitors.recorder.is_none() || operation.address == word_of_signals {
-        return;
-    }
-    let wrote = match operation.kind {
-        Atomic::Load | Atomic::Failed => false,
-        Atomic::Store | Atomic::Rmw => true,
-        Atomic::CompareExchange { expected } => old == expected,
+#[inline(never)]
+fn record_event(state: &mut State, event: &Event<'_>) {
+    let no_site = SiteId(0);
+    let of = |address: usize, kind: &'static str| Some((address, kind));
+    let (operation, object, site) = match *event {
+        Event::Atomic(done) => {
+            let Executed { operation, told, .. } = done;
+            let is_of_signals = operation.address == state.execution.signals.word;
+            if !told || is_of_signals || !state.below_root {
+                return;
+            }
+            (words(&done), of(operation.address, kind(operation.how.class())), operation.site)
+        }
+        Event::Passed(ChannelAct { channel, passing, site, .. }) => {
+            (words_of_passing(passing), of(channel, "channel"), site)
+        }
+        Event::Resumed { channel, taken, .. } => {
+            let what = if taken { "the message was taken" } else { "no receiver is left" };
+            (what.to_owned(), of(channel, "channel"), no_site)
+        }
+        Event::Futex(address, what) => match words_of_futex(what) {
+            Some(what) => (what, of(address, "futex"), no_site),
+            None => return,
+        },
+        Event::ParkedForNoReason(address, site) => {
+            let what = "park returns for no reason".to_owned();
+            (what, of(address, kind(Class::Park)), site)
+        }
+        Event::Created { child, .. } => (format!("spawn thread {child}"), None, no_site),
+        Event::Joined { target, .. } => (format!("join thread {target}"), None, no_site),
+        Event::Slept(nanoseconds) => {
+            (format!("sleep {}", crate::timely::in_words(nanoseconds)), None, no_site)
+        }
+        Event::Looked { late: true } => {
+            ("looks at a clock: 24 h have passed".to_owned(), None, no_site)
+        }
+        Event::Chose { what, picked, of } => (format!("{what} {picked} of {of}"), None, no_site),
+        Event::Exits(status) => (format!("exit {status}"), None, no_site),
+        Event::Ends => ("end".to_owned(), None, no_site),
+        _ => return,
     };
-    let object = number(state, operation.address, kind(operation.how.class()));
-    record::step(
-        state,
-        words(operation, access, rmw, old, new, wrote),
-        Some(object),
-        operation.site,
-    );
+    let object = object.and_then(|(address, kind)| record::object(state, address, kind, None));
+    record::step(state, operation, object, site);
 }
 
 /// A value of an atomic word: what may be an address is told as one.
@@ -132,14 +104,8 @@ impl std::fmt::Display for Word {
 }
 
 /// An operation in a few words.
-fn words(
-    operation: &AtomicOperation,
-    access: Access,
-    rmw: Option<RmwOp>,
-    old: u64,
-    new: u64,
-    wrote: bool,
-) -> String {
+fn words(done: &Executed<'_>) -> String {
+    let Executed { operation, access, rmw, old, new, wrote, .. } = *done;
     let (old, new) = (Word(old), Word(new));
     match (operation.how.class(), operation.kind) {
         (Class::Lock, _) if wrote => "lock".into(),
@@ -182,16 +148,9 @@ const fn rmw_name(op: RmwOp) -> &'static str {
     }
 }
 
-/// The running thread parked, and went on for no reason.
-pub fn parked_for_no_reason(state: &mut State, address: usize, site: SiteId) {
-    let object = number(state, address, kind(Class::Park));
-    record::step(state, "park returns for no reason".into(), Some(object), site);
-}
-
-/// The running thread acted on a channel that is known as a whole.
-pub fn channel(state: &mut State, address: usize, passing: Passing, site: SiteId) {
-    let object = number(state, address, "channel");
-    let what = match passing {
+/// An act on a channel in a few words.
+fn words_of_passing(passing: Passing) -> String {
+    match passing {
         Passing::Send { number, capacity: 0 } => format!("offers message {number}"),
         Passing::Send { number, .. } => format!("send message {number}"),
         Passing::Receive { number, .. } => format!("receive message {number}"),
@@ -200,51 +159,24 @@ pub fn channel(state: &mut State, address: usize, passing: Passing, site: SiteId
         Passing::Fail => "send: no receiver is left".to_owned(),
         Passing::Peek => "nothing to receive, or no room".to_owned(),
         Passing::Closed => "receive: no sender is left".to_owned(),
-    };
-    record::step(state, what, Some(object), site);
-}
-
-/// The message that the running thread had offered was taken, or withdrawn.
-pub fn resumed(state: &mut State, address: usize, taken: bool) {
-    let object = number(state, address, "channel");
-    let what = if taken { "the message was taken" } else { "no receiver is left" };
-    record::step(state, what.to_owned(), Some(object), SiteId(0));
-}
-
-/// A futex call did something.
-pub fn futex(state: &mut State, address: usize, what: &str, woken: &[u32]) {
-    if state.monitors.recorder.is_none() {
-        return;
     }
-    let object = number(state, address, "futex");
-    let words = match woken {
-        [] if what == "wakes" => WAKES_NOBODY.to_owned(),
-        [] => what.to_owned(),
-        [one] => format!("wakes thread {one}"),
-        many => {
+}
+
+/// What was done with a futex, in a few words; nothing for what reports do not show.
+fn words_of_futex(what: Futex<'_>) -> Option<String> {
+    let words = match what {
+        Futex::Compared | Futex::Left => return None,
+        Futex::Differs { .. } => "futex wait: the value has changed",
+        Futex::Returned => "waits, and returns for no reason",
+        Futex::Enqueued { .. } => WAITS,
+        Futex::Woken { .. } => "wakes up",
+        Futex::TimedOut => "times out",
+        Futex::Wakes([]) => WAKES_NOBODY,
+        Futex::Wakes([one]) => return Some(format!("wakes thread {one}")),
+        Futex::Wakes(many) => {
             let many: Vec<_> = many.iter().map(u32::to_string).collect();
-            format!("wakes threads {}", many.join(", "))
+            return Some(format!("wakes threads {}", many.join(", ")));
         }
     };
-    record::step(state, words, Some(object), SiteId(0));
-}
-
-/// The running thread spawned a thread.
-pub fn spawned(state: &mut State, child: u32) {
-    record::step(state, format!("spawn thread {child}"), None, SiteId(0));
-}
-
-/// The running thread joined a thread.
-pub fn joined(state: &mut State, target: u32) {
-    record::step(state, format!("join thread {target}"), None, SiteId(0));
-}
-
-/// The running thread ended.
-pub fn ended(state: &mut State, _number: u32) {
-    record::step(state, "end".into(), None, SiteId(0));
-}
-
-/// The running thread ended the process.
-pub fn exits(state: &mut State, status: i32) {
-    record::step(state, format!("exit {status}"), None, SiteId(0));
+    Some(words.to_owned())
 }

@@ -6,6 +6,7 @@
 //! end of a scope tells in its own way). Eraser's states of a location (Savage and others, TOCS 1997) are the example; here locks are
 //! kept by place, so that the one place that does without can be told.
 
+use crate::event::{Event, Executed, Plain};
 use crate::execution::Execution;
 use crate::home;
 use crate::hook::Entered;
@@ -130,41 +131,46 @@ pub fn begin(state: &mut State) {
     }
 }
 
-/// A thread has created another one.
-pub fn created(state: &mut State, parent: u32, child: u32) {
-    if let Some(observed) = &mut state.monitors.observed {
-        observed.creates(parent as usize, child as usize);
-    }
-}
-
-/// A thread has seen the end of another one.
-pub fn joined(state: &mut State, joiner: u32, target: u32) {
-    if let Some(observed) = &mut state.monitors.observed {
-        observed.joins(joiner as usize, target as usize);
-    }
-}
-
-/// The running thread accesses memory that others may access, too.
+/// See [`crate::event`].
 #[inline]
-pub fn accessed(
-    entered: &mut Entered,
-    address: usize,
-    size: usize,
-    site: SiteId,
-    writes: bool,
-    atomic: bool,
-) {
+pub fn on(entered: &mut Entered, event: &Event<'_>) {
     if entered.monitors.observed.is_some() {
-        looked_at(entered, address, size, site, writes, atomic);
+        looks_on(entered, event);
     }
 }
 
 /// The same, where somebody wants to know.
 #[inline(never)]
-fn looked_at(
+fn looks_on(entered: &mut Entered, event: &Event<'_>) {
+    let number = entered.thread_number() as usize;
+    match *event {
+        Event::Plain(Plain { address, size, site, writes }) => {
+            accessed(entered, (address, size), site, writes, false);
+        }
+        Event::Atomic(Executed { operation, wrote, watched: true, .. })
+            if !operation.how.has(lockred_trace::hooks::How::PRIMITIVE) =>
+        {
+            let memory = (operation.address, operation.size as usize);
+            accessed(entered, memory, operation.site, wrote, true);
+        }
+        Event::Created { child, .. } => {
+            if let Some(observed) = &mut entered.monitors.observed {
+                observed.creates(number, child as usize);
+            }
+        }
+        Event::Joined { target, .. } => {
+            if let Some(observed) = &mut entered.monitors.observed {
+                observed.joins(number, target as usize);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The running thread accesses memory that others may access, too.
+fn accessed(
     entered: &mut Entered,
-    address: usize,
-    size: usize,
+    (address, size): (usize, usize),
     site: SiteId,
     writes: bool,
     atomic: bool,

@@ -1,5 +1,6 @@
 //! The end of the process, and its signals, as far as the program asks for them.
 
+use crate::event::{self, Event};
 use crate::execution::AtExit;
 use crate::failure::{Failure, place};
 use crate::hook::{self, Entered};
@@ -24,14 +25,14 @@ pub fn run_at_exit(entered: &mut Entered) {
 }
 
 /// The running thread ends the process with a status. It is gone; the others go on (DESIGN.md section 1, *execution*).
-pub fn exit(state: &mut State, status: i32, returned: bool) -> ! {
+pub fn exit(entered: &mut Entered, status: i32, returned: bool) -> ! {
     if crate::kernel::is_child() {
         // The child that the program forked ends, with whatever C code has registered.
-        hook::exit(state, status)
+        hook::exit(entered, status)
     }
-    pthread::exited(state, status, returned);
-    crate::objects::exits(state, status);
-    pthread::end(state)
+    pthread::exited(entered, status, returned);
+    event::notify(entered, &Event::Exits(status));
+    pthread::end(entered)
 }
 
 /// exit: thread-local destructors of the calling thread, then what was registered.

@@ -2,16 +2,13 @@
 
 use crate::arena::Region;
 use crate::config::Mode;
+use crate::event::{self, Event};
 use crate::execution::Exit;
 use crate::heap;
 use crate::hook::{self, Entered};
-use crate::machine::sign;
-use crate::nesting::Event;
 use crate::operation::Pending;
 use crate::state::{self, State, leave, stop};
 use crate::thread::{Destructor, Start, Thread};
-use lockred_search::footprint::Access;
-use lockred_search::machine::ThreadId;
 use lockred_trace::sites::SiteId;
 use std::ffi::CStr;
 
@@ -95,19 +92,7 @@ pub extern "C" fn __lr_libc_pthread_create(
     state.execution.signals.created(parent, child);
     state.execution.processors.created(parent, child);
     state.execution.live += 1;
-    state.step.footprint.enables.push(ThreadId(child));
-    // The numbering of threads shows who came first.
-    state.step.footprint.touch(crate::names::NUMBERING, Access::Write);
-    sign(&mut state.step.signature, 200, region.base(), SiteId(0));
-    if let Some(detector) = &mut state.monitors.detector {
-        detector.spawn(parent, child);
-    }
-    state.execution.events.push(Event::Creates(parent, child));
-    crate::observed::created(state, parent, child);
-    crate::atomicity::created(state, parent, child);
-    crate::plain::wake_up(state);
-    crate::gate::spawned(state, child);
-    crate::objects::spawned(state, child);
+    event::notify(entered, &Event::Created { child, region });
     // SAFETY: the program passes a place for the handle. Written by the creator before the new thread runs.
     unsafe { *handle = region.base() };
     0
@@ -126,25 +111,24 @@ extern "C" fn bottom(number: usize) -> ! {
 }
 
 /// The running thread has ended.
-pub fn end(state: &mut State) -> ! {
-    let number = state.thread_number();
-    crate::waiting::leave_loop(state, SiteId(0));
-    crate::rounds::progress(state);
-    if number != 0 && state.below_root {
-        let thread = state.thread();
+pub fn end(entered: &mut Entered) -> ! {
+    let number = entered.thread_number();
+    if number != 0 && entered.below_root {
+        let thread = entered.thread();
         let (region, tls, used) = (thread.region, thread.handle.tls as usize, thread.stack_used);
         if used {
-            crate::plain::leaves_stack(state, region);
+            crate::plain::leaves_stack(entered, region);
         }
         // Its own block, which is alive until now.
         let _ = heap::free(region, tls, heap::Reuse::Late);
     }
+    event::notify(entered, &Event::Ends);
     // What is still to be seen on its stack, where it is main's: what called the function that ended the process.
     let here = 0_u8;
+    let state = &mut **entered;
     state.thread().stack_pointer = (&raw const here) as usize;
     state.thread().pending = Pending::Ended;
     state.execution.live -= 1;
-    crate::objects::ended(state, number);
     leave(state)
 }
 
@@ -192,21 +176,13 @@ pub extern "C" fn __lr_libc_pthread_join(handle: usize, result: *mut *mut u8) ->
     crate::waiting::leave_loop(entered, SiteId(0));
     stop(entered, Pending::Join { target }, [result as u64, 0, 0, 0], SiteId(0));
     let state = &mut **entered;
-    let joiner = state.thread_number();
-    state.execution.threads[target as usize].handle.joined = true;
-    state.step.footprint.joins.push(ThreadId(target));
-    sign(&mut state.step.signature, 201, handle, SiteId(0));
-    if let Some(detector) = &mut state.monitors.detector {
-        detector.join(joiner, target);
-    }
-    state.execution.events.push(Event::Joins(joiner, target));
-    crate::observed::joined(state, joiner, target);
-    crate::gate::joined(state, target);
-    crate::plain::rest_if_alone(state);
-    crate::objects::joined(state, target);
+    let joined = &mut state.execution.threads[target as usize];
+    joined.handle.joined = true;
+    let region = joined.region;
+    event::notify(entered, &Event::Joined { target, region });
     if !result.is_null() {
         // SAFETY: the program passes a place for the result.
-        unsafe { *result = state.execution.threads[target as usize].handle.result };
+        unsafe { *result = entered.execution.threads[target as usize].handle.result };
     }
     0
 }

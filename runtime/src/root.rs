@@ -226,7 +226,7 @@ pub fn reached(state: &mut State) {
     let copies_all = copies_all(state);
     memory.into_iter().chain([globals()]).for_each(|piece| root.save(piece, copies_all));
     state.root = Some(root);
-    crate::plain::begin(state);
+    crate::races::begin(state);
 }
 
 /// Makes a copy of an execution, whose memory was put back, the one under way.
@@ -263,7 +263,7 @@ pub fn restore(state: &mut State) {
         lives.begin();
     }
     crate::models::restore_root();
-    crate::plain::begin(state);
+    crate::races::begin(state);
     crate::record::begin(state);
     took(state, since);
 }

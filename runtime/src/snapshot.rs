@@ -57,7 +57,7 @@ impl Snapshot {
         }
         take(crate::root::globals());
         let execution = state.execution.clone();
-        let watched = crate::plain::watching();
+        let watched = crate::races::watching();
         Some(Self { chunks: all, blanks, ends, execution, watched })
     }
 
@@ -80,9 +80,9 @@ impl Snapshot {
         }
         crate::root::put_back(state, &self.execution);
         if self.watched {
-            crate::plain::wake_up(state);
+            crate::races::wake_up(state);
         } else {
-            crate::plain::rest();
+            crate::races::rest();
         }
         crate::root::took(state, since);
     }

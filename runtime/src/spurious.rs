@@ -61,7 +61,7 @@ pub fn ended(state: &mut State, address: usize) {
 /// and how often it has done something to other memory. `None` where that is not known.
 fn local_state(state: &mut State, hook: usize) -> Option<u64> {
     // Unwatched accesses are not counted.
-    if !crate::plain::watching() {
+    if !crate::races::watching() {
         return None;
     }
     let caller = crate::unwind::caller_of(hook)?;

@@ -6,79 +6,19 @@
 use crate::config::{Config, Mode};
 use crate::context;
 use crate::execution::Execution;
-use crate::failure::Failure;
-use crate::gate::Lent;
 use crate::hook::{self, Entered};
 use crate::knowledge::Knowledge;
 use crate::monitors::Monitors;
-use crate::operation::{AtomicOperation, Pending};
+use crate::operation::Pending;
 use crate::root::Root;
 use crate::session::StatusPage;
+use crate::step::StepUnderWay;
 use crate::thread::Thread;
 use crate::verdicts::Verdicts;
-use lockred_search::footprint::{Access, Filler, Footprint};
-use lockred_search::machine::{Chooser, Flow};
+use lockred_search::machine::Flow;
 use lockred_trace::session::Order;
 use lockred_trace::sites::SiteId;
 use std::sync::atomic::{AtomicU32, Ordering};
-
-/// The step that is being executed.
-#[derive(Default)]
-pub struct StepUnderWay {
-    /// What it touched so far.
-    pub footprint: Footprint,
-    /// Hash of its operations so far.
-    pub signature: u64,
-    /// What showed in it.
-    pub failures: Vec<Failure>,
-    /// Whether the execution goes on.
-    pub flow: Flow,
-    /// Picks alternatives; set while a step is executed.
-    pub chooser: Option<*mut (dyn Chooser + 'static)>,
-    /// The gate of the search by transactions, if that runs the step; set while it is executed.
-    pub gate: Option<Lent>,
-    /// Who runs.
-    pub thread: u32,
-    /// Its first operation.
-    pub site: SiteId,
-    /// Operations that were executed without looking.
-    pub unwatched: u32,
-    /// Sleeps, timeouts and looks at clocks that ended in it before others had gone on ([`crate::timely`]).
-    pub overtaken: u32,
-    /// Reads of loops that go round in vain: words, and where.
-    repeats: Vec<(usize, SiteId)>,
-    filler: Filler,
-}
-
-impl StepUnderWay {
-    /// The step of a thread, stopped before an operation at `site`, begins.
-    pub fn begin(&mut self, thread: u32, site: SiteId) {
-        self.thread = thread;
-        self.site = site;
-        self.flow = Flow::On;
-        self.unwatched = 0;
-        self.overtaken = 0;
-        self.repeats.clear();
-        self.filler.clear();
-    }
-
-    /// Whether a loop that goes round in vain has made this read in this step before. Remembers it.
-    pub fn is_repeated(&mut self, read: &AtomicOperation) -> bool {
-        let place = (read.address, read.site);
-        let known = self.repeats.contains(&place);
-        if !known {
-            self.repeats.push(place);
-        }
-        known
-    }
-
-    /// Records an access to a word of `size` bytes. Constant time.
-    pub fn touch(&mut self, address: usize, size: u32, access: Access) {
-        for object in crate::footprints::words(address, size) {
-            self.filler.touch(&mut self.footprint, object, access);
-        }
-    }
-}
 
 /// See the module.
 pub struct State {

@@ -6,6 +6,7 @@
 //!
 //! Moments that are less than [`NOISE`] apart are the same: looks at clocks take time themselves, in an order that no search explores.
 
+use crate::event::{self, Event};
 use crate::hook::Entered;
 use crate::machine;
 use crate::operation::{ChannelOperation, Pending};
@@ -62,21 +63,18 @@ pub fn sleep(entered: &mut Entered, nanoseconds: u64, until: u64) {
     bounds(state);
     state.thread().atomic.open = false;
     stop(entered, Pending::Sleeping { until }, [until, nanoseconds, 0, 0], SiteId(0));
-    let state = &mut **entered;
-    ended(state, Timed::Sleep, nanoseconds, Some(until));
-    crate::gate::awoke(state);
-    crate::machine::sign(&mut state.step.signature, 320, 0, SiteId(0));
-    crate::record::step(state, format!("sleep {}", in_words(nanoseconds)), None, SiteId(0));
-    crate::time::advance_to(state, until);
+    ended(entered, Timed::Sleep, nanoseconds, Some(until));
+    event::notify(entered, &Event::Slept(nanoseconds));
+    crate::time::advance_to(entered, until);
 }
 
 /// The running thread's sleep or wait of so many nanoseconds, until then, has ended by itself.
-pub fn ended(state: &mut State, what: Timed, nanoseconds: u64, until: Option<u64>) {
-    let number = state.thread_number() as usize;
-    if state.config.orders_time {
-        state.step.footprint.by_time = true;
-        return crate::gate::by_time(state);
+pub fn ended(entered: &mut Entered, what: Timed, nanoseconds: u64, until: Option<u64>) {
+    if entered.config.orders_time {
+        return event::notify(entered, &Event::ByTime);
     }
+    let state = &mut **entered;
+    let number = state.thread_number() as usize;
     let moment = until.unwrap_or(0);
     if let Some(by) = goes_before(state, number, Some(moment)) {
         overtaken(state, what, nanoseconds, Some(by));

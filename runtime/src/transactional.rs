@@ -271,6 +271,6 @@ impl Transactional for Native {
     }
 
     fn race(&self, _object: ObjectId, earlier: Racer, later: Racer) -> Failure {
-        crate::plain::race(earlier, later)
+        crate::race_report::race(earlier, later)
     }
 }

@@ -1,5 +1,6 @@
 //! Pauses and waits of the running thread that no primitive asks for: spin hints, yields, loops that go round in vain.
 
+use crate::event::{self, Event};
 use crate::hook::Entered;
 use crate::operation::Pending;
 use crate::rounds::{self, End, others};
@@ -17,7 +18,7 @@ pub fn pause(entered: &mut Entered, site: SiteId) {
         return wait_for_change(entered, NOTHING, site);
     }
     // Without hooks of plain accesses, what a round does is not known.
-    if !crate::plain::watching() {
+    if !crate::races::watching() {
         return;
     }
     let others = others(entered);
@@ -29,7 +30,7 @@ pub fn pause(entered: &mut Entered, site: SiteId) {
         End::Idle => {
             entered.thread().atomic.open = false;
             stop(entered, Pending::Idling, NOTHING, site);
-            crate::gate::went_on(entered);
+            event::notify(entered, &Event::WentOn);
             let others = rounds::others(entered);
             entered.thread().loops.rounds.release(others);
         }
@@ -40,7 +41,7 @@ pub fn pause(entered: &mut Entered, site: SiteId) {
 pub fn wait_for_change(entered: &mut Entered, passed: Passed, site: SiteId) {
     entered.thread().atomic.open = false;
     stop(entered, Pending::Spinning, passed, site);
-    crate::gate::waited_for_change(entered);
+    event::notify(entered, &Event::Changed);
     entered.thread().loops.spin.release();
 }
 
@@ -79,7 +80,7 @@ pub fn begin_timed(state: &mut State) {
 /// A loop that waits has given up by itself. (A thread that is alone, and has been since the loop began, gives up at the same
 /// iteration in every interleaving.)
 pub fn gave_up(state: &mut State, site: SiteId) {
-    if crate::plain::watching() {
+    if crate::races::watching() {
         crate::limits::assume_at(state, AssumptionKind::BoundedSpin, "", site);
     }
 }

@@ -75,7 +75,7 @@ fn prepare(
         fresh.monitors.detector =
             old.monitors.detector.take().filter(|_| !fresh.config.by_transactions);
     }
-    crate::plain::rest();
+    crate::races::rest();
     hook::install(fresh);
     let entered = &mut hook::enter();
     start::main_thread(entered, bottom);
