@@ -4,7 +4,7 @@
 //! stack down from its end, with a guard below it. Which region a thread gets depends on its path in the spawn tree alone (who created it, as its how-many-th
 //! child), so addresses depend neither on the interleaving nor on the process.
 
-use crate::state::fatal;
+use crate::session::fatal;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -312,7 +312,7 @@ pub extern "C" fn __lr_atomic_rmw(
     let _leftovers = crate::scrub::Leftovers;
     let entered = &mut hook::enter();
     let op = RmwOp::from_code(op)
-        .unwrap_or_else(|| crate::state::fatal("an unknown read-modify-write was emitted"));
+        .unwrap_or_else(|| crate::session::fatal("an unknown read-modify-write was emitted"));
     let parks = How(how).class() == Class::Park;
     let passed = [operand, op as u64, address as u64, 0];
     let waits = parks && crate::channels::parks(entered, address, passed);
@@ -454,7 +454,7 @@ pub extern "C" fn __lr_await(mask: u64, value: u64, test: u32) {
     let Some(entered) = &mut hook::enter_if_ready() else { return };
     if entered.running.is_some() {
         let test = Test::from_code(test)
-            .unwrap_or_else(|| crate::state::fatal("an unknown test was emitted"));
+            .unwrap_or_else(|| crate::session::fatal("an unknown test was emitted"));
         entered.thread().guard = Some(Await { mask, value, test });
     }
 }

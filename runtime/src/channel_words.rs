@@ -3,7 +3,7 @@
 //! The words are at addresses that depend on nothing but the order in which channels were made first, so that a search in
 //! another process can be told of them (`checkpoint`).
 
-use crate::state::fatal;
+use crate::session::fatal;
 use std::cell::Cell;
 use std::collections::HashMap;
 

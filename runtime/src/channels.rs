@@ -363,7 +363,7 @@ pub extern "C" fn __lr_channel_enter(act: u32, channel: usize, nanoseconds: u32,
         return;
     }
     let act = Act::from_code(act)
-        .unwrap_or_else(|| crate::state::fatal("an unknown act on a channel was emitted"));
+        .unwrap_or_else(|| crate::session::fatal("an unknown act on a channel was emitted"));
     if let Some(Inside::Muted { .. }) = inside(state) {
         let last = state.thread().channel.inside.last().copied();
         state.thread().channel.inside.extend(last);

@@ -31,7 +31,7 @@ pub static mut __lr_gdb_count: u64 = 0;
 /// Something is wrong with the execution that is replayed: a debugger that has a breakpoint in [`__lr_bug`] stops there, on the stack
 /// of the thread that did it, or, where all threads wait, on the explorer's.
 pub fn bug(state: &State) {
-    let text = crate::root::text();
+    let text = crate::program::text();
     let told = (0..).zip(&state.execution.threads).map(|(number, thread)| {
         let is = match state.running {
             _ if thread.has_ended() => 2,

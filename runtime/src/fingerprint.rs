@@ -32,7 +32,7 @@ fn memory(execution: &Execution) -> impl Iterator<Item = Range<usize>> {
     let of_thread = |thread: &Thread| {
         thread.memory(thread.frame.map_or(thread.stack_pointer, |frame| frame.stack_pointer))
     };
-    execution.threads.iter().flat_map(of_thread).chain([crate::root::globals()])
+    execution.threads.iter().flat_map(of_thread).chain([crate::program::globals()])
 }
 
 fn hash_thread(thread: &Thread, others: u64, hasher: &mut impl Hasher) {

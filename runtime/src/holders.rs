@@ -32,7 +32,7 @@ fn used(state: &mut State, operation: &AtomicOperation, wrote: bool) {
         crate::locked::failed(state, operation);
         return;
     }
-    let stack = crate::unwind::recorded_stack(state);
+    let stack = crate::record::stack(state);
     let thread = state.thread_number();
     let held = &mut state.execution.held;
     match operation.how.class() {

@@ -12,7 +12,8 @@
 //! are on the program's side: they hold no state, and enter for each thing that they ask ([`crate::host`], [`with`]).
 
 use crate::context;
-use crate::state::{State, fatal};
+use crate::session::fatal;
+use crate::state::State;
 use std::ops::{Deref, DerefMut};
 use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::{AtomicPtr, Ordering};

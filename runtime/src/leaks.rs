@@ -146,7 +146,7 @@ impl Heap {
                 roots.push(number);
             }
         }
-        let mut memory = vec![crate::root::globals()];
+        let mut memory = vec![crate::program::globals()];
         let mut words = Vec::new();
         for (number, thread) in execution.threads.iter().enumerate() {
             // What called the test is still on main's stack.

@@ -73,8 +73,10 @@ mod operation;
 mod other_allocators;
 mod overflow;
 mod pages;
+mod panics;
 mod plain;
 mod process;
+mod program;
 #[cfg(test)]
 mod programs;
 mod proved;

@@ -9,7 +9,8 @@ use crate::config::Mode;
 use crate::execution::Held;
 use crate::hook;
 use crate::operation::{Atomic, AtomicOperation};
-use crate::state::{State, fatal};
+use crate::session::fatal;
+use crate::state::State;
 use lockred_trace::hooks::Class;
 use lockred_trace::sites::SiteId;
 

@@ -5,7 +5,7 @@
 
 use crate::claims::{Claims, place};
 use crate::nesting::Taken;
-use crate::state::fatal;
+use crate::session::fatal;
 use lockred_trace::lock_order::{self, LockOrder};
 use lockred_trace::sites::SiteId;
 use std::collections::{BTreeSet, HashMap, HashSet};

@@ -192,7 +192,7 @@ fn accessed(
         .map(|held| LockSeen { lock: memory(held.address, 1).0, shared: held.shared })
         .collect();
     held.sort();
-    let text = crate::root::text();
+    let text = crate::program::text();
     let stack = crate::unwind::stack();
     let stack: Vec<u64> =
         stack.into_iter().filter(|frame| text.contains(&(*frame as usize))).collect();

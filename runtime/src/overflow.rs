@@ -37,7 +37,7 @@ pub fn callers(instruction: usize, pointer: usize) -> [u64; CALLERS] {
     for at in (pointer.next_multiple_of(8)..end).step_by(8) {
         // SAFETY: from its stack pointer to its end a stack is mapped.
         let word = unsafe { *(at as *const usize) };
-        if crate::root::text().contains(&word) && found < CALLERS {
+        if crate::program::text().contains(&word) && found < CALLERS {
             callers[found] = word as u64;
             found += 1;
         }
@@ -51,7 +51,7 @@ pub fn goes_on(address: usize, context: &mut libc::ucontext_t) -> bool {
     let instruction = registers[libc::REG_RIP as usize] as usize;
     let lend = !is_under_way()
         && crate::arena::is_guard(address)
-        && !crate::root::text().contains(&instruction);
+        && !crate::program::text().contains(&instruction);
     if lend {
         crate::arena::lend(address);
         ENDED.store(address, Ordering::Relaxed);
@@ -76,7 +76,7 @@ pub fn place(context: &libc::ucontext_t) -> Place {
     let register = |number: i32| context.uc_mcontext.gregs[number as usize] as usize;
     if !crate::arena::range().contains(&register(libc::REG_RSP)) {
         Place::Explorer
-    } else if crate::root::text().contains(&register(libc::REG_RIP)) {
+    } else if crate::program::text().contains(&register(libc::REG_RIP)) {
         Place::Program
     } else {
         Place::Runtime
@@ -101,7 +101,7 @@ pub fn stepped(thread: u32, context: *mut libc::ucontext_t) -> bool {
     // The runtime has returned to the program, or has just switched to the explorer's stack: it has given the state back.
     let state = &mut *hook::enter();
     let stack = match place {
-        Place::Program => crate::unwind::recorded_stack(state),
+        Place::Program => crate::record::stack(state),
         _ => state.execution.threads[thread as usize].stopped.clone(),
     };
     signals::record_death(state, thread, libc::SIGSEGV, Some((address, "writes")), stack);

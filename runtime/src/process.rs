@@ -83,7 +83,7 @@ pub extern "C" fn __lr_libc_abort() -> ! {
     }
     crate::models::aborts();
     let entered = &mut hook::enter();
-    let stack = crate::unwind::recorded_stack(entered);
+    let stack = crate::record::stack(entered);
     died_of_abort(entered, stack)
 }
 
@@ -94,7 +94,7 @@ pub fn died_of_abort(state: &mut State, stack: Vec<u64>) -> ! {
     place.stack = stack;
     place.step = Some(crate::record::steps(state));
     let words = std::mem::take(&mut state.thread().last_words);
-    let (message, what) = match crate::unwind::parse_panic(&words) {
+    let (message, what) = match crate::panics::parse_panic(&words) {
         Some((location, message)) => {
             (format!("the process aborts after a panic: {message}"), location)
         }

@@ -7,7 +7,7 @@ use crate::execution::Exit;
 use crate::heap;
 use crate::hook::{self, Entered};
 use crate::operation::Pending;
-use crate::state::{self, State, leave, stop};
+use crate::state::{State, leave, stop};
 use crate::thread::{Destructor, Start, Thread};
 use lockred_trace::sites::SiteId;
 use std::ffi::CStr;
@@ -102,7 +102,8 @@ pub extern "C" fn __lr_libc_pthread_create(
 extern "C" fn bottom(number: usize) -> ! {
     let entered = &mut hook::enter();
     let start = entered.execution.threads[number].handle.start;
-    let start = start.unwrap_or_else(|| state::fatal("a thread without a start routine was run"));
+    let start =
+        start.unwrap_or_else(|| crate::session::fatal("a thread without a start routine was run"));
     // SAFETY: the program's own start routine and argument; std's catches every panic.
     let result = entered.outside(|| unsafe { (start.routine)(start.argument) });
     entered.execution.threads[number].handle.result = result;

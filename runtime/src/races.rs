@@ -19,7 +19,7 @@ static mut MAY_RACE: bool = false;
 pub fn begin(state: &mut State) {
     crate::observed::begin(state);
     if state.config.detects {
-        let ranges = [crate::arena::range(), crate::root::globals()];
+        let ranges = [crate::arena::range(), crate::program::globals()];
         let detector = state.monitors.detector.get_or_insert_with(|| Detector::new(&ranges));
         if state.monitors.recorder.is_some() {
             detector.keep_events();

@@ -74,7 +74,7 @@ impl Heap {
     /// Whether the program's globals reach the block at an address.
     pub fn is_global(&self, block: usize) -> bool {
         let mut roots = Vec::new();
-        self.points_to(crate::root::globals(), |number| roots.push(number));
+        self.points_to(crate::program::globals(), |number| roots.push(number));
         self.leads_to(roots, block)
     }
 

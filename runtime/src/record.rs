@@ -122,6 +122,11 @@ pub fn step(state: &mut State, operation: String, object: Option<u32>, site: Sit
     }
 }
 
+/// The running stack, if this execution is being recorded.
+pub fn stack(state: &State) -> Vec<u64> {
+    if state.monitors.recorder.is_some() { crate::unwind::stack() } else { Vec::new() }
+}
+
 /// Number of steps recorded so far.
 pub fn steps(state: &State) -> usize {
     state.monitors.recorder.as_ref().map_or(0, |recorder| recorder.steps.len())

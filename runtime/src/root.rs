@@ -10,6 +10,7 @@ use crate::execution::Execution;
 use crate::heap;
 use crate::image::{self, Image};
 use crate::pages;
+use crate::program;
 use crate::state::State;
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -177,38 +178,6 @@ pub fn clear(state: &State, address: usize, length: usize) {
     arena::clear(address, length, || is_imaged(state, &(address..address + length)));
 }
 
-#[cfg(not(test))]
-unsafe extern "C" {
-    static __start_lockred_data: u8;
-    static __stop_lockred_data: u8;
-    static __start_lockred_text: u8;
-    static __stop_lockred_text: u8;
-}
-
-/// The program's writable globals.
-#[cfg(not(test))]
-pub fn globals() -> Range<usize> {
-    (&raw const __start_lockred_data) as usize..(&raw const __stop_lockred_data) as usize
-}
-
-/// Unit tests have no program.
-#[cfg(test)]
-pub fn globals() -> Range<usize> {
-    16..16
-}
-
-/// The program's code.
-#[cfg(not(test))]
-pub fn text() -> Range<usize> {
-    (&raw const __start_lockred_text) as usize..(&raw const __stop_lockred_text) as usize
-}
-
-/// The programs of unit tests are where the runtime is.
-#[cfg(test)]
-pub const fn text() -> Range<usize> {
-    0..usize::MAX
-}
-
 /// Main is stopped at the root: saves it, and begins to check.
 pub fn reached(state: &mut State) {
     state.below_root = true;
@@ -224,7 +193,7 @@ pub fn reached(state: &mut State) {
     let mut root =
         Root { pieces, images, faults: -1, heap_end, execution, restoring: Duration::ZERO };
     let copies_all = copies_all(state);
-    memory.into_iter().chain([globals()]).for_each(|piece| root.save(piece, copies_all));
+    memory.into_iter().chain([program::globals()]).for_each(|piece| root.save(piece, copies_all));
     state.root = Some(root);
     crate::races::begin(state);
 }
@@ -255,7 +224,7 @@ pub fn restore(state: &mut State) {
     if state.config.order.as_ref().is_some_and(|order| order.environment.verify_restores)
         && let Some(address) = root.difference()
     {
-        crate::state::fatal(&format!("memory at {address:#x} is not what it was at the root"));
+        crate::session::fatal(&format!("memory at {address:#x} is not what it was at the root"));
     }
     put_back(state, &root.execution);
     state.root = Some(root);

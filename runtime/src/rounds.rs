@@ -233,7 +233,7 @@ pub fn catch_up(state: &mut State) {
 
 /// Whether memory at an address stays readable for the whole execution.
 fn lasting(address: usize) -> bool {
-    crate::arena::range().contains(&address) || crate::root::globals().contains(&address)
+    crate::arena::range().contains(&address) || crate::program::globals().contains(&address)
 }
 
 /// Reads up to eight bytes.

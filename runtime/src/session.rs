@@ -115,11 +115,11 @@ pub fn open() -> Option<(Order, StatusPage)> {
     // SAFETY: one OS thread, and nobody holds a pointer into the environment. Programs that the program starts have no session.
     unsafe { std::env::remove_var(ENV) };
     let text = std::fs::read_to_string(directory.join(ORDER_FILE))
-        .unwrap_or_else(|error| internal_error(&format!("cannot read the order: {error}")));
+        .unwrap_or_else(|error| fatal(&format!("cannot read the order: {error}")));
     let order: Order = serde_json::from_str(&text)
-        .unwrap_or_else(|error| internal_error(&format!("cannot understand the order: {error}")));
+        .unwrap_or_else(|error| fatal(&format!("cannot understand the order: {error}")));
     if order.version != lockred_trace::FORMAT_VERSION {
-        internal_error("the order is of another format version");
+        fatal("the order is of another format version");
     }
     Some((order, map_status(&directory.join(STATUS_FILE))))
 }
@@ -143,8 +143,7 @@ fn directory() -> Option<&'static PathBuf> {
 
 fn map_status(path: &std::path::Path) -> StatusPage {
     let file = OpenOptions::new().read(true).write(true).open(path);
-    let file = file
-        .unwrap_or_else(|error| internal_error(&format!("cannot open the status file: {error}")));
+    let file = file.unwrap_or_else(|error| fatal(&format!("cannot open the status file: {error}")));
     map_at_status(libc::MAP_SHARED, file.as_raw_fd());
     StatusPage::of_the_dying()
 }
@@ -157,7 +156,7 @@ fn map_at_status(flags: i32, file: i32) {
     // SAFETY: a new mapping, of memory or of a file that the session made `STATUS_BYTES` long, where nothing else is.
     let words = unsafe { libc::mmap(wanted, STATUS_BYTES, protection, flags, file, 0) };
     if words != wanted {
-        internal_error("cannot map the status file");
+        fatal("cannot map the status file");
     }
 }
 
@@ -176,16 +175,16 @@ fn append(directory: &std::path::Path, message: &Message) -> Result<(), String> 
 
 /// Answers, and ends the process.
 pub fn answer(message: &Message) -> ! {
-    let Some(directory) = directory() else { internal_error("an answer without a session") };
+    let Some(directory) = directory() else { fatal("an answer without a session") };
     if let Err(error) = append(directory, message) {
-        internal_error(&error);
+        fatal(&error);
     }
     StatusPage::of_the_dying().phase(Phase::Answered);
     leave(EXIT_ANSWERED)
 }
 
-/// Tells an error of ours, and ends the process.
-pub fn internal_error(message: &str) -> ! {
+/// An error of ours: told to the session, if there is one, and the process ends.
+pub fn fatal(message: &str) -> ! {
     match directory() {
         // If even that cannot be written, standard error and the exit status remain.
         Some(directory) => {
@@ -201,7 +200,7 @@ pub fn internal_error(message: &str) -> ! {
 /// Tells what keeps the process from running, and ends it.
 pub fn refuse(message: &str) -> ! {
     if DIRECTORY.get().is_some() {
-        internal_error(message);
+        fatal(message);
     }
     eprintln!("{message}");
     leave(EXIT_INTERNAL)
@@ -214,7 +213,7 @@ fn leave(status: i32) -> ! {
 
 /// A panic of the runtime is an error of ours.
 pub fn install_panic_hook() {
-    std::panic::set_hook(Box::new(|info| internal_error(&info.to_string())));
+    std::panic::set_hook(Box::new(|info| fatal(&info.to_string())));
 }
 
 #[cfg(not(test))]

@@ -29,7 +29,7 @@ pub fn install() {
     // SAFETY: MAP_FIXED_NOREPLACE never replaces an existing mapping.
     let stack = unsafe { libc::mmap(wanted, STACK, protection, flags, -1, 0) };
     if stack != wanted {
-        crate::state::fatal("the address range of the signal stack is occupied");
+        crate::session::fatal("the address range of the signal stack is occupied");
     }
     let alternate = libc::stack_t { ss_sp: stack, ss_flags: 0, ss_size: STACK };
     // SAFETY: the stack lives for ever.
@@ -100,7 +100,7 @@ extern "C" fn fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc:
     // SAFETY: the thread goes no further, nor do the hooks that it is in.
     let Some(entered) = &mut (unsafe { hook::take_over() }) else { die() };
     let state = &mut **entered;
-    let stack = unwind::recorded_stack(state);
+    let stack = crate::record::stack(state);
     // SAFETY: the kernel passes a valid context.
     let error = unsafe { (&(*context).uc_mcontext.gregs)[libc::REG_ERR as usize] };
     record_death(state, number, signal, Some((address, does(error))), stack);
@@ -110,7 +110,7 @@ extern "C" fn fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc:
 
 /// Whether an instruction is the program's own.
 fn in_program(instruction: usize) -> bool {
-    crate::root::text().contains(&instruction)
+    crate::program::text().contains(&instruction)
 }
 
 /// The functions of libc that the runtime allocates with.
@@ -216,7 +216,7 @@ pub fn record_death(
 
 /// The running thread dies of a signal that it sent itself.
 pub fn died(state: &mut State, signal: i32) -> ! {
-    let stack = unwind::recorded_stack(state);
+    let stack = crate::record::stack(state);
     let number = state.thread_number();
     record_death(state, number, signal, None, stack);
     end_execution(state, Flow::Over)

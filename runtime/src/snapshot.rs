@@ -55,7 +55,7 @@ impl Snapshot {
             ends.push((thread.region, memory[1].end));
             memory.into_iter().for_each(&mut take);
         }
-        take(crate::root::globals());
+        take(crate::program::globals());
         let execution = state.execution.clone();
         let watched = crate::races::watching();
         Some(Self { chunks: all, blanks, ends, execution, watched })

@@ -90,11 +90,6 @@ impl State {
     }
 }
 
-/// An error of ours: told to the session, if there is one, and the process ends.
-pub fn fatal(message: &str) -> ! {
-    crate::session::internal_error(message)
-}
-
 /// What the program passed to the hook that stops and is needed behind the stop, beside what is pending. It is in registers and in frames of the
 /// runtime, which no fingerprint looks at.
 pub type Passed = [u64; 4];
@@ -107,7 +102,7 @@ pub fn stop(entered: &mut Entered, pending: Pending, passed: Passed, site: SiteI
     keep_errno(entered);
     crate::exclusive::look(entered, None);
     let state = &mut **entered;
-    let stopped = crate::unwind::recorded_stack(state);
+    let stopped = crate::record::stack(state);
     let number = state.thread_number();
     let frames = match (&mut state.monitors.recorder, &mut state.monitors.observed) {
         (Some(recorder), _) => Some(&mut recorder.frames),

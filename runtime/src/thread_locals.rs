@@ -33,7 +33,7 @@ pub fn create(region: Region) -> *mut u8 {
     let (image, size, align) = image();
     // SAFETY: the caller has just made the region's heap; nobody else uses it yet.
     let block = unsafe { heap::allocate(region, size.max(1), align.max(1), Reuse::Late) };
-    let block = block.unwrap_or_else(|| crate::state::fatal("no room for thread-local variables"))
+    let block = block.unwrap_or_else(|| crate::session::fatal("no room for thread-local variables"))
         as *mut u8;
     if size > 0 {
         // SAFETY: the image has `size` bytes, and the block at least as many.
@@ -46,7 +46,7 @@ pub fn create(region: Region) -> *mut u8 {
 pub fn create_errno(region: Region) -> *mut i32 {
     // SAFETY: as in `create`.
     let word = unsafe { heap::allocate(region, size_of::<i32>(), 16, Reuse::Late) };
-    let word = word.unwrap_or_else(|| crate::state::fatal("no room for errno")) as *mut i32;
+    let word = word.unwrap_or_else(|| crate::session::fatal("no room for errno")) as *mut i32;
     // SAFETY: a fresh block of at least four bytes.
     unsafe { *word = 0 };
     word

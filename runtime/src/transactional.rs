@@ -130,7 +130,7 @@ impl Snapshots for Native {
             let copied = Whole::take(entered, &mut chunks);
             self.log.go_back(entered, false);
             if let Some(what) = copied.difference(&Whole::take(entered, &mut chunks)) {
-                crate::state::fatal(&format!(
+                crate::session::fatal(&format!(
                     "a restored state differs from the one it is a copy of: {what}"
                 ));
             }

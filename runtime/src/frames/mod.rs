@@ -79,7 +79,7 @@ impl Frames {
 
     /// Looks at the function that a call is in.
     fn learn(&mut self, address: usize) {
-        if !crate::root::text().contains(&address.wrapping_sub(1)) {
+        if !crate::program::text().contains(&address.wrapping_sub(1)) {
             return;
         }
         let Some(function) = exceptions::function_at(address - 1) else { return };
@@ -95,7 +95,7 @@ impl Frames {
 }
 
 fn read_table() -> HashMap<usize, Layout> {
-    let text = crate::root::text().start;
+    let text = crate::program::text().start;
     let of_frame = |frame: frames::Frame| {
         let variables = frame.variables.iter().map(|variable| {
             let start = -i64::from(variable.below);

@@ -38,7 +38,8 @@ const WORDS: usize = 64;
 
 extern "C" fn bottom(_argument: usize) -> ! {
     // SAFETY: the test that runs this holds the lock and has set the program; nobody else writes it.
-    let program = unsafe { PROGRAM }.unwrap_or_else(|| state::fatal("a test without a program"));
+    let program =
+        unsafe { PROGRAM }.unwrap_or_else(|| crate::session::fatal("a test without a program"));
     let words = heap::__lr_libc_calloc(WORDS, 8);
     let status = program(Words(words.cast()));
     let entered = &mut hook::enter();
