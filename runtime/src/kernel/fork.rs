@@ -1,10 +1,10 @@
 //! Processes that the program makes of itself, above the root: a child is nobody's exploration, and answers no session.
 
-use crate::config::Mode;
-use crate::hook;
-use crate::host;
-use crate::session;
-use crate::state::{State, set_errno};
+use crate::hooks::host;
+use crate::machine::config::Mode;
+use crate::machine::hook;
+use crate::machine::state::{State, set_errno};
+use crate::session::files as session;
 use libc::{c_char, c_int};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -20,7 +20,7 @@ pub fn is_child() -> bool {
 fn become_child() {
     CHILD.store(true, Ordering::Relaxed);
     session::forget();
-    crate::signals::reset();
+    crate::faults::signals::reset();
     let state = &mut *hook::enter();
     state.config.mode = Mode::Free;
     state.config.order = None;

@@ -18,9 +18,9 @@ mod table;
 mod timers;
 mod waits;
 
-use crate::hook;
-use crate::host;
-use crate::state::keep_errno;
+use crate::hooks::host;
+use crate::machine::hook;
+use crate::machine::state::keep_errno;
 use std::ffi::{CStr, c_char};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -101,7 +101,7 @@ fn now() -> u64 {
 fn passed(took: Duration) {
     hook::with(|state| {
         let clock = state.execution.clock;
-        crate::time::advance_to(state, clock.saturating_add(took.as_nanos() as u64));
+        crate::hooks::time::advance_to(state, clock.saturating_add(took.as_nanos() as u64));
     });
 }
 
@@ -115,7 +115,7 @@ pub fn waiting<T>(call: impl FnOnce() -> T) -> T {
     let took = since.elapsed();
     let errno = errno();
     passed(took);
-    crate::state::set_errno(errno);
+    crate::machine::state::set_errno(errno);
     result
 }
 

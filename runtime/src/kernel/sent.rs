@@ -3,8 +3,8 @@
 //! Where the model cannot tell when such a signal comes, the test ends as unsupported.
 
 use super::agents;
-use crate::hook;
-use crate::host;
+use crate::hooks::host;
+use crate::machine::hook;
 use crate::models::signal_name;
 
 /// Whether a handler of the program's takes a signal.

@@ -3,9 +3,14 @@
 
 use super::fill::{Arguments, Fill};
 use super::{auxiliary, fork, timers, waits};
-use crate::hook;
+use crate::hooks::blocks as memory;
+use crate::hooks::futex;
+use crate::hooks::process;
+use crate::hooks::pthread;
+use crate::hooks::randomness;
+use crate::hooks::time;
+use crate::machine::hook;
 use crate::models::{descriptors, files, paths};
-use crate::{futex, memory, process, pthread, randomness, time};
 use libc::{MAP_FAILED, c_long};
 use std::ptr::with_exposed_provenance as from;
 use std::ptr::with_exposed_provenance_mut as to;

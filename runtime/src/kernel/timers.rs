@@ -3,9 +3,9 @@
 //! The two are alike for who reads and waits for them: 8 bytes that are taken, nothing there until something has happened. Below the root
 //! all that waits for descriptors is unsupported, so nothing here is ever put back.
 
-use crate::host;
-use crate::state::set_errno;
-use crate::time::REALTIME_OFFSET;
+use crate::hooks::host;
+use crate::hooks::time::REALTIME_OFFSET;
+use crate::machine::state::set_errno;
 use libc::{c_int, itimerspec, timespec};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

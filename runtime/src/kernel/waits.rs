@@ -4,9 +4,9 @@
 //! to the next timer, at once; else the process really waits, and virtual time goes on by what that took.
 
 use super::{agents, timers};
-use crate::hook;
-use crate::host;
-use crate::state::set_errno;
+use crate::hooks::host;
+use crate::machine::hook;
+use crate::machine::state::set_errno;
 use libc::{c_int, epoll_event, fd_set, pollfd, sigset_t, timespec, timeval};
 use std::ptr::null_mut;
 use std::time::Instant;
@@ -54,7 +54,7 @@ fn wait(name: &str, timeout: Option<u64>, mut call: impl Waits) -> c_int {
 
 /// Virtual time goes on to a moment.
 fn advance_to(moment: u64) {
-    hook::with(|state| crate::time::advance_to(state, moment));
+    hook::with(|state| crate::hooks::time::advance_to(state, moment));
 }
 
 /// Does something that leaves the error of a call alone.
