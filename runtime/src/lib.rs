@@ -1,99 +1,33 @@
 //! The runtime that is linked into every checked program: it owns `main`, runs the program's threads as coroutines on one OS
 //! thread, and answers the order of its session.
 //!
-//! The program reaches the runtime through the hooks of [`lockred_trace::hooks`]; the search reaches the program through
-//! [`machine::Native`]. Everything that belongs to the execution under way is in [`execution::Execution`], which is put back as a
-//! whole at every restore; what outlives executions is in [`state::State`].
+//! The program reaches the runtime through the hooks of [`lockred_trace::hooks`] ([`hooks`], [`models`], [`kernel`]); the search reaches the
+//! program through [`machine::native::Native`]. Both enter by [`machine::hook`], which hands out the state. What the program has done is told as
+//! [`machine::event`]s. Everything that belongs to the execution under way is in [`machine::execution::Execution`], which is put back as a
+//! whole at every restore; what outlives executions is in the rest of [`machine::state::State`].
+//!
+//! | floor | rooms |
+//! |---|---|
+//! | what knows nothing of the machine | [`session`], [`memory`], [`coroutine`], [`detect`] |
+//! | the machine, and who looks on: they need each other by way of the state, which holds them all | [`machine`], [`loops`], [`monitor`], [`claims`], [`report`] |
+//! | what comes from outside | [`hooks`], [`models`], [`kernel`], [`faults`] |
+//! | orders | [`tasks`] |
 
 #![cfg_attr(test, expect(dead_code, reason = "unit tests have no program, so nothing is entered"))]
 
-mod answer;
-mod arena;
-mod assumed;
-mod atomicity;
-mod atomics;
-mod births;
-mod channel;
-mod channel_words;
-mod channels;
-mod checkpoint;
-mod choices;
-mod chunks;
 mod claims;
-mod context;
-mod cpu;
-mod deaths;
-mod debugger;
+mod coroutine;
 mod detect;
-#[cfg(not(test))]
-mod entry;
-mod exclusive;
-mod execution;
-mod failure;
-mod fingerprint;
-mod footprints;
-mod frames;
-mod futex;
-mod gate;
-mod handles;
-mod harness;
-mod heap;
-mod home;
-mod host;
-mod image;
-mod judge;
+mod faults;
+mod hooks;
 mod kernel;
-mod leaks;
-mod leaving;
-mod lives;
-mod locked;
-mod looks;
+mod loops;
 mod machine;
 mod memory;
-mod minimal;
-mod misuse;
-#[path = "libc/mod.rs"]
 mod models;
-mod moments;
-mod names;
-mod native;
-mod nested;
-mod nesting;
-mod objects;
-mod observed;
-mod operation;
-mod other_allocators;
-mod overflow;
-mod pages;
-mod plain;
-mod process;
-#[cfg(test)]
-mod programs;
-mod proved;
-mod pthread;
-mod randomness;
-mod reach;
-mod record;
-mod region;
-mod root;
-mod rounds;
-mod scaled;
-mod scrub;
+mod monitor;
+mod report;
 mod session;
-mod shared;
-mod signals;
-mod snapshot;
-mod spin;
-mod spurious;
-mod start;
-mod state;
-mod stuck;
-mod targets;
-mod thread;
-mod thread_locals;
-mod time;
-mod timely;
-mod transactional;
-mod unwind;
-mod validity;
-mod waiting;
+mod tasks;
+#[cfg(test)]
+mod tests;

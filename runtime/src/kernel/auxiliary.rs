@@ -2,8 +2,8 @@
 //! without anybody seeing it. Who finds none makes system calls.
 
 use super::fill::Arguments;
-use crate::host;
-use crate::state::set_errno;
+use crate::hooks::host;
+use crate::machine::state::set_errno;
 use libc::{c_int, c_ulong};
 
 /// The kernel's list of what it tells, as a file.

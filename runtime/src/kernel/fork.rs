@@ -1,8 +1,10 @@
 //! Processes that the program makes of itself, above the root: a child is nobody's exploration, and answers no session.
 
-use crate::host;
-use crate::session;
-use crate::state::{Mode, installed, set_errno};
+use crate::hooks::host;
+use crate::machine::config::Mode;
+use crate::machine::hook;
+use crate::machine::state::{State, set_errno};
+use crate::session::files as session;
 use libc::{c_char, c_int};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,15 +20,14 @@ pub fn is_child() -> bool {
 fn become_child() {
     CHILD.store(true, Ordering::Relaxed);
     session::forget();
-    crate::signals::reset();
-    if let Some(state) = installed() {
-        state.mode = Mode::Free;
-        state.order = None;
-        state.status = None;
-        state.recorder = None;
-        state.lives = None;
-        state.observed = None;
-    }
+    crate::faults::signals::reset();
+    let state = &mut *hook::enter();
+    state.config.mode = Mode::Free;
+    state.config.order = None;
+    state.config.status = None;
+    state.monitors.recorder = None;
+    state.monitors.lives = None;
+    state.monitors.observed = None;
 }
 
 /// fork: a copy of a process with one thread. The program's memory is private to each.
@@ -76,7 +77,8 @@ pub unsafe extern "C" fn __lr_libc_pthread_atfork(
 
 /// A child may become another program; the process that explores must not.
 fn becomes(name: &str) {
-    if !is_child() && installed().is_some_and(|state| state.mode != Mode::Free) {
+    let is_free = |state: &mut State| state.config.mode == Mode::Free;
+    if !is_child() && !hook::with(is_free) {
         host::unsupported(name);
     }
 }

@@ -18,8 +18,9 @@ mod table;
 mod timers;
 mod waits;
 
-use crate::host;
-use crate::state::{installed, keep_errno, state};
+use crate::hooks::host;
+use crate::machine::hook;
+use crate::machine::state::keep_errno;
 use std::ffi::{CStr, c_char};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -76,9 +77,11 @@ fn asked() {
 
 /// What earlier calls left in `errno` is not what the next one leaves.
 fn keep_earlier_errno() {
-    if installed().is_some_and(|state| !state.execution.threads.is_empty()) {
-        keep_errno();
-    }
+    hook::with(|state| {
+        if !state.execution.threads.is_empty() {
+            keep_errno(state);
+        }
+    });
 }
 
 /// The call is over. `waits`: it may have waited; then time went on.
@@ -89,12 +92,17 @@ extern "C" fn ends(waits: u32) {
     }
 }
 
+/// Virtual time.
+fn now() -> u64 {
+    hook::with(|state| state.execution.clock)
+}
+
 /// Real time that passed while the program waited.
 fn passed(took: Duration) {
-    if installed().is_some() {
-        let clock = state().execution.clock;
-        crate::time::advance_to(clock.saturating_add(took.as_nanos() as u64));
-    }
+    hook::with(|state| {
+        let clock = state.execution.clock;
+        crate::hooks::time::advance_to(state, clock.saturating_add(took.as_nanos() as u64));
+    });
 }
 
 /// Makes a call that really waits, if it does; the virtual clock goes on by that. Nothing else happens below the root.
@@ -107,7 +115,7 @@ pub fn waiting<T>(call: impl FnOnce() -> T) -> T {
     let took = since.elapsed();
     let errno = errno();
     passed(took);
-    crate::state::set_errno(errno);
+    crate::machine::state::set_errno(errno);
     result
 }
 

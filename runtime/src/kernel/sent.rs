@@ -3,13 +3,13 @@
 //! Where the model cannot tell when such a signal comes, the test ends as unsupported.
 
 use super::agents;
-use crate::host;
+use crate::hooks::host;
+use crate::machine::hook;
 use crate::models::signal_name;
-use crate::state::installed;
 
 /// Whether a handler of the program's takes a signal.
 fn has_handler(signal: i32) -> bool {
-    installed().is_some_and(|state| state.execution.signals.has_handler(signal))
+    hook::with(|state| state.execution.signals.has_handler(signal))
 }
 
 /// Refuses a call that leads to a signal with a handler.

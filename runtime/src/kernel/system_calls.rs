@@ -3,8 +3,8 @@
 use super::fill::Arguments;
 use super::names::name;
 use super::table::{Answer, answer};
-use crate::host;
-use crate::state::set_errno;
+use crate::hooks::host;
+use crate::machine::state::set_errno;
 use lockred_trace::codes::AssumptionKind;
 
 /// The largest number of an error: results of the kernel down to its negative are errors.
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn __lr_libc_syscall(
     e: usize,
     f: usize,
 ) -> i64 {
-    let _leftovers = crate::scrub::Leftovers;
+    let _leftovers = crate::coroutine::scrub::Leftovers;
     // SAFETY: by the caller's promise.
     let result = unsafe { make(number, [a, b, c, d, e, f]) };
     if (-MOST_ERRNO..0).contains(&result) {
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn __lr_syscall(
     e: usize,
     f: usize,
 ) -> i64 {
-    let _leftovers = crate::scrub::Leftovers;
+    let _leftovers = crate::coroutine::scrub::Leftovers;
     // SAFETY: by the caller's promise.
     unsafe { make(number, [a, b, c, d, e, f]) }
 }

@@ -3,9 +3,9 @@
 //! The two are alike for who reads and waits for them: 8 bytes that are taken, nothing there until something has happened. Below the root
 //! all that waits for descriptors is unsupported, so nothing here is ever put back.
 
-use crate::host;
-use crate::state::{set_errno, state};
-use crate::time::REALTIME_OFFSET;
+use crate::hooks::host;
+use crate::hooks::time::REALTIME_OFFSET;
+use crate::machine::state::set_errno;
 use libc::{c_int, itimerspec, timespec};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -47,7 +47,7 @@ pub fn next() -> Option<u64> {
 
 /// What has expired by now can be read.
 pub fn expire() {
-    let now = state().execution.clock;
+    let now = super::now();
     for (&fd, timer) in timers().iter_mut() {
         let Some(next) = timer.next.filter(|&next| next <= now) else { continue };
         let times = match timer.interval {
@@ -73,7 +73,7 @@ fn spec(nanoseconds: u64) -> timespec {
 
 /// What is left of a timer.
 fn left(timer: &Timer) -> itimerspec {
-    let now = state().execution.clock;
+    let now = super::now();
     // One that runs has something left.
     let left = timer.next.map_or(0, |next| next.saturating_sub(now).max(1));
     itimerspec { it_interval: spec(timer.interval), it_value: spec(left) }
@@ -113,7 +113,7 @@ pub unsafe extern "C" fn __lr_libc_timerfd_settime(
         host::unsupported("timerfd_settime");
     }
     expire();
-    let now = state().execution.clock;
+    let now = super::now();
     let mut all = timers();
     let Some(timer) = all.get_mut(&fd) else {
         set_errno(libc::EINVAL);

@@ -4,8 +4,9 @@
 //! to the next timer, at once; else the process really waits, and virtual time goes on by what that took.
 
 use super::{agents, timers};
-use crate::host;
-use crate::state::{installed, set_errno, state};
+use crate::hooks::host;
+use crate::machine::hook;
+use crate::machine::state::set_errno;
 use libc::{c_int, epoll_event, fd_set, pollfd, sigset_t, timespec, timeval};
 use std::ptr::null_mut;
 use std::time::Instant;
@@ -19,14 +20,14 @@ impl<F: FnMut(Option<u64>) -> c_int> Waits for F {}
 
 /// Waits above the root until `call` finds something, or a timeout in nanoseconds has passed.
 fn wait(name: &str, timeout: Option<u64>, mut call: impl Waits) -> c_int {
-    if installed().is_none_or(|state| state.execution.threads.is_empty()) {
+    if hook::with(|state| state.execution.threads.is_empty()) {
         return call(timeout);
     }
-    let deadline = timeout.map(|timeout| state().execution.clock.saturating_add(timeout));
+    let deadline = timeout.map(|timeout| super::now().saturating_add(timeout));
     loop {
         timers::expire();
         let found = call(Some(0));
-        let now = state().execution.clock;
+        let now = super::now();
         if found != 0 || deadline.is_some_and(|deadline| deadline <= now) {
             return found;
         }
@@ -36,19 +37,24 @@ fn wait(name: &str, timeout: Option<u64>, mut call: impl Waits) -> c_int {
             let found = call(next.map(|next| next - now));
             let took = since.elapsed();
             if found == 0 {
-                crate::time::advance_to(next.unwrap_or(now));
+                advance_to(next.unwrap_or(now));
             }
             if found != 0 {
                 return keeping_errno(found, || super::passed(took));
             }
         } else if let Some(next) = next {
-            crate::time::advance_to(next);
+            advance_to(next);
         } else {
             host::unsupported(&format!(
                 "{name} without a timeout, while nothing is ready and nobody else could make it so"
             ));
         }
     }
+}
+
+/// Virtual time goes on to a moment.
+fn advance_to(moment: u64) {
+    hook::with(|state| crate::hooks::time::advance_to(state, moment));
 }
 
 /// Does something that leaves the error of a call alone.

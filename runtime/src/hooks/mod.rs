@@ -1,0 +1,15 @@
+//! What the program calls: the hooks of [`lockred_trace::hooks`], and functions of libc that are scheduling points or belong to the machine.
+
+pub mod assumed;
+pub mod atomics;
+pub mod blocks;
+pub mod choices;
+pub mod futex;
+pub mod host;
+pub mod other_allocators;
+pub mod panics;
+pub mod plain;
+pub mod process;
+pub mod pthread;
+pub mod randomness;
+pub mod time;

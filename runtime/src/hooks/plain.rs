@@ -1,0 +1,108 @@
+//! The hooks of plain memory accesses.
+
+use crate::detect::AccessKind;
+use crate::machine::event::{self, Event, Freed, Plain};
+use crate::machine::hook::{self, Entered};
+use crate::machine::state::State;
+use crate::memory::arena::Region;
+use crate::monitor::races::watching;
+use lockred_trace::sites::SiteId;
+
+/// Plain hooks are called only while this is not 0: below the root.
+#[unsafe(no_mangle)]
+pub static mut __lr_watch: u32 = 0;
+
+/// Plain hooks are not called for a while, and are again.
+pub fn pause(pauses: bool) {
+    // SAFETY: one OS thread.
+    unsafe { __lr_watch = u32::from(!pauses) };
+}
+
+/// See [`lockred_trace::hooks`].
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_read(address: usize, size: usize, site: u32) {
+    let _leftovers = crate::coroutine::scrub::Leftovers;
+    if let Some(entered) = &mut hook::enter_if_ready() {
+        check(entered, Plain { address, size, site: SiteId(site), writes: false });
+    }
+}
+
+/// See [`lockred_trace::hooks`].
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_write(address: usize, size: usize, site: u32) {
+    let _leftovers = crate::coroutine::scrub::Leftovers;
+    if let Some(entered) = &mut hook::enter_if_ready() {
+        write(entered, address, size, site);
+    }
+}
+
+/// The running thread writes plain memory.
+pub fn write(entered: &mut Entered, address: usize, size: usize, site: u32) {
+    check(entered, Plain { address, size, site: SiteId(site), writes: true });
+}
+
+/// The runtime reads memory on the running thread's behalf.
+pub fn reads(entered: &mut Entered, address: usize, size: usize) {
+    crate::claims::bytes::operation(entered, address, size, SiteId(0), false);
+    check(entered, Plain { address, size, site: SiteId(0), writes: false });
+}
+
+/// The runtime writes memory on the running thread's behalf.
+pub fn writes(entered: &mut Entered, address: usize, size: usize) {
+    crate::claims::bytes::operation(entered, address, size, SiteId(0), true);
+    write(entered, address, size, 0);
+}
+
+/// See [`lockred_trace::hooks`]: no other thread can reach the memory, so that neither gate nor detector need to know.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_check(address: usize, size: usize, writes: u32, site: u32) {
+    let _leftovers = crate::coroutine::scrub::Leftovers;
+    let Some(entered) = &mut hook::enter_if_ready() else { return };
+    if size == 0 || !is_checked(entered) {
+        return;
+    }
+    let kind = if writes == 1 { AccessKind::Write } else { AccessKind::Read };
+    crate::monitor::misuse::check(entered, kind, address, size, SiteId(site));
+    if writes == 1 && watching() {
+        crate::loops::notice::writes(entered, address, size);
+    }
+}
+
+/// Whether plain accesses are those of the program's threads, and of interest.
+#[inline]
+fn is_checked(state: &State) -> bool {
+    state.below_root && state.running.is_some() && !crate::machine::channels::is_muted(state)
+}
+
+fn check(entered: &mut Entered, access: Plain) {
+    let Plain { address, size, site, writes } = access;
+    if size == 0 || !is_checked(entered) {
+        return;
+    }
+    crate::faults::leaving::at_access(entered, size);
+    let kind = if writes { AccessKind::Write } else { AccessKind::Read };
+    crate::monitor::misuse::check(entered, kind, address, size, site);
+    if watching() {
+        event::tell(entered, &Event::Plain(access));
+    }
+}
+
+/// What stands for a thread's stack, which its end frees: a word of its region that is no memory of the program.
+const fn whole_stack(region: Region) -> usize {
+    region.base()
+}
+
+/// The running thread uses the stack of another one, which must not end meanwhile.
+pub fn uses_stack(entered: &mut Entered, region: Region, site: SiteId) {
+    // What is part of an act on a channel is told to nobody, and ordered by what the channel promises.
+    if watching() && is_checked(entered) {
+        let address = whole_stack(region);
+        event::notify(entered, &Event::Plain(Plain { address, size: 8, site, writes: false }));
+    }
+}
+
+/// The running thread's stack is gone.
+pub fn leaves_stack(entered: &mut Entered, region: Region) {
+    let (address, muted) = (whole_stack(region), crate::machine::channels::is_muted(entered));
+    event::notify(entered, &Event::Freed(Freed { address, size: 8, block: false, muted }));
+}

@@ -1,0 +1,105 @@
+//! Loops that wait, as events show them: [`crate::loops::spin`] and [`crate::loops::rounds`] have what is known of each thread's.
+
+use crate::loops::rounds;
+use crate::loops::waiting;
+use crate::machine::event::{ChannelAct, Event, Executed, Futex, Plain};
+use crate::machine::operation::{Atomic, load};
+use crate::machine::state::State;
+use lockred_search::footprint::Access;
+use lockred_trace::sites::SiteId;
+
+/// See [`crate::machine::event`].
+#[inline]
+pub fn on(state: &mut State, event: &Event<'_>) {
+    match *event {
+        Event::Plain(Plain { address, size, writes: true, .. }) => writes(state, address, size),
+        Event::Plain(_) => {}
+        Event::Atomic(done) => atomic(state, &done),
+        Event::Passed(passed) => pass(state, passed),
+        Event::Futex(address, what) => futex(state, address, what),
+        Event::Ends => {
+            waiting::leave_loop(state, SiteId(0));
+            rounds::progress(state);
+        }
+        _ => {}
+    }
+}
+
+/// A write beyond the running thread's stack tells rounds of its loops apart.
+pub fn writes(state: &mut State, address: usize, size: usize) {
+    let thread = state.thread();
+    if !thread.region.is_stack(address) {
+        thread.loops.rounds.plain_write(address, size);
+        rounds::progress(state);
+    }
+}
+
+fn atomic(state: &mut State, done: &Executed<'_>) {
+    let Executed { operation, access, old, new, wrote, .. } = *done;
+    let changed = wrote && new != old;
+    let acted = changed || operation.kind == Atomic::Store;
+    let scales = u64::from(state.knowledge.scales);
+    let thread = state.thread();
+    thread.loops.acts += scales;
+    thread.last_site = operation.site;
+    thread.loops.rounds.operation(hash(done), acted);
+    let gave_up = if acted {
+        thread.loops.spin.acts()
+    } else {
+        thread.loops.spin.read(operation.site, operation.address, operation.size, old)
+    };
+    if gave_up {
+        waiting::gave_up(state, operation.site);
+    }
+    rounds::catch_up(state);
+    if changed && rounds::counts(operation.how.class(), access) {
+        rounds::progress(state);
+    }
+}
+
+/// What tells an operation of a round from others.
+fn hash(Executed { operation, old, new, .. }: &Executed<'_>) -> u64 {
+    let mut hash = u64::from(operation.site.0);
+    for word in [operation.address as u64, *old, *new] {
+        hash = (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+    hash
+}
+
+/// The running thread has acted on a channel; or goes round a loop, and has found there what it found before.
+pub fn pass(state: &mut State, ChannelAct { channel, passing, site, .. }: ChannelAct) {
+    let word = crate::machine::channels::word(state, channel);
+    let acts = passing.access() != Access::Read;
+    let value = load(word, 8);
+    let thread = state.thread();
+    if site != SiteId(0) {
+        thread.last_site = site;
+    }
+    thread.loops.rounds.operation(u64::from(site.0) ^ (word as u64).rotate_left(20) ^ value, acts);
+    let spin = &mut thread.loops.spin;
+    let gave_up = if acts { spin.acts() } else { spin.read(site, word, 8, value) };
+    if gave_up {
+        waiting::gave_up(state, site);
+    }
+    rounds::catch_up(state);
+    if acts {
+        rounds::progress(state);
+    }
+}
+
+fn futex(state: &mut State, address: usize, what: Futex<'_>) {
+    match what {
+        Futex::Enqueued { .. } => rounds::progress(state),
+        Futex::Woken { .. } => {
+            state.thread().loops.rounds.leave(0);
+            rounds::catch_up(state);
+        }
+        Futex::TimedOut => {
+            state.thread().loops.rounds.operation(address as u64, true);
+            rounds::timed_out(state);
+        }
+        Futex::Wakes([]) => state.thread().loops.rounds.operation(address as u64, true),
+        Futex::Wakes(_) => waiting::leave_loop(state, SiteId(0)),
+        Futex::Compared | Futex::Differs { .. } | Futex::Returned | Futex::Left => {}
+    }
+}

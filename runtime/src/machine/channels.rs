@@ -1,0 +1,474 @@
+//! Channels that are known as a whole: an act on one is one operation of the search, and its parts are executed without anybody being told.
+//!
+//! A channel is known from where it was made. The program's own code runs all the same; a [`Channel`] beside it says beforehand whether
+//! it would wait, and the thread waits before the function instead: so it never does inside, but where it hands a message over (capacity
+//! 0), and behind which it goes on when the other side has come. What the function does to memory is told to nobody, because all that is
+//! written there is for the function and its like, all of which are known. Of the user's code nothing runs inside. The exceptions:
+//! - Tokens of parking are the thread's, not the channel's, and are told.
+//! - Dropping a receiver drops messages; there only the parts of the channel ([`Class::Channel`]) are told to nobody.
+//!
+//! Where something else turns out (a part of a channel outside of the functions that are known, as `select!` does; a wait where there
+//! should be none; an end that leaves messages behind for the other one), all channels are written out from then on, as without this
+//! module, and the search starts again. Its schedules say so ([`Schedule::WRITTEN_OUT`]).
+//!
+//! [`Schedule::WRITTEN_OUT`]: lockred_trace::schedule::Schedule::WRITTEN_OUT
+
+use crate::hooks::plain;
+use crate::hooks::time;
+use crate::loops::region;
+use crate::loops::rounds;
+use crate::loops::spin::Advice;
+use crate::loops::waiting;
+use crate::machine::channel::Channel;
+use crate::machine::event::{self, ChannelAct, Event};
+use crate::machine::hook::{self, Entered};
+use crate::machine::names;
+use crate::machine::operation::{ChannelOperation, Pending, load};
+use crate::machine::state::{NOTHING, Passed, State, stop};
+use crate::monitor::races::watching;
+use lockred_search::discipline::Passing;
+use lockred_search::footprint::ObjectId;
+use lockred_trace::hooks::{Act, Class, How, NO_DEADLINE};
+use lockred_trace::message::Timed;
+use lockred_trace::sites::SiteId;
+
+/// Operations and pauses inside one act, at most: behind them it waits for somebody.
+const LONGEST: u32 = 1 << 16;
+
+/// Bytes of a block with a channel of which the allocator knows nothing, at most.
+const UNKNOWN_SIZE: usize = 1024;
+
+/// A function of a channel in which a thread is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Inside {
+    /// What it does is told to nobody.
+    Muted {
+        /// The channel.
+        channel: usize,
+        /// The senders' end is being dropped.
+        drops_sender: bool,
+    },
+    /// The receivers' end is being dropped.
+    Drop {
+        /// The channel.
+        channel: usize,
+    },
+    /// Of a channel that is written out: an atomic region, or nothing.
+    WrittenOut {
+        /// It is a region.
+        region: bool,
+    },
+}
+
+/// The object of the search that stands for a channel.
+pub fn object(state: &State, channel: usize) -> ObjectId {
+    let word =
+        state.knowledge.channel_words.get(channel).map_or(channel, |word| word.as_ptr() as usize);
+    names::first_block(word, 8)
+}
+
+/// The word that changes with a channel.
+pub fn word(state: &mut State, channel: usize) -> usize {
+    state.knowledge.channel_words.make(channel).as_ptr() as usize
+}
+
+/// The machine is back at the root: words are what they were.
+pub fn restored(state: &State) {
+    for (address, channel) in &state.execution.channels {
+        if let Some(word) = state.knowledge.channel_words.get(*address) {
+            word.set(channel.changes());
+        }
+    }
+}
+
+/// The known channel in whose block an address is.
+fn find(state: &State, address: usize) -> Option<usize> {
+    if state.knowledge.channels_written_out {
+        return None;
+    }
+    let (&base, channel) = state.execution.channels.range(..=address).next_back()?;
+    (address - base < channel.size).then_some(base)
+}
+
+/// Whether an act would not wait now.
+pub fn can_proceed(state: &State, operation: &ChannelOperation) -> bool {
+    match state.execution.channels.get(&operation.channel) {
+        Some(channel) if !state.knowledge.channels_written_out => {
+            channel.can_proceed(operation.act)
+        }
+        _ => true,
+    }
+}
+
+/// What an act does now, or would do if it did not have to wait.
+pub fn passing(state: &State, operation: &ChannelOperation) -> Option<Passing> {
+    let channel = state.execution.channels.get(&operation.channel)?;
+    channel.passing(operation.act, operation.timed)
+}
+
+/// The innermost function of a channel in which the running thread is.
+fn inside(state: &State) -> Option<Inside> {
+    let number = state.running? as usize;
+    state.execution.threads.get(number)?.channel.inside.last().copied()
+}
+
+/// Whether what the running thread does is told to nobody.
+pub fn is_muted(state: &State) -> bool {
+    matches!(inside(state), Some(Inside::Muted { .. }))
+}
+
+/// Something is done to a channel that is not known.
+fn write_out(state: &mut State) {
+    state.knowledge.channels_written_out = true;
+    state.knowledge.names.rename();
+    for thread in &mut state.execution.threads {
+        for inside in &mut thread.channel.inside {
+            if !matches!(inside, Inside::WrittenOut { .. }) {
+                *inside = Inside::WrittenOut { region: false };
+            }
+        }
+    }
+}
+
+/// Whether an atomic operation of the running thread is executed without being told. It then waits for nothing, either.
+pub fn mutes(state: &mut State, address: usize, how: How) -> bool {
+    let class = how.class();
+    match inside(state) {
+        Some(Inside::Muted { .. }) => {
+            if class.is_lock() {
+                crate::claims::locked::unseen(state, address);
+            }
+            let thread = state.thread();
+            // Tokens of parking, also those of a wait with a timeout.
+            if matches!(class, Class::Park | Class::Unpark | Class::Plain | Class::CondvarWait) {
+                return false;
+            }
+            let guard = thread.guard.take();
+            if guard.is_some_and(|guard| !guard.holds(load(address, 4))) || goes_on_for_long(state)
+            {
+                state.thread().guard = guard;
+                write_out(state);
+                return false;
+            }
+            true
+        }
+        Some(Inside::Drop { .. }) => class == Class::Channel,
+        _ => {
+            // A channel without room has no parts but a lock and what that guards.
+            let part =
+                class.is_lock() || matches!(class, Class::Channel | Class::Plain | Class::Unused);
+            if part && !state.knowledge.channels_written_out && find(state, address).is_some() {
+                write_out(state);
+            }
+            false
+        }
+    }
+}
+
+fn goes_on_for_long(state: &mut State) -> bool {
+    let thread = state.thread();
+    thread.atomic.passed += 1;
+    thread.atomic.passed > LONGEST
+}
+
+/// Whether a pause of the running thread is passed over.
+pub fn pauses(state: &mut State) -> bool {
+    if !is_muted(state) {
+        return false;
+    }
+    if goes_on_for_long(state) {
+        write_out(state);
+        return false;
+    }
+    true
+}
+
+/// The running thread waits on a futex inside an act: whether it times out at once, as it was chosen to.
+pub fn times_out(state: &mut State, deadline: Option<u64>) -> bool {
+    match deadline {
+        Some(deadline) => {
+            time::advance_to(state, deadline);
+            true
+        }
+        None => {
+            write_out(state);
+            false
+        }
+    }
+}
+
+/// What a parker's word is when its thread has a token.
+const TOKEN: u64 = 1;
+
+/// The running thread is about to take its token. Whether that is in an act on a channel: where it has offered a message, it first waits
+/// until this was taken or withdrawn. `passed`: how the caller takes it.
+pub fn parks(entered: &mut Entered, address: usize, passed: Passed) -> bool {
+    let Some(Inside::Muted { channel, .. }) = inside(entered) else { return false };
+    if load(address, 4) == TOKEN {
+        return true;
+    }
+    let number = entered.thread_number();
+    let offering = entered.execution.channels.get(&channel).and_then(Channel::offering);
+    if offering == Some(number) {
+        let guard = entered.thread().guard.take();
+        let site = entered.thread().site;
+        stop(entered, Pending::Offering { channel }, passed, site);
+        entered.thread().guard = guard;
+    }
+    let state = &mut **entered;
+    match state.thread().channel.answered.take() {
+        Some(taken) if !state.knowledge.channels_written_out && load(address, 4) == TOKEN => {
+            let object = object(state, channel);
+            event::notify(entered, &Event::Resumed { channel, object, taken });
+            true
+        }
+        _ => {
+            write_out(state);
+            false
+        }
+    }
+}
+
+/// A count was changed by the running thread: perhaps that of the ends of a channel, to none.
+pub fn counted(entered: &mut Entered, how: How, count: u64) {
+    if how.class() != Class::RefDec {
+        return;
+    }
+    let Some(inside) = inside(entered) else { return };
+    entered.thread().channel.counted = true;
+    if count != 0 {
+        return;
+    }
+    match inside {
+        Inside::Muted { channel, drops_sender: true } => {
+            let Some(known) = entered.execution.channels.get_mut(&channel) else { return };
+            known.lose_senders();
+            let leaves = known.leaves_messages();
+            changed(entered, channel);
+            if leaves {
+                write_out(entered);
+            }
+        }
+        Inside::Drop { channel } => {
+            let Some(known) = entered.execution.channels.get(&channel) else { return };
+            let abandons = known.abandoning();
+            pass(entered, channel, abandons, SiteId(0));
+            let left = entered.execution.channels.get(&channel);
+            if left.is_some_and(Channel::leaves_messages) {
+                write_out(entered);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A block is freed. Whether it is that of a known channel, which is told to nobody; or the running thread is inside of an act.
+pub fn freed(state: &mut State, address: usize) -> bool {
+    let known = state.execution.channels.remove(&address).is_some();
+    known && !state.knowledge.channels_written_out || is_muted(state)
+}
+
+/// A channel has changed.
+fn changed(state: &State, channel: usize) {
+    if let (Some(word), Some(known)) =
+        (state.knowledge.channel_words.get(channel), state.execution.channels.get(&channel))
+    {
+        word.set(known.changes());
+    }
+}
+
+/// The running thread does this to a channel.
+fn pass(entered: &mut Entered, channel: usize, passing: Passing, site: SiteId) {
+    let state = &mut **entered;
+    let number = state.thread_number();
+    let Some(known) = state.execution.channels.get_mut(&channel) else { return };
+    if let Some((sender, taken)) = known.pass(number, passing) {
+        state.execution.threads[sender as usize].channel.answered = Some(taken);
+    }
+    changed(state, channel);
+    if state.below_root {
+        let object = object(state, channel);
+        event::notify(entered, &Event::Passed(ChannelAct { channel, object, passing, site }));
+    }
+}
+
+/// Lets the running thread reach an act: it stops where that is a scheduling point, and waits where it has to. Whether it does so as it goes
+/// round a loop, and finds what it has found before: that is told to nobody.
+fn arrive(entered: &mut Entered, operation: ChannelOperation, site: SiteId) -> bool {
+    let state = &mut **entered;
+    let ready = can_proceed(state, &operation);
+    if !state.below_root {
+        // A main that waits before it creates threads: that is the root.
+        if !ready {
+            stop(entered, Pending::Channel(operation), NOTHING, site);
+        }
+        return false;
+    }
+    state.thread().atomic.open = false;
+    let looks = matches!(passing(state, &operation), Some(Passing::Peek | Passing::Closed));
+    if looks && !operation.timed {
+        let word = word(state, operation.channel);
+        match state.thread().loops.spin.before_read(site, word, 8, true) {
+            Advice::Stop => {}
+            Advice::Skip => return true,
+            Advice::Wait => {
+                let ChannelOperation { act, channel, timed } = operation;
+                waiting::wait_for_change(
+                    entered,
+                    [act as u64, channel as u64, timed.into(), 0],
+                    site,
+                );
+                return false;
+            }
+        }
+    } else if operation.timed && !ready {
+        waiting::begin_timed(state);
+    } else {
+        waiting::leave_reads(state, site);
+    }
+    let state = &mut **entered;
+    let alone = state.execution.live == 1 && state.execution.exit.is_none();
+    if !(alone && ready) {
+        stop(entered, Pending::Channel(operation), NOTHING, site);
+    }
+    false
+}
+
+/// See [`lockred_trace::hooks`].
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_channel_made(ends: *const usize, capacity: u64, keeps: u32) {
+    let _leftovers = crate::coroutine::scrub::Leftovers;
+    let Some(entered) = &mut hook::enter_if_ready() else { return };
+    let state = &mut **entered;
+    if state.running.is_none() || state.knowledge.channels_written_out {
+        return;
+    }
+    // SAFETY: the hook's contract: the function has just written its result there, four words.
+    let words = unsafe { std::slice::from_raw_parts(ends, 4) };
+    let is_block =
+        |&address: &usize| address > 1 << 16 && crate::memory::arena::range().contains(&address);
+    let mut twice = (0..4).filter(|&at| words[at + 1..].contains(&words[at])).map(|at| words[at]);
+    let Some(channel) = twice.find(is_block) else { return };
+    let capacity = match capacity {
+        u64::MAX => Passing::UNBOUNDED,
+        capacity => u32::try_from(capacity).unwrap_or(Passing::UNBOUNDED),
+    };
+    let size = crate::memory::heap::size(channel).unwrap_or(UNKNOWN_SIZE);
+    word(state, channel);
+    state.execution.channels.insert(channel, Channel::new(size, capacity, keeps != 0));
+    changed(state, channel);
+}
+
+/// See [`lockred_trace::hooks`].
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_channel_enter(act: u32, channel: usize, nanoseconds: u32, site: u32) {
+    let _leftovers = crate::coroutine::scrub::Leftovers;
+    let Some(entered) = &mut hook::enter_if_ready() else { return };
+    let state = &mut **entered;
+    if state.running.is_none() {
+        return;
+    }
+    let act = Act::from_code(act)
+        .unwrap_or_else(|| crate::session::files::fatal("an unknown act on a channel was emitted"));
+    if let Some(Inside::Muted { .. }) = inside(state) {
+        let last = state.thread().channel.inside.last().copied();
+        state.thread().channel.inside.extend(last);
+        return;
+    }
+    let address = if act.has_handle() { load(channel, 8) as usize } else { channel };
+    let inside = match find(state, address) {
+        Some(channel) if nanoseconds == u32::MAX => {
+            // Whether it has a deadline is not known.
+            let _ = channel;
+            write_out(state);
+            None
+        }
+        Some(channel) => enter(entered, act, channel, nanoseconds != NO_DEADLINE, SiteId(site)),
+        None => None,
+    };
+    let thread = entered.thread();
+    let written_out = Inside::WrittenOut { region: act.is_region() };
+    if inside.is_none() && act.is_region() {
+        region::enter(thread);
+    }
+    thread.channel.inside.push(inside.unwrap_or(written_out));
+}
+
+/// The running thread begins an act on a known channel; none if the channel turns out to be written out.
+fn enter(
+    entered: &mut Entered,
+    act: Act,
+    channel: usize,
+    timed: bool,
+    site: SiteId,
+) -> Option<Inside> {
+    let muted = Inside::Muted { channel, drops_sender: act == Act::DropSender };
+    match act {
+        Act::Clone | Act::Disconnect => return Some(muted),
+        Act::DropReceiver => {
+            entered.thread().channel.counted = false;
+            return Some(Inside::Drop { channel });
+        }
+        Act::Send | Act::TrySend | Act::Receive | Act::TryReceive | Act::Look | Act::DropSender => {
+        }
+    }
+    let known = entered.execution.channels.get(&channel)?;
+    // Whether a partner waits is seen from a try to hand over; how long it does, by partners of one that gives up.
+    if known.capacity == 0 && (act == Act::TrySend || timed && act == Act::Send) {
+        write_out(entered);
+        return None;
+    }
+    let operation = ChannelOperation { act, channel, timed };
+    let repeats = arrive(entered, operation, site);
+    let state = &mut **entered;
+    if state.knowledge.channels_written_out {
+        return None;
+    }
+    let gives_up = timed && !state.execution.channels.get(&channel)?.can_proceed(act);
+    if gives_up && state.below_root {
+        // How long it has waited is told by nobody.
+        crate::machine::timely::ended(entered, Timed::Timeout, 0, None);
+    }
+    let state = &mut **entered;
+    let passing = state.execution.channels.get(&channel)?.passing(act, gives_up)?;
+    state.thread().atomic.passed = 0;
+    state.thread().channel.counted = false;
+    state.thread().channel.answered = None;
+    if repeats {
+        let object = object(state, channel);
+        crate::loops::notice::pass(state, ChannelAct { channel, object, passing, site });
+        return Some(muted);
+    }
+    pass(entered, channel, passing, site);
+    if gives_up && entered.below_root {
+        rounds::timed_out(entered);
+    }
+    Some(muted)
+}
+
+/// See [`lockred_trace::hooks`].
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_channel_leave(result: usize, size: usize, site: u32) {
+    let _leftovers = crate::coroutine::scrub::Leftovers;
+    let Some(entered) = &mut hook::enter_if_ready() else { return };
+    let state = &mut **entered;
+    if state.running.is_none() {
+        return;
+    }
+    // A panic that was caught inside has ended it already.
+    let left = state.thread().channel.inside.pop();
+    let drops =
+        matches!(left, Some(Inside::Muted { drops_sender: true, .. } | Inside::Drop { .. }));
+    if drops && !state.thread().channel.counted {
+        // Whether this was the last one is not known: the count is not recognised.
+        write_out(state);
+    }
+    match left {
+        Some(Inside::WrittenOut { region: true }) => region::leave(state.thread()),
+        Some(Inside::Muted { .. }) if result != 0 && watching() => {
+            // Where the caller wants the result is the caller's.
+            plain::write(entered, result, size, site);
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,92 @@
+//! What the process is for, and how: fixed when it starts, but for what one task sets for parts of it.
+
+use crate::memory::heap::Reuse;
+use crate::session::files::StatusPage;
+use lockred_trace::session::{Order, Strategy, Task, Time};
+
+/// What the process is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mode {
+    /// No session: run the program once, check nothing.
+    Free,
+    /// Search.
+    Explore,
+    /// Follow one schedule and record everything.
+    Replay,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Config {
+    /// What the process is for.
+    pub mode: Mode,
+    /// What the session ordered; `None` in [`Mode::Free`].
+    pub order: Option<Order>,
+    /// The session's counters.
+    pub status: Option<StatusPage>,
+    /// When freed memory is handed out again.
+    pub reuse: Reuse,
+    /// The search is one by transactions.
+    pub by_transactions: bool,
+    /// The search is one over states.
+    pub by_states: bool,
+    /// States are compared: frames of stopped threads are kept, and leftovers cleared.
+    pub compares: bool,
+    /// Executions are watched by the race detector.
+    pub detects: bool,
+    /// The search looks at what steps touch.
+    pub footprints: bool,
+    /// A schedule is being followed.
+    pub follows: bool,
+    /// Sleeps and timeouts end in the order of time ([`crate::machine::timely`]).
+    pub orders_time: bool,
+    /// What threads do behind the process's end is of no interest.
+    pub exit_ends: bool,
+}
+
+impl Config {
+    /// As the session has ordered.
+    pub fn new(mode: Mode, order: Option<Order>, status: Option<StatusPage>) -> Self {
+        let task = order.as_ref().map(|order| &order.task);
+        let is = |wanted: &Strategy| matches!(task, Some(Task::Explore { strategy, .. }) if strategy == wanted);
+        let by_states = is(&Strategy::Stateful);
+        let by_transactions = by_states || is(&Strategy::Transactions);
+        let footprints = matches!(
+            task,
+            Some(
+                Task::Explore { strategy: Strategy::Dpor | Strategy::Bounded { .. }, .. }
+                    | Task::Minimise { .. }
+            )
+        );
+        let environment = order.as_ref().map(|order| order.environment).unwrap_or_default();
+        Self {
+            mode,
+            order,
+            status,
+            reuse: if environment.reuse { Reuse::AtOnce } else { Reuse::Late },
+            by_transactions,
+            by_states,
+            compares: by_states || environment.verify_restores,
+            detects: !by_transactions,
+            footprints,
+            follows: false,
+            orders_time: environment.time == Time::Ordered,
+            exit_ends: false,
+        }
+    }
+
+    /// What the session wants done.
+    pub fn task(&self) -> Option<&Task> {
+        self.order.as_ref().map(|order| &order.task)
+    }
+
+    /// Whether waits may return, and weak compare-exchanges fail, for no reason.
+    pub fn spurious(&self) -> bool {
+        self.order.as_ref().is_some_and(|order| order.environment.spurious)
+    }
+
+    /// Whether the program is a test that libtest runs.
+    pub fn libtest(&self) -> bool {
+        self.order.as_ref().is_some_and(|order| order.libtest)
+    }
+}

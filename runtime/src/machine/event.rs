@@ -1,0 +1,228 @@
+//! What the program's threads do, as those hear of it who look on: one event after the other, in one order.
+//!
+//! A hook executes what the program asks for, makes an [`Event`] of that, and tells it by [`notify`]; nothing else tells a monitor what the
+//! program has done. Each monitor is a module with a function `on`, which takes from an event what it wants. They hear of it in
+//! this order, and those that come later may ask what the earlier ones keep:
+//!
+//! | | who | why there |
+//! |---|---|---|
+//! | 1 | who holds which lock ([`crate::monitor::holders`]), and the order of locks | reports of all others name the locks that are held |
+//! | 2 | the transaction monitor ([`crate::monitor::gate`]) | it decides what the search learns of the step |
+//! | 3 | blocks that are to be atomic ([`crate::monitor::atomicity`]) | |
+//! | 4 | the discipline ([`crate::monitor::observed`]) | it may ask predicates of the program; before races, which end steps |
+//! | 5 | data races, and memory that nobody owned yet ([`crate::monitor::races`]) | from then on it may be known that a thread is alone |
+//! | 6 | what the plan claims of memory ([`crate::claims::bytes`]), as memory begins to live | |
+//! | 7 | where blocks come from ([`crate::monitor::lives`]), and values with predicates ([`crate::monitor::exclusive`]) | races name the life that ends |
+//! | 8 | footprint and signature of the step ([`crate::machine::step`]) | |
+//! | 9 | loops that wait ([`crate::loops::notice`]) | a loop that gives up is an assumption only where races are looked for |
+//! | 10 | the record ([`crate::report::objects`]) | what is told of the event by the others comes before its step |
+//!
+//! Before the root there is nothing to explore: the first and the last alone hear of operations there.
+//!
+//! A new monitor is a module with `on`, and a line in [`tell`]. What has to be known *before* something is done (that memory is there, what is
+//! claimed of it) is no event: see [`crate::monitor::misuse`] and [`crate::claims::bytes`].
+
+use crate::machine::hook::Entered;
+use crate::machine::operation::AtomicOperation;
+use crate::memory::arena::Region;
+use lockred_search::discipline::Passing;
+use lockred_search::footprint::{Access, ObjectId};
+use lockred_trace::hooks::{Order, RmwOp};
+use lockred_trace::sites::SiteId;
+
+/// What the running thread has done; memory is told of before it is accessed.
+#[derive(Clone, Copy)]
+pub enum Event<'a> {
+    /// It has executed an atomic operation that the search orders.
+    Atomic(Executed<'a>),
+    /// It will look at a word, perhaps in vain, over and over.
+    Looks(&'a AtomicOperation),
+    /// It has executed a fence.
+    Fence(Order),
+    /// It accesses plain memory.
+    Plain(Plain),
+    /// It has got a block.
+    Allocated {
+        /// Where.
+        block: usize,
+        /// Bytes.
+        size: usize,
+    },
+    /// It frees memory.
+    Freed(Freed),
+    /// It has acted on a channel that is known as a whole.
+    Passed(ChannelAct),
+    /// The message that it had offered was taken, or else withdrawn.
+    Resumed {
+        /// The channel.
+        channel: usize,
+        /// Its object in the search.
+        object: ObjectId,
+        /// Which.
+        taken: bool,
+    },
+    /// It has created a thread.
+    Created {
+        /// Its number.
+        child: u32,
+        /// Where its memory is.
+        region: Region,
+    },
+    /// It has seen the end of a thread.
+    Joined {
+        /// Its number.
+        target: u32,
+        /// Where its memory is.
+        region: Region,
+    },
+    /// It has done something with a futex.
+    Futex(usize, Futex<'a>),
+    /// It has slept so many nanoseconds.
+    Slept(u64),
+    /// It has gone on by time where nobody else could run.
+    ByTime,
+    /// It has looked at a clock, late or not.
+    Looked {
+        /// Which.
+        late: bool,
+    },
+    /// It has chosen a value.
+    Chose {
+        /// How reports call the choice.
+        what: &'a str,
+        /// Which.
+        picked: usize,
+        /// Of how many.
+        of: u32,
+    },
+    /// It was about to park, and goes on for no reason.
+    ParkedForNoReason(usize, SiteId),
+    /// A word that its loop reads has changed, or nobody else can run.
+    Changed,
+    /// It was stopped before something that nobody sees, and goes on.
+    WentOn,
+    /// It will go no further.
+    WaitsForGood,
+    /// It ends the process.
+    Exits(i32),
+    /// It ends.
+    Ends,
+}
+
+/// An atomic operation that was executed.
+#[derive(Clone, Copy)]
+pub struct Executed<'a> {
+    /// Which.
+    pub operation: &'a AtomicOperation,
+    /// How it acted on its word.
+    pub access: Access,
+    /// If it is a read-modify-write, which.
+    pub rmw: Option<RmwOp>,
+    /// What the word held.
+    pub old: u64,
+    /// What it holds.
+    pub new: u64,
+    /// The word was written.
+    pub wrote: bool,
+    /// Reports show it.
+    pub told: bool,
+    /// A loop goes round in vain, and has read the same in this step.
+    pub repeated: bool,
+    /// Accesses may race.
+    pub watched: bool,
+}
+
+/// An access to plain memory.
+#[derive(Clone, Copy)]
+pub struct Plain {
+    /// The first byte.
+    pub address: usize,
+    /// Bytes.
+    pub size: usize,
+    /// Where it is made.
+    pub site: SiteId,
+    /// It writes.
+    pub writes: bool,
+}
+
+/// Memory that ends.
+#[derive(Clone, Copy)]
+pub struct Freed {
+    /// The first byte.
+    pub address: usize,
+    /// Bytes.
+    pub size: usize,
+    /// It is a block of the heap; else what stands for a stack.
+    pub block: bool,
+    /// It is part of an act on a channel, whose parts nobody hears of.
+    pub muted: bool,
+}
+
+/// An act on a channel.
+#[derive(Clone, Copy)]
+pub struct ChannelAct {
+    /// The channel.
+    pub channel: usize,
+    /// Its object in the search.
+    pub object: ObjectId,
+    /// The act.
+    pub passing: Passing,
+    /// Where.
+    pub site: SiteId,
+}
+
+/// What a thread has done with a futex.
+#[derive(Clone, Copy)]
+pub enum Futex<'a> {
+    /// It has compared the word.
+    Compared,
+    /// The word has another value: it does not wait.
+    Differs {
+        /// It would have waited with a timeout.
+        timed: bool,
+    },
+    /// It goes on for no reason, as if it had never been in the queue.
+    Returned,
+    /// It has entered the queue.
+    Enqueued {
+        /// It waits with a timeout.
+        timed: bool,
+    },
+    /// It leaves the queue, in which it waited with a timeout.
+    Left,
+    /// It was woken.
+    Woken {
+        /// It waited with a timeout.
+        timed: bool,
+    },
+    /// It has timed out.
+    TimedOut,
+    /// It has woken these.
+    Wakes(&'a [u32]),
+}
+
+/// Tells an event to all who look on.
+#[inline(never)]
+pub fn notify(entered: &mut Entered, event: &Event<'_>) {
+    tell(entered, event);
+}
+
+/// The same, made for one event of a kind that is known where it is called.
+#[inline(always)]
+pub fn tell(entered: &mut Entered, event: &Event<'_>) {
+    crate::monitor::holders::on(entered, event);
+    if entered.below_root {
+        crate::monitor::gate::on(entered, event);
+        crate::monitor::atomicity::on(entered, event);
+        crate::monitor::observed::on(entered, event);
+        crate::monitor::races::on(entered, event);
+    }
+    crate::claims::bytes::on(entered, event);
+    crate::monitor::lives::on(entered, event);
+    crate::monitor::exclusive::on(entered, event);
+    if entered.below_root {
+        crate::machine::step::on(entered, event);
+        crate::loops::notice::on(entered, event);
+    }
+    crate::report::objects::on(entered, event);
+}

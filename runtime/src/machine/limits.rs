@@ -1,0 +1,53 @@
+//! What an outcome rests on, and what cannot be modelled.
+
+use crate::machine::config::Mode;
+use crate::machine::hook;
+use crate::machine::state::{State, end_execution};
+use lockred_search::machine::Flow;
+use lockred_trace::codes::AssumptionKind;
+use lockred_trace::message::{Assumption, Unsupported};
+use lockred_trace::sites::SiteId;
+
+/// The outcome rests on this (told once a kind and detail). Before the root nothing is explored, so nothing rests on it.
+pub fn assume(state: &mut State, kind: AssumptionKind, detail: &str) {
+    assume_at(state, kind, detail, SiteId(0));
+}
+
+/// The same, with a place.
+pub fn assume_at(state: &mut State, kind: AssumptionKind, detail: &str, site: SiteId) {
+    if state.config.mode == Mode::Free || !state.below_root {
+        return;
+    }
+    state.execution.outside |= matches!(
+        kind,
+        AssumptionKind::NativeCode | AssumptionKind::ExternalWrite | AssumptionKind::FileChange
+    );
+    if !state.verdicts.assumptions.iter().any(|known| known.kind == kind && known.detail == detail)
+    {
+        state.verdicts.assumptions.push(Assumption { kind, detail: detail.to_owned(), site });
+    }
+}
+
+/// The program does what cannot be modelled: the test ends. Without a session there is nobody to tell, so the process does.
+pub fn unsupported(state: &mut State, what: &str) -> ! {
+    unsupported_at(state, what, SiteId(0))
+}
+
+/// The same, with a place.
+pub fn unsupported_at(state: &mut State, what: &str, site: SiteId) -> ! {
+    let stack = crate::coroutine::unwind::stack();
+    if state.config.mode == Mode::Free {
+        eprintln!("lockred: cannot be modelled: {what}");
+        hook::exit(state, lockred_trace::session::EXIT_INTERNAL);
+    }
+    state.verdicts.unsupported = Some(Unsupported { message: what.to_owned(), site, stack });
+    end_execution(state, Flow::Unsupported)
+}
+
+/// The machine does not give what it takes: that is nobody's mistake. Where a thread runs, its test ends; else the process does.
+pub fn impossible(state: &mut State, what: &str) -> ! {
+    if state.config.mode != Mode::Free && state.running.is_some() {
+        unsupported(state, what);
+    }
+    crate::session::files::refuse(what)
+}

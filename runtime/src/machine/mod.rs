@@ -1,0 +1,29 @@
+//! The machine: the state of the program and of the search over it, and how it is come by.
+
+pub mod channel;
+pub mod channel_words;
+pub mod channels;
+pub mod config;
+pub mod deaths;
+pub mod event;
+pub mod execution;
+pub mod fingerprint;
+pub mod footprints;
+pub mod handles;
+pub mod hook;
+pub mod knowledge;
+pub mod limits;
+pub mod looks;
+pub mod monitors;
+pub mod names;
+pub mod native;
+pub mod operation;
+pub mod root;
+pub mod snapshot;
+pub mod start;
+pub mod state;
+pub mod step;
+pub mod thread;
+pub mod timely;
+pub mod transactional;
+pub mod verdicts;

@@ -1,0 +1,59 @@
+//! Who looks on while executions are made, beside the search.
+
+use crate::detect::Detector;
+use crate::machine::config::{Config, Mode};
+use crate::monitor::atomicity::Atomicity;
+use crate::monitor::births::Births;
+use crate::monitor::exclusive::Exclusive;
+use crate::monitor::lives::Lives;
+use crate::monitor::native::Calls;
+use crate::monitor::nesting::Nesting;
+use crate::monitor::observed::Observed;
+use crate::report::record::Recorder;
+use lockred_trace::session::Task;
+
+/// See the module.
+#[derive(Debug)]
+pub struct Monitors {
+    /// Locks under each other.
+    pub nesting: Nesting,
+    /// Blocks that are not atomic.
+    pub atomicity: Atomicity,
+    /// Who may access what, where the discipline is looked at.
+    pub exclusive: Exclusive,
+    /// The locking discipline, where that is looked at.
+    pub observed: Option<Observed>,
+    /// The race detector, from the root on; none by transactions, which judge races themselves.
+    pub detector: Option<Detector>,
+    /// Which thread allocated what.
+    pub births: Births,
+    /// Where blocks come from, in [`Mode::Replay`], where the discipline is looked at, and where leaks are looked for.
+    pub lives: Option<Lives>,
+    /// Calls of native code.
+    pub native: Calls,
+    /// The record, in [`Mode::Replay`].
+    pub recorder: Option<Recorder>,
+}
+
+impl Monitors {
+    /// Those that the order asks for.
+    pub fn new(config: &Config) -> Self {
+        let (observes, exclusive) = match config.task() {
+            Some(Task::Observe { watches, .. }) => (true, Exclusive::new(watches)),
+            _ => (false, Exclusive::default()),
+        };
+        let leaks = config.order.as_ref().is_some_and(|order| order.environment.leaks);
+        let replays = config.mode == Mode::Replay;
+        Self {
+            nesting: Nesting::default(),
+            atomicity: Atomicity::default(),
+            exclusive,
+            observed: observes.then(Observed::default),
+            detector: None,
+            births: Births::default(),
+            lives: (replays || leaks || observes).then(Lives::default),
+            native: Calls::default(),
+            recorder: replays.then(Recorder::default),
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! File descriptors: what is opened below the root is closed at a restore, positions go back, what would block there is refused.
+
+use crate::hooks::host;
+use libc::c_int;
+use std::sync::Mutex;
+
+/// Descriptors that were open at the root, with the positions of those that have one.
+struct Descriptors {
+    at_root: Vec<(i32, Option<i64>)>,
+    opened: Vec<i32>,
+}
+
+static DESCRIPTORS: Mutex<Descriptors> =
+    Mutex::new(Descriptors { at_root: Vec::new(), opened: Vec::new() });
+
+/// So many descriptors are asked for one by one where the system has no list of them.
+const WITHOUT_LIST: i32 = 1024;
+
+fn descriptors() -> std::sync::MutexGuard<'static, Descriptors> {
+    DESCRIPTORS.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Position of a descriptor, if it has one.
+fn position(fd: i32) -> Option<i64> {
+    // SAFETY: only looks.
+    let position = unsafe { libc::lseek(fd, 0, libc::SEEK_CUR) };
+    (position >= 0).then_some(position)
+}
+
+/// Descriptors that are open, however they came to be.
+fn all_open() -> Vec<i32> {
+    // SAFETY: only looks.
+    let is_open = |fd: &i32| unsafe { libc::fcntl(*fd, libc::F_GETFD) } >= 0;
+    let listed = std::fs::read_dir("/proc/self/fd").map(|entries| {
+        let name = |entry: std::fs::DirEntry| entry.file_name().to_str()?.parse().ok();
+        entries.flatten().filter_map(name).collect::<Vec<i32>>()
+    });
+    let all = listed.unwrap_or_else(|_| (0..WITHOUT_LIST).collect());
+    // The list was itself open while it was read.
+    all.into_iter().filter(is_open).collect()
+}
+
+/// Notes the descriptors that are open at the program's root.
+pub fn at_root() {
+    let open = all_open();
+    let mut all = descriptors();
+    all.opened.clear();
+    all.at_root =
+        open.into_iter().map(|fd| (fd, (fd > 2).then(|| position(fd)).flatten())).collect();
+}
+
+/// Closes what was opened below the root, and puts positions back.
+pub fn restore() {
+    let mut all = descriptors();
+    for fd in std::mem::take(&mut all.opened) {
+        // SAFETY: opened by the program in an execution that is over.
+        unsafe { libc::close(fd) };
+    }
+    for &(fd, position) in &all.at_root {
+        if let Some(position) = position {
+            // SAFETY: moves the position of the program's own file.
+            unsafe { libc::lseek(fd, position, libc::SEEK_SET) };
+        }
+    }
+}
+
+/// The program opened a descriptor.
+pub fn opened(fd: i32) -> i32 {
+    if fd >= 0 && host::below_root() {
+        host::outside();
+        descriptors().opened.push(fd);
+    }
+    fd
+}
+
+/// Whether a descriptor has to be open again at the root.
+fn is_of_root(fd: i32) -> bool {
+    host::below_root() && (fd <= 2 || descriptors().at_root.iter().any(|&(open, _)| open == fd))
+}
+
+/// Whether a descriptor was open at the root.
+pub fn was_open_at_root(fd: i32) -> bool {
+    is_of_root(fd)
+}
+
+/// Whether a descriptor is to be closed in earnest: not if it has to be open again at the root.
+pub fn closes(fd: i32) -> bool {
+    if !host::below_root() {
+        return true;
+    }
+    host::outside();
+    descriptors().opened.retain(|&open| open != fd);
+    !is_of_root(fd)
+}
+
+/// Whether a descriptor gives random bytes: /dev/random and /dev/urandom (devices 1:8 and 1:9).
+pub fn is_random(fd: i32) -> bool {
+    // SAFETY: all-zero bytes are a valid `stat`, which the call fills.
+    let status = unsafe {
+        let mut status: libc::stat = std::mem::zeroed();
+        if libc::fstat(fd, &raw mut status) != 0 {
+            return false;
+        }
+        status
+    };
+    let random = [libc::makedev(1, 8), libc::makedev(1, 9)];
+    status.st_mode & libc::S_IFMT == libc::S_IFCHR && random.contains(&status.st_rdev)
+}
+
+/// A use of this descriptor must not block, nor change what no restore puts back: below the root, pipes, sockets and the like are refused.
+pub fn must_not_block(fd: i32, call: &str) {
+    if !host::below_root() {
+        return;
+    }
+    host::outside();
+    // SAFETY: all-zero bytes are a valid `stat`, which the call fills.
+    let kind = unsafe {
+        let mut status: libc::stat = std::mem::zeroed();
+        if libc::fstat(fd, &raw mut status) != 0 {
+            return;
+        }
+        status.st_mode & libc::S_IFMT
+    };
+    match kind {
+        libc::S_IFIFO => host::unsupported(&format!("{call} on a pipe")),
+        libc::S_IFSOCK => host::unsupported(&format!("{call} on a socket")),
+        // Those that have no kind are the kernel's own objects.
+        0 => host::unsupported(&format!("{call} on {}", object(fd))),
+        _ => {}
+    }
+}
+
+/// What kind of object of the kernel's a descriptor is.
+fn object(fd: i32) -> &'static str {
+    if crate::kernel::is_timer(fd) {
+        return "a timer (timerfd)";
+    }
+    let link = std::fs::read_link(format!("/proc/self/fd/{fd}")).unwrap_or_default();
+    let link = link.to_string_lossy();
+    let is = |kind: &str| link.contains(kind);
+    match () {
+        () if is("eventfd") => "an eventfd",
+        () if is("eventpoll") => "an epoll descriptor",
+        () if is("signalfd") => "a signalfd",
+        () if is("inotify") => "an inotify descriptor",
+        () if is("pidfd") => "a pidfd",
+        () => "an object of the kernel",
+    }
+}
+
+/// fcntl: a duplicate is a new descriptor. What only looks is asked at any time; what locks files or changes what is open is
+/// not put back.
+///
+/// # Safety
+/// As for the C function, with an argument of pointer size.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __lr_libc_fcntl(fd: c_int, command: c_int, argument: usize) -> c_int {
+    // SAFETY: the program's own call, passed on.
+    let call = || unsafe { libc::fcntl(fd, command, argument) };
+    match command {
+        libc::F_DUPFD | libc::F_DUPFD_CLOEXEC => opened(call()),
+        libc::F_GETFD | libc::F_GETFL | libc::F_SETFD => call(),
+        // What was opened below the root is closed again.
+        libc::F_SETFL if !is_of_root(fd) => call(),
+        _ if host::below_root() => host::unsupported("fcntl"),
+        _ => crate::kernel::waits_or_not(call),
+    }
+}
+
+/// fcntl64.
+///
+/// # Safety
+/// As for the C function, with an argument of pointer size.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __lr_libc_fcntl64(fd: c_int, command: c_int, argument: usize) -> c_int {
+    // SAFETY: the same function on 64-bit machines.
+    unsafe { __lr_libc_fcntl(fd, command, argument) }
+}
+
+/// dup.
+///
+/// # Safety
+/// As for the C function.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __lr_libc_dup(fd: c_int) -> c_int {
+    // SAFETY: the program's own call, passed on.
+    opened(unsafe { libc::dup(fd) })
+}
+
+/// dup2: what is open at the root is not replaced below it.
+///
+/// # Safety
+/// As for the C function.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __lr_libc_dup2(fd: c_int, to: c_int) -> c_int {
+    replaces(to, "dup2");
+    // SAFETY: the program's own call, passed on.
+    opened(unsafe { libc::dup2(fd, to) })
+}
+
+/// dup3: what is open at the root is not replaced below it.
+///
+/// # Safety
+/// As for the C function.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __lr_libc_dup3(fd: c_int, to: c_int, flags: c_int) -> c_int {
+    replaces(to, "dup3");
+    // SAFETY: the program's own call, passed on.
+    opened(unsafe { libc::dup3(fd, to, flags) })
+}
+
+/// A descriptor is closed, if it is open, and opened again.
+fn replaces(fd: c_int, call: &str) {
+    if is_of_root(fd) {
+        host::unsupported(call);
+    }
+    if host::below_root() {
+        descriptors().opened.retain(|&open| open != fd);
+    } else {
+        crate::kernel::closed(fd);
+    }
+}

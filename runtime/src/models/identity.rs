@@ -1,0 +1,94 @@
+//! What a program learns about the process and the machine: constants, so that every process and every execution learns the same.
+
+use crate::machine::hook;
+use crate::machine::thread::Thread;
+use libc::{c_char, c_int, c_void};
+
+/// The process's number.
+pub const PROCESS: i32 = 4242;
+/// That of its parent, which leads its group and its session.
+const PARENT: i32 = PROCESS - 1;
+
+/// What the system calls a thread: main's number is the process's.
+fn number_of(thread: &Thread) -> i32 {
+    PROCESS + thread.region.0 as i32
+}
+
+/// The running thread's number for the system.
+pub fn process_id() -> i32 {
+    match hook::enter_if_ready() {
+        Some(state) if !state.execution.threads.is_empty() => number_of(state.running_thread()),
+        _ => PROCESS,
+    }
+}
+
+/// The thread that the system calls so, by its number here, unless it has ended.
+pub fn thread(number: i32) -> Option<u32> {
+    let threads = &hook::enter().execution.threads;
+    let is_it = |thread: &Thread| number_of(thread) == number && !thread.has_ended();
+    threads.iter().position(is_it).map(|index| index as u32)
+}
+
+/// Does what a system call does that asks who is running, if it is one.
+pub fn system_call(number: i64) -> Option<i64> {
+    match number {
+        libc::SYS_gettid => Some(process_id().into()),
+        libc::SYS_getpid => Some(PROCESS.into()),
+        libc::SYS_getppid => Some(PARENT.into()),
+        _ => None,
+    }
+}
+
+/// getpid.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_getpid() -> i32 {
+    PROCESS
+}
+
+/// getppid.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_getppid() -> i32 {
+    PARENT
+}
+
+/// getpgrp.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_getpgrp() -> i32 {
+    PARENT
+}
+
+/// gettid.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_gettid() -> i32 {
+    process_id()
+}
+
+/// dlsym: of the functions that Rust programs look for in this way, `getrandom` is found, as modelled. Nothing else is: the
+/// callers do without, and a function that was found would run unseen.
+///
+/// # Safety
+/// As for the C function.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __lr_libc_dlsym(
+    _library: *mut c_void,
+    name: *const c_char,
+) -> *mut c_void {
+    // SAFETY: the program passes a C string.
+    if unsafe { std::ffi::CStr::from_ptr(name) } == c"getrandom" {
+        return crate::hooks::randomness::__lr_libc_getrandom as *const () as *mut c_void;
+    }
+    std::ptr::null_mut()
+}
+
+/// isatty: nothing is a terminal while a session runs the program.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_isatty(fd: c_int) -> c_int {
+    match hook::enter_if_ready() {
+        Some(state) if state.config.order.is_some() => {
+            crate::machine::state::set_errno(libc::ENOTTY);
+            0
+        }
+        // SAFETY: only looks.
+        _ => unsafe { libc::isatty(fd) },
+    }
+}

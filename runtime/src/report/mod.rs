@@ -1,0 +1,10 @@
+//! What is told of executions: the record, and what is wrong with them.
+
+pub mod debugger;
+pub mod failure;
+pub mod judge;
+pub mod moments;
+pub mod objects;
+pub mod race_report;
+pub mod record;
+pub mod stuck;
