@@ -11,7 +11,7 @@ use crate::transactions::Frontier;
 
 /// Whether a run is made for the first time or repeats a prefix (whose failures and choices are known).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Run {
+pub enum Run {
     /// For the first time.
     Fresh,
     /// As part of a prefix.
@@ -20,7 +20,7 @@ pub(crate) enum Run {
 
 /// How an execution stands after a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum After {
+pub enum After {
     /// It goes on.
     On,
     /// It is over for all threads.
@@ -30,15 +30,17 @@ pub(crate) enum After {
 }
 
 /// A machine under way in one execution of a search.
-pub(crate) struct Drive<'a, M: Machine> {
-    pub(crate) machine: &'a mut M,
+pub struct Drive<'a, M: Machine> {
+    /// The machine.
+    pub machine: &'a mut M,
     observer: &'a mut dyn Observer<M::Failure>,
     limits: Limits,
-    pub(crate) counts: Counts,
+    /// How much was done.
+    pub counts: Counts,
     /// The choices made since the root.
-    pub(crate) schedule: Vec<Choice>,
+    pub schedule: Vec<Choice>,
     /// What the last run did.
-    pub(crate) step: Step<M::Failure>,
+    pub step: Step<M::Failure>,
     failures: Vec<M::Failure>,
     /// Runs since the root.
     steps: u64,
@@ -51,7 +53,8 @@ pub(crate) struct Drive<'a, M: Machine> {
 }
 
 impl<'a, M: Machine> Drive<'a, M> {
-    pub(crate) fn new(
+    /// A search begins, at the machine's root.
+    pub fn new(
         machine: &'a mut M,
         limits: Limits,
         observer: &'a mut dyn Observer<M::Failure>,
@@ -72,19 +75,19 @@ impl<'a, M: Machine> Drive<'a, M> {
     }
 
     /// How much was done: counts, executions that a refuted assumption threw away, and whether one was cut.
-    pub(crate) fn progress(&self) -> (Counts, u64, bool) {
+    pub fn progress(&self) -> (Counts, u64, bool) {
         (self.counts, self.wasted, self.cut)
     }
 
     /// As much was done as [`Drive::progress`] told.
-    pub(crate) fn reopen(&mut self, (counts, wasted, cut): (Counts, u64, bool)) {
+    pub fn reopen(&mut self, (counts, wasted, cut): (Counts, u64, bool)) {
         self.counts = counts;
         self.wasted = wasted;
         self.cut = cut;
     }
 
     /// Tells the observer where the search stands, if it wants to know.
-    pub(crate) fn tell(
+    pub fn tell(
         &mut self,
         frontier: impl FnOnce((Counts, u64, bool)) -> Frontier,
     ) -> Option<Frontier> {
@@ -97,27 +100,27 @@ impl<'a, M: Machine> Drive<'a, M> {
     }
 
     /// Tells the observer that all executions with at most so many of what counts are explored now.
-    pub(crate) fn tell_bound(&mut self, most: u32) {
+    pub fn tell_bound(&mut self, most: u32) {
         self.observer.on_bound(most);
     }
 
     /// Tells the observer how far the search is, if it wants to know.
-    pub(crate) fn tell_share(&mut self, share: impl FnOnce() -> f64) {
+    pub fn tell_share(&mut self, share: impl FnOnce() -> f64) {
         if self.observer.wants_share() {
             self.observer.on_share(share());
         }
     }
 
     /// Goes back to the root for the next execution, unless the limit of executions is reached.
-    pub(crate) fn restart(&mut self) -> Result<(), Stop> {
-        self.next()?;
+    pub fn restart(&mut self) -> Result<(), Stop> {
+        self.begin()?;
         self.machine.restore_root();
         self.schedule.clear();
         Ok(())
     }
 
     /// Begins the next execution, unless the limit of executions is reached.
-    pub(crate) fn next(&mut self) -> Result<(), Stop> {
+    pub fn begin(&mut self) -> Result<(), Stop> {
         let done = self.counts.executions + self.counts.blocked + self.wasted;
         self.steps = 0;
         self.raced = false;
@@ -128,13 +131,13 @@ impl<'a, M: Machine> Drive<'a, M> {
     }
 
     /// An assumption was refuted: counts begin again.
-    pub(crate) fn refine(&mut self) {
+    pub fn refine(&mut self) {
         self.begin_again();
         self.counts.refinements += 1;
     }
 
     /// What was explored so far will be again: counts begin again.
-    pub(crate) fn begin_again(&mut self) {
+    pub fn begin_again(&mut self) {
         self.wasted += self.counts.executions + self.counts.blocked;
         self.counts.executions = 0;
         self.counts.blocked = 0;
@@ -142,7 +145,7 @@ impl<'a, M: Machine> Drive<'a, M> {
     }
 
     /// Another place of the search is gone on from, to which the choices lead: tells the observer those that differ.
-    pub(crate) fn resume(&mut self, choices: &[Choice]) {
+    pub fn resume(&mut self, choices: &[Choice]) {
         let same =
             self.schedule.iter().zip(choices).take_while(|(one, other)| one == other).count();
         for (depth, &choice) in choices.iter().enumerate().skip(same) {
@@ -155,7 +158,7 @@ impl<'a, M: Machine> Drive<'a, M> {
     }
 
     /// Runs `thread`, which can run, to its next boundary. `pick` takes the alternatives that the run meets.
-    pub(crate) fn run(
+    pub fn run(
         &mut self,
         thread: ThreadId,
         kind: Run,
@@ -192,12 +195,12 @@ impl<'a, M: Machine> Drive<'a, M> {
     }
 
     /// Tells the observer of a failure that `schedule` leads to.
-    pub(crate) fn fail(&mut self, failure: M::Failure, schedule: &[Choice]) -> Result<(), Stop> {
+    pub fn fail(&mut self, failure: M::Failure, schedule: &[Choice]) -> Result<(), Stop> {
         if self.observer.on_failure(failure, schedule) { Ok(()) } else { Err(Stop::Failure) }
     }
 
     /// The execution has ended: no thread can run, or it is over.
-    pub(crate) fn finish(&mut self) -> Result<(), Stop> {
+    pub fn finish(&mut self) -> Result<(), Stop> {
         self.counts.executions += 1;
         self.failures.clear();
         self.machine.finish(&mut self.failures);
@@ -210,44 +213,44 @@ impl<'a, M: Machine> Drive<'a, M> {
     }
 
     /// The execution was cut at the limit of operations.
-    pub(crate) fn give_up(&mut self) {
+    pub fn give_up(&mut self) {
         self.counts.executions += 1;
         self.cut = true;
     }
 
     /// Whether the execution, which is counted in operations, has reached their limit.
-    pub(crate) fn is_too_long(&self) -> bool {
+    pub fn is_too_long(&self) -> bool {
         self.schedule.len() as u64 >= self.limits.operations
     }
 
     /// What is longer than the limit of operations was left out.
-    pub(crate) fn cut(&mut self) {
+    pub fn cut(&mut self) {
         self.cut = true;
     }
 
     /// The execution can only repeat others.
-    pub(crate) fn block(&mut self) {
+    pub fn block(&mut self) {
         self.counts.blocked += 1;
     }
 
     /// Whether a data race has shown in the execution under way.
-    pub(crate) const fn has_raced(&self) -> bool {
+    pub const fn has_raced(&self) -> bool {
         self.raced
     }
 
     /// Whether something was left out at the limit of operations.
-    pub(crate) fn was_cut(&self) -> bool {
+    pub fn was_cut(&self) -> bool {
         self.cut
     }
 
     /// The outcome of a random search that ended with `result`.
-    pub(crate) fn sampled(&self, result: Result<(), Stop>, seed: u64) -> Outcome {
+    pub fn sampled(&self, result: Result<(), Stop>, seed: u64) -> Outcome {
         let executions = self.counts.executions;
         Outcome { covered: Covered::Sampled { executions, seed }, ..self.outcome(result) }
     }
 
     /// The outcome of a search that ended with `result`.
-    pub(crate) fn outcome(&self, result: Result<(), Stop>) -> Outcome {
+    pub fn outcome(&self, result: Result<(), Stop>) -> Outcome {
         let stop = match result {
             Err(stop) => stop,
             Ok(()) if self.cut => Stop::Operations,
@@ -260,7 +263,7 @@ impl<'a, M: Machine> Drive<'a, M> {
 
     /// The thread that the default policy runs next: the one that ran last, else the lowest that can run; reluctant ones
     /// only if there is no other.
-    pub(crate) fn default_thread(&mut self, last: Option<ThreadId>) -> Option<ThreadId> {
+    pub fn default_thread(&mut self, last: Option<ThreadId>) -> Option<ThreadId> {
         let mut reluctant = None;
         let order = last.into_iter().chain((0..self.machine.threads()).map(ThreadId));
         for thread in order {

@@ -1,6 +1,6 @@
 //! Deliberate faults of the search by transactions: a test switches one on and expects the oracle to catch it.
 //!
-//! Without the feature `faults`, which only this package's tests enable, no fault can be switched on and asking costs nothing.
+//! Without the feature `faults`, which only the tests of lockred-model enable, no fault can be switched on and asking costs nothing.
 
 /// A rule that is left out.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -156,17 +156,19 @@ mod switch {
         result
     }
 
-    pub(crate) fn is_on(fault: Fault) -> bool {
+    /// Whether the rule is left out, in this thread.
+    #[must_use]
+    pub fn is_on(fault: Fault) -> bool {
         ON.get() == Some(fault)
     }
 }
 
 #[cfg(feature = "faults")]
-pub(crate) use switch::is_on;
-#[cfg(feature = "faults")]
-pub use switch::with;
+pub use switch::{is_on, with};
 
 #[cfg(not(feature = "faults"))]
-pub(crate) const fn is_on(_: Fault) -> bool {
+/// Whether the rule is left out: never without the feature.
+#[must_use]
+pub const fn is_on(_: Fault) -> bool {
     false
 }

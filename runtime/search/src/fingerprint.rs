@@ -15,7 +15,7 @@ pub fn of<T: Hash + ?Sized>(value: &T) -> u128 {
 }
 
 /// Tables by fingerprint.
-pub(crate) type ByFingerprint<T> = HashMap<u128, T, BuildHasherDefault<AsIs>>;
+pub type ByFingerprint<T> = HashMap<u128, T, BuildHasherDefault<AsIs>>;
 
 /// Sets of fingerprints.
 pub(crate) type Fingerprints = HashSet<u128, BuildHasherDefault<AsIs>>;
@@ -96,8 +96,8 @@ impl Hasher for Lanes {
 }
 
 /// A fingerprint is its own hash.
-#[derive(Default)]
-pub(crate) struct AsIs(u64);
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AsIs(u64);
 
 impl Hasher for AsIs {
     fn finish(&self) -> u64 {

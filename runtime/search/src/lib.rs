@@ -1,19 +1,16 @@
 //! Search strategies over the interleavings of a concurrent program, and the [`machine::Machine`] trait they run on.
 //!
 //! This crate knows neither native code nor unsafe code: the same search runs on the native machine (lockred-runtime) and
-//! on the model machine ([`model`]), where it is tested against brute force.
+//! on the model machine (lockred-model), where it is tested against brute force. Searches of papers that ours are compared with
+//! are in lockred-papers.
 //!
 //! [`explore::explore`] searches, [`replay::replay`] follows one schedule. The caller's policy (stop at the first failure or
 //! go on, time, progress) is an [`explore::Observer`]. [`minimise::minimise`] makes a schedule that fails as small as it can.
-//!
-//! [`flanagan_qadeer::explore`] is a published framework as it stands, to compare with.
 //!
 //! Machines that tell their operations one by one ([`transactional::Transactional`]) are also searched by whole
 //! transactions, with few executions where locks are the only conflict: [`transactions::explore`] (stateless, with data
 //! races and their witnesses), [`stateful::explore`] (each state once). The facts that these rely on are a
 //! [`discipline::Discipline`].
-//!
-//! [`stoller`] is a published framework with searches of its own, to compare with.
 #![forbid(unsafe_code)]
 
 pub mod bounded;
@@ -21,33 +18,29 @@ mod branch;
 mod causes;
 mod chains;
 mod cheapest;
-mod clock;
+pub mod clock;
 pub mod discipline;
 pub mod dpor;
-mod drive;
+pub mod drive;
 pub mod explore;
 pub mod fault;
 pub mod findings;
 pub mod fingerprint;
-pub mod flanagan_qadeer;
 pub mod footprint;
-pub mod foreseeing;
 mod interleavings;
 pub mod machine;
 pub mod minimise;
-pub mod model;
 pub mod naive;
-mod persistent;
-mod picks;
+pub mod picks;
 pub mod priorities;
 pub mod random;
 pub mod replay;
-mod sleep;
+pub mod selection;
+pub mod sleep;
 pub mod stateful;
-pub mod stoller;
 pub mod targeted;
 mod thin;
-mod thread_set;
+pub mod thread_set;
 mod trace;
 pub mod transactional;
 pub mod transactions;

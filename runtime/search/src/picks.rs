@@ -4,7 +4,7 @@ use crate::thin::Thin;
 
 /// The values of one run.
 #[derive(Clone, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Picks {
+pub struct Picks {
     /// Picked, and out of how many.
     values: Thin<(u32, u32)>,
     /// How many the run that is under way has taken.
@@ -14,24 +14,25 @@ pub(crate) struct Picks {
 }
 
 impl Picks {
-    pub(crate) fn clear(&mut self) {
+    /// Forgets all values.
+    pub fn clear(&mut self) {
         self.values.clear();
         self.rewind();
     }
 
     /// Whether no run has chosen anything.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
     /// A run begins.
-    pub(crate) fn rewind(&mut self) {
+    pub fn rewind(&mut self) {
         self.taken = 0;
         self.differs = false;
     }
 
     /// The next value of the run: as before, or the first one.
-    pub(crate) fn pick(&mut self, of: u32) -> u32 {
+    pub fn pick(&mut self, of: u32) -> u32 {
         if self.taken == self.values.len() {
             self.values.push((0, of));
         }
@@ -45,27 +46,27 @@ impl Picks {
     }
 
     /// How many values the run that is under way has taken.
-    pub(crate) const fn taken(&self) -> usize {
+    pub const fn taken(&self) -> usize {
         self.taken
     }
 
     /// The values, as far as they are known.
-    pub(crate) fn picked(&self) -> Vec<u32> {
+    pub fn picked(&self) -> Vec<u32> {
         self.values.iter().map(|&(picked, _)| picked).collect()
     }
 
     /// The values that were picked, each with how many there were.
-    pub(crate) fn values(&self) -> &[(u32, u32)] {
+    pub fn values(&self) -> &[(u32, u32)] {
         &self.values
     }
 
     /// Whether the run that has ended took the values as before.
-    pub(crate) fn agreed(&self) -> bool {
+    pub fn agreed(&self) -> bool {
         !self.differs && self.taken == self.values.len()
     }
 
     /// Goes on to the next combination: another value at the last choice that has one left. Returns whether there is one.
-    pub(crate) fn advance(&mut self) -> bool {
+    pub fn advance(&mut self) -> bool {
         while let Some((picked, of)) = self.values.pop() {
             if picked + 1 < of {
                 self.values.push((picked + 1, of));

@@ -137,7 +137,7 @@ pub(crate) fn wakes(kept: &[(ObjectId, Access)], done: &[(ObjectId, Access)]) ->
 const FEW: usize = 4096;
 
 /// Whether any access of `one` depends on any of `other`. O(n log n) in long lists.
-pub(crate) fn dependent(one: &[(ObjectId, Access)], other: &[(ObjectId, Access)]) -> bool {
+pub fn dependent(one: &[(ObjectId, Access)], other: &[(ObjectId, Access)]) -> bool {
     if one.len() * other.len() <= FEW {
         return one.iter().any(|&(object, access)| {
             other.iter().any(|&(o, a)| o == object && access.depends_on(a))

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// A set of threads. Keeps its memory when it is cleared.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct ThreadSet {
+pub struct ThreadSet {
     /// The threads below 64. Most programs have no others.
     near: u64,
     /// The others, 64 a word.
@@ -14,13 +14,15 @@ pub(crate) struct ThreadSet {
 }
 
 impl ThreadSet {
-    pub(crate) fn clear(&mut self) {
+    /// Removes all threads.
+    pub fn clear(&mut self) {
         self.near = 0;
         self.far.clear();
     }
 
+    /// Adds a thread.
     #[inline]
-    pub(crate) fn insert(&mut self, thread: ThreadId) {
+    pub fn insert(&mut self, thread: ThreadId) {
         let (word, bit) = place(thread);
         if word == 0 {
             self.near |= bit;
@@ -32,15 +34,17 @@ impl ThreadSet {
         self.far[word - 1] |= bit;
     }
 
+    /// Removes a thread.
     #[inline]
-    pub(crate) fn remove(&mut self, thread: ThreadId) {
+    pub fn remove(&mut self, thread: ThreadId) {
         let (word, bit) = place(thread);
         if let Some(w) = self.word_mut(word) {
             *w &= !bit;
         }
     }
 
-    pub(crate) fn retain(&mut self, keeps: impl Fn(ThreadId) -> bool) {
+    /// Removes the threads that `keeps` does not hold of.
+    pub fn retain(&mut self, keeps: impl Fn(ThreadId) -> bool) {
         for word in 0..=self.far.len() {
             let mut rest = self.word(word);
             while rest != 0 {
@@ -54,24 +58,27 @@ impl ThreadSet {
         }
     }
 
+    /// Whether the thread is a member.
     #[inline]
-    pub(crate) fn contains(&self, thread: ThreadId) -> bool {
+    pub fn contains(&self, thread: ThreadId) -> bool {
         let (word, bit) = place(thread);
         self.word(word) & bit != 0
     }
 
+    /// Whether there is no member.
     #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.near == 0 && self.far.iter().all(|&w| w == 0)
     }
 
+    /// Whether a thread is a member of both.
     #[inline]
-    pub(crate) fn intersects(&self, other: &Self) -> bool {
+    pub fn intersects(&self, other: &Self) -> bool {
         self.near & other.near != 0 || self.far.iter().zip(&other.far).any(|(a, b)| a & b != 0)
     }
 
     /// The members, lowest first.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = ThreadId> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = ThreadId> + '_ {
         (0..=self.far.len()).flat_map(|word| {
             let mut rest = self.word(word);
             std::iter::from_fn(move || {

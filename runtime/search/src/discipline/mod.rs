@@ -20,7 +20,8 @@ mod run;
 pub use gate::{Gate, Go};
 pub use locksets::Locksets;
 pub use operation::{Effect, Kind, Mode, Operation, Ordering, Passing, Value};
-pub(crate) use run::{Deed, Run, Wanted, lock_access};
+pub use run::lock_access;
+pub(crate) use run::{Deed, Run, Wanted};
 
 use crate::chains::Objects;
 use crate::fault::{Fault, is_on};

@@ -285,7 +285,8 @@ impl Run {
 }
 
 /// How a transaction acts on a lock: whether it changes its state on the whole.
-pub(crate) const fn lock_access(mode: Mode, changed: bool) -> Access {
+#[must_use]
+pub const fn lock_access(mode: Mode, changed: bool) -> Access {
     match (mode, changed) {
         (Mode::Exclusive, true) => Access::Change,
         (Mode::Exclusive, false) => Access::Section,

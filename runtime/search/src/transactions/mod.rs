@@ -191,7 +191,7 @@ impl<M: Transactional> Search<'_, '_, M> {
             }
             self.tell();
             self.tell_share();
-            self.drive.next()?;
+            self.drive.begin()?;
             self.return_here();
         }
     }
