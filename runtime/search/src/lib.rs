@@ -13,42 +13,26 @@
 //! [`discipline::Discipline`].
 #![forbid(unsafe_code)]
 
-pub mod bounded;
-mod branch;
-mod causes;
-mod chains;
-mod cheapest;
-pub mod clock;
+mod core;
 pub mod discipline;
 pub mod dpor;
 pub mod drive;
-pub mod explore;
-pub mod fault;
-pub mod findings;
-pub mod fingerprint;
-pub mod footprint;
+mod explore;
 mod interleavings;
-pub mod machine;
 pub mod minimise;
-pub mod naive;
-pub mod picks;
-pub mod priorities;
-pub mod random;
-pub mod replay;
-pub mod selection;
-pub mod sleep;
-pub mod stateful;
-pub mod targeted;
-mod thin;
-pub mod thread_set;
-mod trace;
-pub mod transactional;
+mod sampling;
+mod states;
 pub mod transactions;
-mod unordered;
 
-pub use explore::{
-    Bound, Choice, Counts, Covered, Limits, Observer, Outcome, Stop, Strategy, explore,
+pub use crate::core::{
+    choice::Choice, clock, fault, fingerprint, footprint, machine, picks, sleep, thread_set,
 };
-pub use findings::Findings;
+pub use drive::findings::{self, Findings};
+pub use drive::observer::{Bound, Counts, Covered, Limits, Observer, Outcome, Stop};
+pub use drive::replay::{self, Replayed, replay};
+pub use drive::transactional;
+pub use explore::{Strategy, explore};
+pub use interleavings::{bounded, naive};
 pub use minimise::minimise;
-pub use replay::{Replayed, replay};
+pub use sampling::{priorities, random, targeted};
+pub use states::{selection, stateful};

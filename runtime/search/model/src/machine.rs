@@ -18,9 +18,9 @@ use super::targets::Nesting;
 use lockred_papers::flanagan_qadeer::Violation;
 use lockred_search::discipline::Ordering;
 use lockred_search::fingerprint;
+use lockred_search::fingerprint::Fingerprint;
 use lockred_search::footprint::{Access, Footprint, ObjectId};
 use lockred_search::machine::{Approach, Chooser, Machine, Status, Step, ThreadId};
-use lockred_search::naive::Fingerprint;
 
 /// What the machine reports.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]

@@ -10,10 +10,10 @@ use std::hash::Hash;
 use super::machine::{Failure, ModelMachine};
 use lockred_search::clock::Clock;
 use lockred_search::discipline::{Kind, Mode, Operation, Passing, Value};
+use lockred_search::fingerprint::Fingerprint;
 use lockred_search::fingerprint::Lanes;
 use lockred_search::footprint::{Access, Footprint, ObjectId};
 use lockred_search::machine::{Approach, Chooser, Machine, Status, Step, ThreadId};
-use lockred_search::naive::Fingerprint;
 use lockred_search::transactional::{Racer, Snapshots, Transactional};
 
 /// An access to data.

@@ -16,9 +16,9 @@
 use crate::foreseeing::{Foreseeing, Prospect};
 use lockred_search::discipline::{Discipline, Mode, lock_access};
 use lockred_search::fault::{Fault, is_on};
+use lockred_search::fingerprint::Fingerprint;
 use lockred_search::footprint::{Access, ObjectId};
 use lockred_search::machine::{Status, ThreadId};
-use lockred_search::naive::Fingerprint;
 use lockred_search::selection::{Asleep, Selection};
 use lockred_search::sleep::dependent;
 use lockred_search::thread_set::ThreadSet;

@@ -1,8 +1,8 @@
 //! What a transaction did: its footprint, the locks that it depends on, and its deeds in order.
 
-use crate::fault::{Fault, is_on};
-use crate::footprint::{Access, Filler, Footprint, ObjectId, thread_object};
-use crate::machine::ThreadId;
+use crate::core::fault::{Fault, is_on};
+use crate::core::footprint::{Access, Filler, Footprint, ObjectId, thread_object};
+use crate::core::machine::ThreadId;
 
 use super::operation::{Kind, Mode, Ordering, Passing, Value};
 

@@ -8,9 +8,9 @@ use check::{by_stoller, parse};
 use lockred_model::{Failure, ModelMachine};
 use lockred_papers::stoller::system::{Operation, Point, Value};
 use lockred_papers::stoller::{Class, Classes, Condition, Settings, Stoller, System};
+use lockred_search::fingerprint::Fingerprint;
 use lockred_search::footprint::{Footprint, ObjectId};
 use lockred_search::machine::{Chooser, Machine, Status, Step, ThreadId};
-use lockred_search::naive::Fingerprint;
 use lockred_search::transactional::Snapshots;
 use lockred_search::{Covered, Findings, Limits};
 

@@ -13,8 +13,8 @@ use check::cases::cases;
 use lockred_model::{ModelMachine, Program};
 use lockred_papers::stoller::{Settings, Stoller};
 use lockred_search::fault::{self, Fault};
+use lockred_search::fingerprint::Fingerprint;
 use lockred_search::machine::{Flow, Machine, ThreadId};
-use lockred_search::naive::Fingerprint;
 use proptest::prelude::*;
 
 /// Programs with more states than this are passed over.

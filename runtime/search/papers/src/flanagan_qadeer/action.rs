@@ -12,9 +12,9 @@
 //!   and the end is a left mover and no right mover, the wait a right mover and no left mover.
 //! - What ends the execution of all threads is accessed by nobody exclusively.
 
+use lockred_search::fingerprint::Fingerprint;
 use lockred_search::footprint::ObjectId;
 use lockred_search::machine::ThreadId;
-use lockred_search::naive::Fingerprint;
 use lockred_search::transactional::Snapshots;
 
 use super::validity::Violation;

@@ -4,7 +4,7 @@ use super::action::Guarded;
 use super::phase::{Exclusive, Movers, Part, Phase};
 use super::predicates::Predicates;
 use super::validity::asserted;
-use lockred_search::explore::Choice;
+use lockred_search::Choice;
 use lockred_search::footprint::ObjectId;
 use lockred_search::machine::{Chooser, Step, ThreadId};
 

@@ -21,12 +21,12 @@ use super::phase::{Exclusive, Movers, Part, Phase};
 use super::predicates::{Predicates, Weakened};
 use super::validity::{Rely, Violation, violated};
 use lockred_search::drive::{After, Drive, Run};
-use lockred_search::explore::{Choice, Limits, Observer, Outcome, Stop};
 use lockred_search::fault::{Fault, is_on};
 use lockred_search::fingerprint::{self, ByFingerprint};
 use lockred_search::footprint::ObjectId;
 use lockred_search::machine::ThreadId;
 use lockred_search::picks::Picks;
+use lockred_search::{Choice, Limits, Observer, Outcome, Stop};
 
 /// Visits what the predicates leave of the machine's states. `predicates`: the given ones, and what was inferred before; holds what
 /// was inferred afterwards. Memory grows with the number of states, which are kept.

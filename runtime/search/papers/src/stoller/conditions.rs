@@ -12,7 +12,7 @@
 
 use super::classes::{Class, Classes};
 use super::system::{Point, System};
-use lockred_search::explore::Choice;
+use lockred_search::Choice;
 use lockred_search::footprint::ObjectId;
 use lockred_search::machine::ThreadId;
 

@@ -6,7 +6,7 @@
 
 use super::search::Search;
 use super::system::System;
-use lockred_search::explore::{Limits, Stop};
+use lockred_search::{Limits, Stop};
 
 impl<M: System> Search<'_, '_, M> {
     pub(super) fn deepen(&mut self, limits: Limits) -> Result<(), Stop> {

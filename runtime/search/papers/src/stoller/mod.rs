@@ -54,8 +54,8 @@ pub use system::System;
 use self::lockset::Locksets;
 use self::search::Search;
 use lockred_search::drive::Drive;
-use lockred_search::explore::{Covered, Limits, Observer, Outcome};
 use lockred_search::machine::ThreadId;
+use lockred_search::{Covered, Limits, Observer, Outcome};
 
 /// What a transition of the search is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -7,9 +7,9 @@
 
 use std::collections::BTreeSet;
 
+use lockred_search::fingerprint::Fingerprint;
 use lockred_search::footprint::ObjectId;
 use lockred_search::machine::ThreadId;
-use lockred_search::naive::Fingerprint;
 use lockred_search::transactional::Snapshots;
 
 /// What an operation does to its object.

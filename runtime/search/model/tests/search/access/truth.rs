@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use lockred_model::{Failure, ModelMachine, Program};
 use lockred_papers::flanagan_qadeer::{Accessed, Action, Atom, Guarded, Predicate, Waits};
+use lockred_search::fingerprint::Fingerprint;
 use lockred_search::footprint::ObjectId;
 use lockred_search::machine::{Machine, ThreadId};
-use lockred_search::naive::Fingerprint;
 
 use super::check::brute::every_step;
 

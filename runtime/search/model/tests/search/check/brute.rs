@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use lockred_search::fingerprint::Fingerprint;
 use lockred_search::machine::{Chooser, Flow, Machine, Step, ThreadId};
-use lockred_search::naive::Fingerprint;
 use lockred_search::transactional::Snapshots;
 
 /// All failures that any interleaving shows; none if there are more than `most` states.

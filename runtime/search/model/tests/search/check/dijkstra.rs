@@ -5,9 +5,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashSet};
 
 use lockred_model::{Failure, Watched};
+use lockred_search::fingerprint::Fingerprint;
 use lockred_search::machine::{Chooser, Flow, Machine, Status, Step, ThreadId};
 use lockred_search::minimise::Measure;
-use lockred_search::naive::Fingerprint;
 
 /// A state on the way to failures, by what it took.
 struct Node {

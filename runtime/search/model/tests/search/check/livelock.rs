@@ -11,9 +11,9 @@ use std::collections::{BTreeSet, HashMap};
 use lockred_model::program::Body;
 use lockred_model::state::{Phase, State};
 use lockred_model::{Failure, ModelMachine, Program};
+use lockred_search::fingerprint::Fingerprint;
 use lockred_search::footprint::Access;
 use lockred_search::machine::{Flow, Machine};
-use lockred_search::naive::Fingerprint;
 
 use super::brute::{every_step, finish};
 

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use lockred_model::program::{Body, Mutex, Variable};
 use lockred_model::{ModelMachine, Program};
+use lockred_search::fingerprint::Fingerprint;
 use lockred_search::footprint::Access;
 use lockred_search::machine::{Flow, Machine};
-use lockred_search::naive::Fingerprint;
 
 use crate::check::brute::every_step;
 
