@@ -31,7 +31,7 @@ use crate::thread::Thread;
 use lockred_search::footprint::{Access, Filler, Footprint};
 use lockred_search::machine::{Chooser, Flow};
 use lockred_trace::message::{Assumption, Unsupported, Warning};
-use lockred_trace::session::{Order, Strategy, Task, Time};
+use lockred_trace::session::{Needs, Order, Task, Time};
 use lockred_trace::sites::SiteId;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -211,29 +211,13 @@ impl State {
     /// The state at process start.
     pub fn new(mode: Mode, order: Option<Order>, status: Option<StatusPage>) -> Self {
         let task = order.as_ref().map(|order| &order.task);
-        let is = |wanted: &Strategy| matches!(task, Some(Task::Explore { strategy, .. }) if strategy == wanted);
-        let by_states = is(&Strategy::Stateful);
+        let needs = task.map_or(Needs::WALK, Task::needs);
         let verifies = order.as_ref().is_some_and(|order| order.environment.verify_restores);
-        let by_transactions = by_states || is(&Strategy::Transactions);
-        let footprints = matches!(
-            task,
-            Some(
-                Task::Explore { strategy: Strategy::Dpor | Strategy::Bounded { .. }, .. }
-                    | Task::Minimise { .. }
-            )
-        );
         let deaths = order.as_ref().map_or_else(Deaths::default, |o| Deaths::new(&o.deaths));
         let environment = order.as_ref().map(|order| order.environment).unwrap_or_default();
         let orders_time = environment.time == Time::Ordered;
         // When an act on a channel as a whole would time out is not known.
-        let channels_written_out = match task {
-            _ if orders_time => true,
-            Some(Task::Explore { .. }) => !by_transactions,
-            Some(Task::Replay { schedule } | Task::Minimise { schedule, .. }) => {
-                schedule.is_written_out()
-            }
-            Some(Task::Observe { .. } | Task::Walk { .. }) | None => true,
-        };
+        let channels_written_out = orders_time || needs.channels_step_by_step;
         let observes = matches!(task, Some(Task::Observe { .. }));
         let exclusive = match task {
             Some(Task::Observe { watches, .. }) => Exclusive::new(watches),
@@ -277,14 +261,14 @@ impl State {
             channel_words: ChannelWords::default(),
             deaths,
             overflow: None,
-            by_transactions,
-            by_states,
-            compares: by_states || verifies,
+            by_transactions: needs.transactions,
+            by_states: needs.states,
+            compares: needs.states || verifies,
             frames: Frames::default(),
             follows: false,
             orders_time,
-            footprints,
-            detects: !by_transactions,
+            footprints: needs.footprints,
+            detects: needs.detector,
             exit_ends: false,
             harness: Harness::default(),
             weak_pair: false,

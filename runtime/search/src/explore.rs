@@ -1,51 +1,53 @@
-//! Searches by the strategy that is asked for: the one place that knows all that do without transactions.
+//! Searches by the strategy that is asked for: the one place that knows all searches.
 
-use crate::core::machine::Machine;
+use crate::core::fingerprint::Fingerprint;
+use crate::discipline::Discipline;
+use crate::drive::frontier::Frontier;
 use crate::drive::observer::{Bound, Limits, Observer, Outcome};
+use crate::drive::transactional::Transactional;
+use crate::interleavings::{bounded, naive};
 use crate::sampling::priorities::{self, Policy};
-use crate::sampling::targeted::{self, Aim};
-use crate::{dpor, interleavings::bounded, interleavings::naive, sampling::random};
+use crate::sampling::random;
+use crate::states::stateful;
+use crate::{dpor, transactions};
+use lockred_trace::strategy::Strategy;
 
-/// How to search.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Strategy {
-    /// Every trace (class of interleavings that only differ in the order of independent runs) once: see [`dpor`].
-    Dpor,
-    /// Every interleaving: see [`naive`].
-    Naive,
-    /// Every interleaving with at most so many of something, the smallest numbers first: see [`bounded`].
-    Bounded(Bound),
-    /// Random interleavings by priorities, until a limit or the observer stops it: see [`priorities`].
-    Priorities {
-        /// How priorities change.
-        policy: Policy,
-        /// Equal seeds give equal searches.
-        seed: u64,
-    },
-    /// Random interleavings, until a limit or the observer stops it: see [`random`].
-    Random {
-        /// Equal seeds give equal searches.
-        seed: u64,
-    },
-    /// Random interleavings towards what the machine has for targets: see [`targeted`].
-    Targeted(Aim),
+/// Searches the interleavings of `machine`'s program by `strategy`, from the machine's root.
+pub fn explore<M: Transactional + Fingerprint>(
+    machine: &mut M,
+    strategy: Strategy,
+    limits: Limits,
+    observer: &mut dyn Observer<M::Failure>,
+) -> Outcome {
+    explore_from(None, machine, strategy, limits, observer)
 }
 
-/// Searches the interleavings of `machine`'s program, from its root.
-pub fn explore<M: Machine>(
+/// The same, going on from where another search stood that had the same strategy and program. (Only the search by transactions
+/// tells where it stands.)
+pub fn explore_from<M: Transactional + Fingerprint>(
+    frontier: Option<Frontier>,
     machine: &mut M,
     strategy: Strategy,
     limits: Limits,
     observer: &mut dyn Observer<M::Failure>,
 ) -> Outcome {
     match strategy {
-        Strategy::Dpor => dpor::explore(machine, limits, observer),
-        Strategy::Naive => naive::explore(machine, limits, observer),
-        Strategy::Bounded(bound) => bounded::explore(machine, bound, limits, observer),
-        Strategy::Priorities { policy, seed } => {
-            priorities::explore(machine, policy, seed, limits, observer)
+        Strategy::Transactions => {
+            let mut discipline = Discipline::default();
+            transactions::explore_from(frontier, machine, &mut discipline, limits, observer)
         }
+        Strategy::Stateful => {
+            stateful::explore(machine, &mut Discipline::by_locks(), limits, observer)
+        }
+        Strategy::Dpor => dpor::explore(machine, limits, observer),
+        Strategy::Bounded { preemptions } => {
+            bounded::explore(machine, Bound::Preemptions(preemptions), limits, observer)
+        }
+        Strategy::Naive => naive::explore(machine, limits, observer),
         Strategy::Random { seed } => random::explore(machine, seed, limits, observer),
-        Strategy::Targeted(aim) => targeted::explore(machine, aim, limits, observer),
+        Strategy::Pct { depth, seed } => {
+            priorities::explore(machine, Policy::Pct { depth }, seed, limits, observer)
+        }
+        Strategy::Pos { seed } => priorities::explore(machine, Policy::Pos, seed, limits, observer),
     }
 }

@@ -8,7 +8,7 @@ use lockred_search::footprint::Access;
 use lockred_search::machine::{Chooser, Flow, Step, ThreadId};
 
 /// An addition whose result is unused; the model has no weaker orderings, so nothing is acquired or released.
-const ADDITION: Access = Access::Update { family: 0, acquires: false, releases: false };
+pub(super) const ADDITION: Access = Access::Update { family: 0, acquires: false, releases: false };
 
 impl ModelMachine {
     /// Executes the visible operation that `number` stands before; false if the thread ends by it.

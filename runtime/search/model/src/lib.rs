@@ -13,6 +13,7 @@
 //! | `waiting` | condition variables |
 //! | `barrier` | barriers |
 //! | `once` | code that runs once |
+//! | `pending` | what operations begin with, before they are executed |
 //! | [`rarer`] | what only programs over rarer locks have in their states |
 //! | `spins` | loops that wait |
 //! | `reentrant` | locks that their owner takes again |
@@ -32,6 +33,7 @@ mod foresee;
 mod guarded;
 pub mod machine;
 mod once;
+mod pending;
 mod print;
 pub mod program;
 pub mod rarer;

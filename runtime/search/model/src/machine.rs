@@ -487,46 +487,7 @@ impl Machine for ModelMachine {
 
     fn pending(&mut self, thread: ThreadId, footprint: &mut Footprint) {
         footprint.clear();
-        let number = thread.index();
-        match self.state.threads[number].phase {
-            Phase::Ended | Phase::Unborn | Phase::Waiting(..) => {}
-            Phase::Offering(_) | Phase::Answered(..) => {}
-            Phase::AtBarrier(_) | Phase::Released | Phase::Sleeping => {}
-            Phase::Leaving(c, ..) | Phase::Notified(c, _) => {
-                footprint.touch(condvar(c), Access::Leave);
-            }
-            Phase::Woken(a) => footprint.touch(mutex(a), Access::Lock),
-            Phase::Ready if self.has_gone_round(number) => {
-                for object in self.round(number) {
-                    footprint.touch(object, Access::Read);
-                }
-            }
-            Phase::Ready if self.is_inner(number) => {}
-            Phase::Ready => match self.next(number) {
-                Some(&Statement::Load(_, x)) if self.is_idle(number) => {
-                    footprint.touch(variable(x), Access::Read);
-                }
-                Some(
-                    &Statement::CompareExchange(_, x, ..)
-                    | &Statement::CompareExchangeWeak(_, x, ..),
-                ) if self.is_idle(number) => footprint.touch(variable(x), Access::Write),
-                Some(&Statement::Lock(a)) => footprint.touch(mutex(a), Access::Lock),
-                Some(&Statement::ReadLock(a)) => footprint.touch(mutex(a), Access::ReadLock),
-                Some(&Statement::Await(x, _)) => footprint.touch(variable(x), Access::Read),
-                Some(&Statement::Once(o, _)) => footprint.touch(once(o), Access::Write),
-                Some(&Statement::Down(x)) => footprint.touch(variable(x), Access::Write),
-                Some(
-                    statement @ (Statement::Send(..)
-                    | Statement::SendChecked(..)
-                    | Statement::Receive(..)),
-                ) => {
-                    if let Some((q, passing)) = self.passing(statement) {
-                        footprint.touch(channel(q), passing.access());
-                    }
-                }
-                _ => {}
-            },
-        }
+        self.begins(thread.index(), footprint);
         self.touch_wholes(footprint);
     }
 

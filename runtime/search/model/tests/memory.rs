@@ -5,7 +5,6 @@ mod memory;
 
 use lockred_model::{Failure, ModelMachine, Program};
 use lockred_search::discipline::Discipline;
-use lockred_search::priorities::Policy;
 use lockred_search::{
     Choice, Counts, Limits, Observer, Outcome, Stop, Strategy, explore, transactions,
 };
@@ -78,7 +77,7 @@ fn a_hundred_thousand_executions_need_no_more_memory_than_a_thousand() {
             Strategy::Dpor,
             Strategy::Naive,
             Strategy::Random { seed: 1 },
-            Strategy::Priorities { policy: Policy::Pos, seed: 1 },
+            Strategy::Pos { seed: 1 },
         ] {
             is_flat(body, |machine, limits, watch| explore(machine, strategy, limits, watch));
         }

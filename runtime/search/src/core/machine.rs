@@ -142,7 +142,8 @@ pub trait Machine {
     }
 
     /// What the thread's next run would surely begin with, in the present state, whether it is blocked or not: the accesses of
-    /// its pending operation. Cleared and filled. Needed for race reversal of blocked threads.
+    /// its pending operation. Cleared and filled. Needed for race reversal of blocked threads, and of all threads to sample partial
+    /// orders.
     fn pending(&mut self, thread: ThreadId, footprint: &mut Footprint);
 
     /// How near the thread's next operation, in the present state, is to the target of this number, whether it is blocked or not.

@@ -11,7 +11,7 @@ use check::{leads_to, parse};
 use lockred_model::{Failure, ModelMachine, Program, Watched};
 use lockred_search::footprint::{Access, Footprint, ObjectId};
 use lockred_search::machine::{Chooser, Machine, Status, Step, ThreadId};
-use lockred_search::{Bound, Covered, Findings, Limits, Outcome, Stop, Strategy, explore};
+use lockred_search::{Bound, Covered, Findings, Limits, Outcome, Stop, bounded};
 use proptest::prelude::{TestCaseError, prop_assert, prop_assert_eq};
 
 /// States beyond which a program is passed over.
@@ -34,7 +34,7 @@ fn search<M: Machine<Failure = Failure>>(
     bound: Bound,
 ) -> (Findings<Failure>, Outcome) {
     let mut seen = Findings::default();
-    let outcome = explore(&mut machine, Strategy::Bounded(bound), Limits::default(), &mut seen);
+    let outcome = bounded::explore(&mut machine, bound, Limits::default(), &mut seen);
     (seen, outcome)
 }
 
@@ -184,8 +184,8 @@ impl Machine for Hidden {
 #[test]
 fn behind_a_race_every_way_counts() {
     let mut seen = Findings::default();
-    let bound = Strategy::Bounded(Bound::Preemptions(1));
-    let outcome = explore(&mut Hidden::default(), bound, Limits::default(), &mut seen);
+    let bound = Bound::Preemptions(1);
+    let outcome = bounded::explore(&mut Hidden::default(), bound, Limits::default(), &mut seen);
     assert_eq!(outcome.stop, Stop::Complete);
     let all = BTreeSet::from([Shown::Race, Shown::Read(1), Shown::Read(2)]);
     assert_eq!(seen.failures, all);

@@ -8,7 +8,8 @@ use lockred_search::discipline::Discipline;
 use lockred_search::footprint::{Access, Footprint, ObjectId};
 use lockred_search::machine::{Chooser, Flow, Machine, Status, Step, ThreadId};
 use lockred_search::{
-    Choice, Counts, Limits, Observer, Outcome, Stop, Strategy, explore, replay, transactions,
+    Choice, Counts, Limits, Observer, Outcome, Stop, Strategy, dpor, explore, naive, random,
+    replay, transactions,
 };
 
 const RACE: &str = "plain x; thread A { r = x; x = r + 1 } thread B { r = x; x = r + 1 }
@@ -211,20 +212,26 @@ impl Machine for Fickle {
     fn finish(&mut self, _: &mut Vec<Failure>) {}
 }
 
+/// A search of a machine that knows no transactions.
+type Search<M, F> = fn(&mut M, Limits, &mut dyn Observer<F>) -> Outcome;
+
 #[test]
 fn runs_that_differ_are_noticed() {
-    for strategy in [Strategy::Dpor, Strategy::Naive] {
+    let searches: [Search<Fickle, Failure>; 2] = [dpor::explore, naive::explore];
+    for (number, search) in searches.into_iter().enumerate() {
         let mut machine = Fickle { roots: 0, runs: [0; 2], flow: Flow::On };
-        let outcome = explore(&mut machine, strategy, Limits::default(), &mut Seen::default());
-        assert!(matches!(outcome.stop, Stop::Nondeterminism { .. }), "{strategy:?} {outcome:?}");
+        let outcome = search(&mut machine, Limits::default(), &mut Seen::default());
+        assert!(matches!(outcome.stop, Stop::Nondeterminism { .. }), "{number} {outcome:?}");
     }
 }
 
 #[test]
 fn what_a_machine_cannot_model_ends_the_search() {
-    for strategy in STRATEGIES {
+    let walks: Search<Fickle, Failure> =
+        |machine, limits, observer| random::explore(machine, 7, limits, observer);
+    for search in [dpor::explore, naive::explore, walks] {
         let mut machine = Fickle { roots: 0, runs: [0; 2], flow: Flow::Unsupported };
-        let outcome = explore(&mut machine, strategy, Limits::default(), &mut Seen::default());
+        let outcome = search(&mut machine, Limits::default(), &mut Seen::default());
         assert_eq!((outcome.stop, outcome.counts.operations), (Stop::Unsupported, 1));
     }
 }
@@ -292,9 +299,10 @@ impl Observer<bool> for Ends {
 
 #[test]
 fn reluctant_threads_run_last_and_where_a_race_demands_it() {
-    for strategy in [Strategy::Dpor, Strategy::Naive] {
+    let searches: [Search<Timeout, bool>; 2] = [dpor::explore, naive::explore];
+    for search in searches {
         let mut ends = Ends(Vec::new());
-        let outcome = explore(&mut Timeout::default(), strategy, Limits::default(), &mut ends);
+        let outcome = search(&mut Timeout::default(), Limits::default(), &mut ends);
         assert_eq!((outcome.stop, outcome.counts.executions), (Stop::Complete, 2));
         assert_eq!(ends.0, [true, false]);
     }

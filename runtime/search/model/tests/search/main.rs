@@ -26,6 +26,7 @@ mod frontier;
 mod lock_family;
 mod minimise;
 mod named;
+mod needs;
 mod oracle;
 mod papers;
 mod persistent;

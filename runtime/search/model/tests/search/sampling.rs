@@ -2,19 +2,29 @@
 
 use crate::check;
 
-use check::{parse, search};
-use lockred_model::Failure;
-use lockred_search::priorities::Policy;
-use lockred_search::{Bound, Covered, Limits, Stop, Strategy};
+use check::{Seen, parse, search};
+use lockred_model::{Failure, ModelMachine};
+use lockred_search::{Bound, Covered, Limits, Outcome, Stop, Strategy, bounded};
 
 fn executions(number: u64) -> Limits {
     Limits { executions: Some(number), ..Limits::default() }
 }
 
-/// Whether the search finds a failure that is no end state.
-fn finds(text: &str, strategy: Strategy, limits: Limits) -> (bool, Stop) {
-    let (seen, outcome) = search(&parse(text), strategy, limits);
+/// Searches within a bound.
+fn within(text: &str, bound: Bound, limits: Limits) -> (Seen, Outcome) {
+    let mut seen = Seen::default();
+    let mut machine = ModelMachine::new(&parse(text)).reporting_ends();
+    let outcome = bounded::explore(&mut machine, bound, limits, &mut seen);
+    (seen, outcome)
+}
+
+/// Whether a search found a failure that is no end state, and how it ended.
+fn found((seen, outcome): (Seen, Outcome)) -> (bool, Stop) {
     (seen.failures.iter().any(|failure| !matches!(failure, Failure::End(_))), outcome.stop)
+}
+
+fn finds(text: &str, strategy: Strategy, limits: Limits) -> (bool, Stop) {
+    found(search(&parse(text), strategy, limits))
 }
 
 const LOST_UPDATE: &str = "atomic f; thread A { r = f; f = r + 1; spawn C }
@@ -22,8 +32,7 @@ const LOST_UPDATE: &str = "atomic f; thread A { r = f; f = r + 1; spawn C }
 
 #[test]
 fn a_lost_update_takes_one_preemption() {
-    let bounded =
-        |most| finds(LOST_UPDATE, Strategy::Bounded(Bound::Preemptions(most)), Limits::default());
+    let bounded = |most| found(within(LOST_UPDATE, Bound::Preemptions(most), Limits::default()));
     assert_eq!(bounded(0), (false, Stop::Bound));
     assert_eq!(bounded(1), (true, Stop::Bound));
     assert_eq!(bounded(9), (true, Stop::Complete));
@@ -31,8 +40,7 @@ fn a_lost_update_takes_one_preemption() {
 
 #[test]
 fn switches_count_also_where_a_thread_ends() {
-    let bounded =
-        |most| finds(LOST_UPDATE, Strategy::Bounded(Bound::Switches(most)), Limits::default());
+    let bounded = |most| found(within(LOST_UPDATE, Bound::Switches(most), Limits::default()));
     assert_eq!(bounded(1), (false, Stop::Bound));
     assert_eq!(bounded(3), (true, Stop::Bound));
     assert_eq!(bounded(9), (true, Stop::Complete));
@@ -42,8 +50,7 @@ fn switches_count_also_where_a_thread_ends() {
 fn bounds_that_cut_nothing_see_what_the_full_search_sees() {
     let program = parse(LOST_UPDATE);
     let (full, _) = search(&program, Strategy::Naive, Limits::default());
-    let (bounded, _) =
-        search(&program, Strategy::Bounded(Bound::Preemptions(9)), Limits::default());
+    let (bounded, _) = search(&program, Strategy::Bounded { preemptions: 9 }, Limits::default());
     assert_eq!(full.failures, bounded.failures);
 }
 
@@ -57,23 +64,22 @@ fn deep(steps: usize) -> String {
 
 #[test]
 fn priorities_find_a_deep_bug() {
-    for policy in [Policy::Pct { depth: 2 }, Policy::Pos] {
-        let strategy = Strategy::Priorities { policy, seed: 1 };
+    for strategy in [Strategy::Pct { depth: 2, seed: 1 }, Strategy::Pos { seed: 1 }] {
         assert_eq!(finds(&deep(10), strategy, executions(500)), (true, Stop::Executions));
     }
 }
 
 #[test]
 fn priorities_without_changes_never_preempt() {
-    let strategy = Strategy::Priorities { policy: Policy::Pct { depth: 1 }, seed: 7 };
+    let strategy = Strategy::Pct { depth: 1, seed: 7 };
     assert_eq!(finds(LOST_UPDATE, strategy, executions(500)), (false, Stop::Executions));
 }
 
 #[test]
 fn equal_seeds_walk_equally() {
-    for policy in [Policy::Pct { depth: 3 }, Policy::Pos] {
+    for strategy in [Strategy::Pct { depth: 3, seed: 0 }, Strategy::Pos { seed: 0 }] {
         let program = parse(&deep(5));
-        let walk = |seed| search(&program, Strategy::Priorities { policy, seed }, executions(20)).0;
+        let walk = |seed| search(&program, strategy.seeded(seed), executions(20)).0;
         assert_eq!(walk(3), walk(3));
         assert_ne!(walk(3).schedules, walk(4).schedules);
     }
@@ -82,8 +88,7 @@ fn equal_seeds_walk_equally() {
 #[test]
 fn short_executions_come_first() {
     // C's assertion comes behind all seven operations.
-    let bounded =
-        |most| finds(LOST_UPDATE, Strategy::Bounded(Bound::Operations(most)), Limits::default());
+    let bounded = |most| found(within(LOST_UPDATE, Bound::Operations(most), Limits::default()));
     let fewest = (1..20).find(|&most| bounded(most).0);
     assert_eq!(fewest, Some(7));
     assert_eq!(bounded(6), (false, Stop::Bound));
@@ -104,28 +109,26 @@ fn searches_say_what_they_covered() {
         assert_eq!(covered(LOST_UPDATE, strategy, executions(2)), Covered::Some);
     }
     let short = Limits { operations: 5, ..Limits::default() };
-    let within = Covered::Within(Bound::Operations(5));
-    assert_eq!(covered(endless, Strategy::Naive, short), within);
+    let shorter = Covered::Within(Bound::Operations(5));
+    assert_eq!(covered(endless, Strategy::Naive, short), shorter);
     assert_eq!(covered(endless, Strategy::Dpor, short), Covered::Some);
-    assert_eq!(covered(endless, Strategy::Bounded(Bound::Operations(5)), all), within);
+    assert_eq!(within(endless, Bound::Operations(5), all).1.covered, shorter);
     for bound in [Bound::Preemptions(1), Bound::Switches(2), Bound::Operations(4)] {
-        let strategy = Strategy::Bounded(bound);
-        assert_eq!(covered(LOST_UPDATE, strategy, all), Covered::Within(bound));
+        assert_eq!(within(LOST_UPDATE, bound, all).1.covered, Covered::Within(bound));
     }
     // Longer executions than the limit are not covered, whatever the bound.
     let cut = Limits { operations: 2, ..Limits::default() };
-    let strategy = Strategy::Bounded(Bound::Preemptions(1));
+    let strategy = Strategy::Bounded { preemptions: 1 };
     assert_eq!(covered(LOST_UPDATE, strategy, cut), Covered::Some);
     // The last bound that was explored in full.
-    let strategy = Strategy::Bounded(Bound::Preemptions(3));
+    let strategy = Strategy::Bounded { preemptions: 3 };
     let one = Covered::Within(Bound::Preemptions(1));
     assert_eq!(covered(LOST_UPDATE, strategy, executions(12)), one);
-    let many = Strategy::Bounded(Bound::Preemptions(9));
+    let many = Strategy::Bounded { preemptions: 9 };
     assert_eq!(covered(LOST_UPDATE, many, all), Covered::Everything);
     let sampled = Covered::Sampled { executions: 20, seed: 7 };
     assert_eq!(covered(LOST_UPDATE, Strategy::Random { seed: 7 }, executions(20)), sampled);
-    for policy in [Policy::Pct { depth: 2 }, Policy::Pos] {
-        let strategy = Strategy::Priorities { policy, seed: 7 };
+    for strategy in [Strategy::Pct { depth: 2, seed: 7 }, Strategy::Pos { seed: 7 }] {
         assert_eq!(covered(LOST_UPDATE, strategy, executions(20)), sampled);
     }
 }

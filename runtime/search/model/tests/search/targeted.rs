@@ -12,14 +12,14 @@ use lockred_model::program::{Mutex, Program};
 use lockred_model::targets::Nesting;
 use lockred_model::{Failure, ModelMachine, Watched};
 use lockred_search::targeted::{Aim, PATIENCE, UNMET};
-use lockred_search::{Choice, Limits, Observer, Outcome, Stop, Strategy as Search, explore};
+use lockred_search::{Choice, Limits, Observer, Outcome, Stop, random, targeted};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
 /// So many walks towards each target, from this seed.
-fn aim(targets: usize, walks: u64, seed: u64) -> Search {
-    Search::Targeted(Aim { targets: targets as u32, walks, operations: u64::MAX, seed })
+fn aim(targets: usize, walks: u64, seed: u64) -> Aim {
+    Aim { targets: targets as u32, walks, operations: u64::MAX, seed }
 }
 
 /// Each mutex is locked under the one before, and the first one under the last.
@@ -44,22 +44,27 @@ impl Observer<Failure> for First {
 fn until_deadlock(
     program: &Program,
     targets: &[Vec<Nesting>],
-    strategy: Search,
     most: u64,
+    walk: &dyn Fn(&mut ModelMachine, Limits, &mut First) -> Outcome,
 ) -> Option<u64> {
     let mut machine = ModelMachine::new(program).with_targets(targets.to_vec());
     let limits = Limits { executions: Some(most), ..Limits::default() };
-    let outcome = explore(&mut machine, strategy, limits, &mut First);
+    let outcome = walk(&mut machine, limits, &mut First);
     (outcome.stop == Stop::Failure).then_some(outcome.counts.executions)
 }
 
+/// A search that walks towards targets, for [`until_deadlock`].
+fn towards(aim: Aim) -> impl Fn(&mut ModelMachine, Limits, &mut First) -> Outcome {
+    move |machine, limits, first| targeted::explore(machine, aim, limits, first)
+}
+
 /// Walks towards targets, and tells all that was seen.
-fn walks(program: &Program, targets: Vec<Vec<Nesting>>, strategy: Search) -> (Seen, Outcome) {
+fn walks(program: &Program, targets: Vec<Vec<Nesting>>, aim: Aim) -> (Seen, Outcome) {
     let mut seen = Seen::default();
     let mut machine = ModelMachine::new(program).with_targets(targets).reporting_ends();
     // Some of the programs are endless.
     let limits = Limits { executions: None, operations: 2_000 };
-    let outcome = explore(&mut machine, strategy, limits, &mut seen);
+    let outcome = targeted::explore(&mut machine, aim, limits, &mut seen);
     (seen, outcome)
 }
 
@@ -159,10 +164,12 @@ fn philosophers_starve_in_the_first_walks() {
             let program = philosophers(number, 10);
             let targets = [circle(number)];
             let most = 2_000;
-            let towards = until_deadlock(&program, &targets, aim(1, most, seed), most);
-            assert_eq!(towards, Some(1), "{number} philosophers, seed {seed}");
+            let first = until_deadlock(&program, &targets, most, &towards(aim(1, most, seed)));
+            assert_eq!(first, Some(1), "{number} philosophers, seed {seed}");
             if number > 2 {
-                let at_random = until_deadlock(&program, &[], Search::Random { seed }, most);
+                let at_random = until_deadlock(&program, &[], most, &|machine, limits, first| {
+                    random::explore(machine, seed, limits, first)
+                });
                 assert!(at_random.is_none_or(|walks| walks > 20), "{number}, {at_random:?}");
             }
         }
@@ -179,7 +186,7 @@ fn who_is_paused_too_early_is_paused_before() {
     );
     for seed in 0..20 {
         // At its first place it is paused as A is, and one of them goes on.
-        let found = until_deadlock(&program, &[circle(2)], aim(1, 50, seed), 50);
+        let found = until_deadlock(&program, &[circle(2)], 50, &towards(aim(1, 50, seed)));
         assert!(found.is_some(), "seed {seed}");
     }
 }
@@ -194,7 +201,7 @@ fn who_is_paused_goes_on_where_others_never_end() {
     let mut seen = Seen::default();
     let mut machine = ModelMachine::new(&program).with_targets(vec![circle(2)]).reporting_ends();
     let limits = Limits { executions: None, operations: 2 * PATIENCE };
-    let outcome = explore(&mut machine, aim(1, 1, 1), limits, &mut seen);
+    let outcome = targeted::explore(&mut machine, aim(1, 1, 1), limits, &mut seen);
     assert!(outcome.counts.operations > PATIENCE, "{outcome:?}");
     assert!(seen.failures.iter().any(|end| matches!(end, Failure::End(_))), "it was cut");
 }
@@ -208,7 +215,7 @@ fn walks_are_bounded_by_number_and_by_operations() {
     let executions = |targets: Vec<Vec<Nesting>>, walks_of_each, operations| {
         let number = targets.len() as u32;
         let aim = Aim { targets: number, walks: walks_of_each, operations, seed: 1 };
-        walks(&program, targets, Search::Targeted(aim)).1.counts.executions
+        walks(&program, targets, aim).1.counts.executions
     };
     let other = vec![(Mutex(1), Mutex(0))];
     assert_eq!(executions(vec![circle(2), circle(2)], 30, u64::MAX), 60);

@@ -11,7 +11,7 @@ use check::parse;
 use lockred_model::{Failure, ModelMachine, Program, Watched};
 use lockred_search::discipline::Discipline;
 use lockred_search::{
-    Bound, Findings, Limits, Outcome, Stop, Strategy, explore, replay, stateful, transactions,
+    Findings, Limits, Outcome, Stop, Strategy, explore, replay, stateful, transactions,
 };
 use proptest::prelude::{TestCaseError, prop_assert, prop_assert_eq};
 
@@ -37,7 +37,7 @@ fn searches(program: &Program) -> Vec<(&'static str, Findings<Failure>, Outcome)
             let outcome = search(&mut machine(program), &mut seen);
             all.push((name, seen, outcome));
         };
-    let bounded = Strategy::Bounded(Bound::Preemptions(50));
+    let bounded = Strategy::Bounded { preemptions: 50 };
     search("dpor", &mut |machine, seen| explore(machine, Strategy::Dpor, LIMITS, seen));
     search("bounded", &mut |machine, seen| explore(machine, bounded, LIMITS, seen));
     search("transactions", &mut |machine, seen| {
