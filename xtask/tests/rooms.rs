@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Crates of which that holds.
-const CRATES: &[&str] = &["runtime/search"];
+const CRATES: &[&str] = &["runtime/search", "analysis"];
 
 /// Rooms by name, each with those that it uses.
 type Rooms = BTreeMap<String, BTreeSet<String>>;

@@ -61,13 +61,7 @@ impl Spreading {
 }
 
 impl Privacy {
-    /// Analyses a whole program. O(instructions and uses of pointers).
-    #[must_use]
-    pub fn of(module: &Module) -> Self {
-        Self::flawed(module, None)
-    }
-
-    /// The same, with an error that a test asks for.
+    /// Analyses a whole program, with an error if a test asks for one. O(instructions and uses of pointers).
     #[must_use]
     pub fn flawed(module: &Module, flaw: Option<Flaw>) -> Self {
         let functions: Vec<Function> =

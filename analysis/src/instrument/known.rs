@@ -1,8 +1,10 @@
 //! What escape analysis, the language and the harness say of memory: the present source of decisions.
 
-use super::{Access, Decide};
-use crate::instrument::{Privacy, Protections};
+use super::protection::Protections;
+use crate::escape::Privacy;
+use crate::facts::access::Access;
 use crate::llvm::{Function, Opcode};
+use crate::plan::Decide;
 use crate::sharing::{Reach, Reaches};
 use lockred_trace::plan::Reason;
 use std::rc::Rc;
