@@ -409,6 +409,15 @@ mod tests {
     }
 
     #[test]
+    fn attributes_take_the_same_strategies() {
+        // The attributes are compiled into programs of users, and so depend on nothing.
+        let source = include_str!("../../../runtime/annotations/macros/src/options.rs");
+        for strategy in Strategy::ALL {
+            assert!(source.contains(&format!("\"{}\"", strategy.name())), "{}", strategy.name());
+        }
+    }
+
+    #[test]
     fn what_is_no_option_of_a_test_is_refused() {
         for word in ["verify-restores", "max-seconds=0", "strategy=x", "typed"] {
             assert!(typed(&[]).with(&[word.to_owned()]).is_err(), "{word}");
