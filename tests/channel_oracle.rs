@@ -5,8 +5,8 @@
 //! Two or three threads with up to four statements each over two channels, of any capacity, a plain variable and a mutex. Nobody drops
 //! an end; a first thread starts the others and waits for them. What is received decides what a thread writes, so that the order of messages shows.
 
+use lockred_model::{Failure, ModelMachine, Program};
 use lockred_search::discipline::Discipline;
-use lockred_search::model::{Failure, ModelMachine, Program};
 use lockred_search::{Findings, Limits, Stop, transactions};
 use lockred_tests::outcome::TestFinished;
 use lockred_tests::tool;

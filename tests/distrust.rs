@@ -3,8 +3,8 @@
 //! Random model programs use std's primitives; programs of the corpus those of the other libraries. Without models some searches do
 //! not end within [`EXECUTIONS`]: they may miss what the others find, and must not find more.
 
-use lockred_search::model::Program;
-use lockred_search::model::program::Statement;
+use lockred_model::Program;
+use lockred_model::program::Statement;
 use lockred_tests::emit::{Locks, Threads};
 use lockred_tests::outcome::TestFinished;
 use lockred_tests::{emit, generate, program, tool};

@@ -14,9 +14,9 @@
 //!
 //! Threads are joined, not scoped: two scoped threads that do nothing need 643 executions, two joined ones 1.
 
+use lockred_model::program::Statement;
+use lockred_model::{Failure, ModelMachine, Program};
 use lockred_search::discipline::Discipline;
-use lockred_search::model::program::Statement;
-use lockred_search::model::{Failure, ModelMachine, Program};
 use lockred_search::{Findings, Limits, Stop, Strategy, explore, transactions};
 use lockred_tests::emit::{Locks, Threads};
 use lockred_tests::generate::RWLOCK;

@@ -2,8 +2,8 @@
 //!
 //! It knows no happens-before: where it cannot exclude data races it says so (`data-races`), and a program that has one must be told so.
 
+use lockred_model::{Failure, ModelMachine, Program};
 use lockred_search::discipline::Discipline;
-use lockred_search::model::{Failure, ModelMachine, Program};
 use lockred_search::{Findings, Limits, Stop, stateful, transactions};
 use lockred_tests::directive::Expectation;
 use lockred_tests::emit::{Locks, Threads};

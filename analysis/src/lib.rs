@@ -1,6 +1,7 @@
 //! LLVM IR in, instrumented object out: the linker shim behind `cargo lockred check`.
 
 mod assembly;
+mod escape;
 mod facts;
 pub mod instrument;
 pub mod llvm;

@@ -4,9 +4,9 @@
 //! those who are not known or of the C library, or an object that is shared itself. A variable that each thread has one of, and
 //! memory on a thread's stack, is shared only if its address is.
 
+use crate::facts::access::accesses;
 use crate::facts::{Facts, FunctionId, Index, Operand};
 use crate::llvm::{Constant, Module, Value};
-use crate::plan::accesses;
 use crate::points_to::{Bounds, Kind, ObjectId, PointsTo};
 use lockred_trace::plan::Flaw;
 use std::collections::HashMap;

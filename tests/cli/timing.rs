@@ -4,6 +4,7 @@ use crate::fixtures::shared;
 use lockred_tests::outcome::TestFinished;
 use lockred_tests::tool::{Output, run};
 use lockred_trace::codes::{BugKind, Verdict};
+use lockred_trace::session::Strategy;
 
 /// Tests whose sleeps, timeouts and clocks are taken for enough.
 const WRONG: [&str; 6] = [
@@ -96,7 +97,7 @@ fn the_warning_fails_a_test_or_is_silent_as_is_asked_for() {
 
 #[test]
 fn with_ordered_time_sleeps_are_long_enough() {
-    for strategy in ["transactions", "dpor", "bounded", "naive", "random", "stateful"] {
+    for strategy in Strategy::ALL.map(Strategy::name) {
         let some = &["a_sleep_for_a_worker", "sleeps_in_order"];
         let options = ["--time", "ordered", "--strategy", strategy, "--max-executions", "200"];
         let output = check(&[&some[..], &options].concat()).expect(0);

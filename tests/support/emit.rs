@@ -5,8 +5,8 @@
 //! and what is still held at the end of a thread is forgotten, so that it stays locked as in the model.
 
 use crate::generate::{CONDVAR, MUTEXES, PLAIN, RWLOCK};
-use lockred_search::model::Program;
-use lockred_search::model::program::{
+use lockred_model::Program;
+use lockred_model::program::{
     Comparison, Condition, Mutex, Operand, Order, Register, Statement, Variable,
 };
 use std::fmt::Write as _;

@@ -4,8 +4,8 @@
 //! lock and one condition variable; in some, one thread chooses a value. In most programs every access to a plain variable is
 //! under the lock that protects it; in the others it may be anywhere, or published through an atomic.
 
-use lockred_search::model::Program;
-use lockred_search::model::program::{
+use lockred_model::Program;
+use lockred_model::program::{
     Comparison, Condition, Condvar, Mutex, Operand, Order, Register, Statement, Variable,
 };
 

@@ -5,9 +5,9 @@
 //! States of ours and of the paper are not the same things: an operation of a model is coarser than a bytecode, and what bytecodes do
 //! to the operand stack is none. So the reduction finds less to leave out, and the factors are smaller.
 
-#[path = "../../runtime/search/tests/search/check/memory.rs"]
+#[path = "../../runtime/search/model/tests/search/check/memory.rs"]
 mod memory;
-#[path = "../../runtime/search/tests/search/papers/programs.rs"]
+#[path = "../../runtime/search/model/tests/search/papers/programs.rs"]
 mod programs;
 
 use std::time::Instant;

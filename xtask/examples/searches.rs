@@ -4,15 +4,16 @@
 //!
 //! `cargo run --release -p xtask --example searches [most transactions per row [program [strategy]]]`
 
-#[path = "../../runtime/search/tests/search/check/memory.rs"]
+#[path = "../../runtime/search/model/tests/search/check/memory.rs"]
 mod memory;
 
 use std::time::Instant;
 
+use lockred_model::{Failure, ModelMachine, Program};
+use lockred_papers::flanagan_qadeer::{self, Movers, Predicates};
+use lockred_papers::persistent;
+use lockred_papers::stoller::{Settings, Stoller};
 use lockred_search::discipline::Discipline;
-use lockred_search::flanagan_qadeer::{self, Movers, Predicates};
-use lockred_search::model::{Failure, ModelMachine, Program};
-use lockred_search::stoller::{Settings, Stoller};
 use lockred_search::{
     Choice, Counts, Limits, Observer, Outcome, Stop, Strategy, explore, stateful, transactions,
 };
@@ -95,7 +96,7 @@ fn main() {
         }),
         ("persistent", &|machine, up_to| {
             let discipline = &mut Discipline::by_locks();
-            stateful::explore_persistent(machine, discipline, Limits::default(), up_to)
+            persistent::explore(machine, discipline, Limits::default(), up_to)
         }),
         ("if-sss", &|machine, up_to| {
             let mut search = Stoller::new(machine.classes(), Settings::IF_SSS);

@@ -52,7 +52,7 @@ fn tests(depth: Depth) -> Command {
     let mut tests = command::cargo(&root());
     tests.args(["test", "--workspace"]);
     if depth == Depth::Deep {
-        tests.args(["--features", "lockred-search/deep"]).env("LOCKRED_DEEP", "1");
+        tests.args(["--features", "lockred-model/deep"]).env("LOCKRED_DEEP", "1");
     }
     tests
 }

@@ -4,6 +4,7 @@
 //! Rust returns and passes pairs as structures; each scalar that may hold an address (8 bytes and more, numbers included) is a *slot* of its function.
 //! Smaller numbers hold no address: an address that a program takes apart into bytes, other than by copying memory, is not followed.
 
+pub mod access;
 mod calls;
 mod carried;
 mod catching;

@@ -5,10 +5,10 @@ use super::{
     Act, Body, Facts, Function, FunctionId, Global, GlobalId, Operand, Part, Slot, carried,
     catching, flow,
 };
+use crate::facts::access;
 use crate::llvm::{
     self, Constant, Distance, Instruction, Linkage, Module, Movement, Scalar, Type, Value,
 };
-use crate::plan;
 use crate::recognise::{demangle, path_of};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -272,7 +272,7 @@ impl Reader<'_> {
                 && this.scalars(value.value_type()).iter().any(|s| s.room > 0)
         };
         if at.opcode() == llvm::Opcode::Call {
-            for access in plan::accesses(self.module, at) {
+            for access in access::accesses(self.module, at) {
                 self.access(body, access.start);
             }
         }

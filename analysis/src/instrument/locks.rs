@@ -3,10 +3,10 @@
 use super::Instrumenter;
 use super::atomics::kind_of;
 use super::sites::{Sites, atomics};
+use crate::facts::access::Access;
 use crate::facts::flow;
 use crate::llvm::{Context, Global, Instruction, Module, Value};
 use crate::locksets::{Lock, Locksets};
-use crate::plan::Access;
 use crate::recognise::{Models, Recognised, demangle, path_of};
 use std::collections::HashMap;
 

@@ -2,8 +2,8 @@
 
 use super::Instrumenter;
 use super::hooks::Hooks;
+use crate::facts::access::{Access, Direction, Length, accesses};
 use crate::llvm::{Function, Instruction, Location, Value};
-use crate::plan::{Access, Direction, Length, accesses};
 use lockred_trace::plan::{Decision, Reason};
 
 impl Instrumenter<'_> {

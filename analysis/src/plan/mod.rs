@@ -3,17 +3,14 @@
 //! A [`Decide`] says of one access what is known of the memory that it goes to; that is the one place where an analysis plugs in. What
 //! follows from the code around an access ([`repeated`]) is decided here, for a function at a time, before it is changed.
 
-mod access;
-mod known;
 mod repeated;
 mod rules;
 mod table;
 
-pub use access::{Access, Direction, Length, accesses};
-pub use known::Known;
 pub use rules::{Rules, Scaled};
 pub use table::Table;
 
+use crate::facts::access::{Access, accesses};
 use crate::llvm::{Function, Instruction, Module};
 use lockred_trace::plan::Reason;
 use std::collections::HashMap;

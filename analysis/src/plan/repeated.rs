@@ -13,7 +13,7 @@
 //!
 //! If the first hook ends the execution, the second access is not made. Reports and replays name the first access of the two.
 
-use super::{Direction, Length, accesses};
+use crate::facts::access::{Direction, Length, accesses};
 use crate::llvm::{Block, Function, Instruction, Module, Opcode, Shape, Value};
 use lockred_trace::plan::{Decision, Reason};
 use std::collections::HashMap;

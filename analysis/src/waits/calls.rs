@@ -1,6 +1,6 @@
 //! What calls in a loop do, as far as it waits: they pause, or only compute and read, or may do anything.
 
-use crate::instrument::Privacy;
+use crate::escape::Privacy;
 use crate::llvm::{Attribute, Flow, Function, Instruction, Opcode, Shape, Value};
 use crate::recognise::{demangle, path_of};
 use std::collections::HashMap;

@@ -87,6 +87,14 @@ mod tests {
     }
 
     #[test]
+    fn what_only_tests_of_the_search_use_is_not_carried() {
+        for package in ["runtime/search/model", "runtime/search/papers"] {
+            let carried = CARRIED.iter().find(|(name, _)| name.starts_with(package));
+            assert_eq!(carried.map(|(name, _)| name), None);
+        }
+    }
+
+    #[test]
     fn the_workspace_has_the_members_only_and_is_written_once() {
         let directory = tempfile::tempdir().unwrap();
         fs::write(directory.path().join("stale.rs"), "old").unwrap();

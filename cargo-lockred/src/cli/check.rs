@@ -3,6 +3,7 @@
 use super::findings::FindingOptions;
 use super::format::{Format, FormatName};
 use super::selection::Selection;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Parser, ValueEnum};
 use lockred_trace::session::{Environment, Limits, Random, Strategy, Time};
@@ -85,16 +86,13 @@ pub struct FilterOptions {
     pub include_ignored: bool,
 }
 
-/// Preemptions that are allowed unless a number is given: those of Musuvathi and Qadeer's experience.
-const PREEMPTIONS: u32 = 2;
-
 /// How to search, and until when.
 #[derive(Args, Clone, PartialEq, Debug)]
 #[command(next_help_heading = "Search")]
 pub struct SearchOptions {
     /// How interleavings are chosen [default: transactions, with --preemptions bounded]
-    #[arg(long, value_enum, value_name = "NAME")]
-    pub strategy: Option<StrategyName>,
+    #[arg(long, value_name = "NAME", value_parser = strategies())]
+    pub strategy: Option<Strategy>,
     /// Only interleavings with at most this many preemptions, those with fewer first [default with --strategy bounded: 2]
     ///
     /// A preemption is a switch away from a thread that could have gone on; switches away from threads that wait or have ended are
@@ -102,7 +100,7 @@ pub struct SearchOptions {
     /// otherwise. A test is at most `passed`, unless the bound turns out to leave nothing out.
     #[arg(long, value_name = "N")]
     pub preemptions: Option<u32>,
-    /// Seed of the random strategy, and of the randomness that the program gets from the system
+    /// Seed of the strategies that sample (random, pct, pos), and of the randomness that the program gets from the system
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub seed: u64,
     /// Stop a test after this many executions
@@ -225,35 +223,11 @@ impl ReportOptions {
     }
 }
 
-/// Names of the strategies.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum StrategyName {
-    /// Systematic, one interleaving of each class, by whole transactions: locks cost what their data needs
-    Transactions,
-    /// Systematic, each state of the program once, by whole transactions: ends on programs that run for ever
-    Stateful,
-    /// Systematic, one interleaving of each class, by single operations
-    Dpor,
-    /// Systematic, every interleaving with few preemptions (see --preemptions), the fewest first, by single operations
-    Bounded,
-    /// Systematic, every interleaving; slow, for comparison
-    Naive,
-    /// Random walks; never complete
-    Random,
-}
-
-impl StrategyName {
-    /// As typed and as printed.
-    pub const fn text(self) -> &'static str {
-        match self {
-            Self::Transactions => "transactions",
-            Self::Stateful => "stateful",
-            Self::Dpor => "dpor",
-            Self::Bounded => "bounded",
-            Self::Naive => "naive",
-            Self::Random => "random",
-        }
-    }
+/// The strategies by their names, as clap lists them.
+fn strategies() -> impl TypedValueParser<Value = Strategy> {
+    let listed = |strategy: Strategy| PossibleValue::new(strategy.name()).help(strategy.about());
+    let names = PossibleValuesParser::new(Strategy::ALL.map(listed));
+    names.try_map(|name| Strategy::of(&name).ok_or("no strategy has this name"))
 }
 
 /// What `--require` takes.
@@ -315,34 +289,23 @@ impl SearchOptions {
     /// Which do not.
     pub fn agree(&self) -> Result<(), String> {
         match self.strategy {
-            Some(strategy) if self.preemptions.is_some() && strategy != StrategyName::Bounded => {
-                let name = strategy.text();
+            None | Some(Strategy::Bounded { .. }) => Ok(()),
+            Some(strategy) if self.preemptions.is_some() => {
+                let name = strategy.name();
                 Err(format!("`--preemptions` goes with `--strategy bounded`, not with `{name}`"))
             }
-            _ => Ok(()),
-        }
-    }
-
-    /// The name of the strategy.
-    pub const fn strategy_name(&self) -> StrategyName {
-        match (self.strategy, self.preemptions) {
-            (Some(strategy), _) => strategy,
-            (None, Some(_)) => StrategyName::Bounded,
-            (None, None) => StrategyName::Transactions,
+            Some(_) => Ok(()),
         }
     }
 
     /// The strategy with its parameters.
     pub fn strategy(&self) -> Strategy {
-        match self.strategy_name() {
-            StrategyName::Transactions => Strategy::Transactions,
-            StrategyName::Stateful => Strategy::Stateful,
-            StrategyName::Dpor => Strategy::Dpor,
-            StrategyName::Bounded => {
-                Strategy::Bounded { preemptions: self.preemptions.unwrap_or(PREEMPTIONS) }
-            }
-            StrategyName::Naive => Strategy::Naive,
-            StrategyName::Random => Strategy::Random { seed: self.seed },
+        let bounded = || self.preemptions.map(|preemptions| Strategy::Bounded { preemptions });
+        let typed = self.strategy.unwrap_or(Strategy::Transactions);
+        match typed {
+            Strategy::Bounded { .. } => bounded().unwrap_or(typed),
+            _ if self.strategy.is_none() => bounded().unwrap_or(typed),
+            _ => typed.seeded(self.seed),
         }
     }
 
@@ -355,7 +318,7 @@ impl SearchOptions {
         Environment {
             spurious: self.spurious,
             // Where states recur, so do addresses.
-            reuse: self.reuse || self.strategy_name() == StrategyName::Stateful,
+            reuse: self.reuse || self.strategy().needs().states,
             leaks: self.leaks,
             random,
             time: match self.time {
@@ -409,11 +372,11 @@ mod tests {
         let own = typed(&[]).with(&words).unwrap();
         assert_eq!(own.words, words);
         let search = own.search;
-        assert_eq!((search.strategy_name(), search.max_seconds), (StrategyName::Dpor, 2.5));
+        assert_eq!((search.strategy(), search.max_seconds), (Strategy::Dpor, 2.5));
         assert!(search.spurious && !search.reuse);
         let own = typed(&["--strategy", "naive", "--seed=4"]).with(&words).unwrap();
         assert_eq!(own.words, words[1..]);
-        assert_eq!((own.search.strategy_name(), own.search.seed), (StrategyName::Naive, 4));
+        assert_eq!((own.search.strategy(), own.search.seed), (Strategy::Naive, 4));
         assert_eq!(own.search.max_seconds, 2.5);
         // As by default, but typed.
         let own = typed(&["--max-seconds", "60"]).with(&words).unwrap();
@@ -425,7 +388,7 @@ mod tests {
         let bounded = |preemptions| Strategy::Bounded { preemptions };
         assert_eq!(typed(&[]).strategy(), Strategy::Transactions);
         assert_eq!(typed(&["--preemptions", "0"]).strategy(), bounded(0));
-        assert_eq!(typed(&["--strategy", "bounded"]).strategy(), bounded(PREEMPTIONS));
+        assert_eq!(typed(&["--strategy", "bounded"]).strategy(), bounded(2));
         assert_eq!(typed(&["--strategy=bounded", "--preemptions=5"]).strategy(), bounded(5));
         assert!(typed(&["--strategy=dpor", "--preemptions=5"]).agree().is_err());
         let words = ["preemptions=3".to_owned()];
@@ -435,6 +398,23 @@ mod tests {
         let by_states = own(&["--strategy", "stateful"]);
         assert_eq!(by_states.search.strategy(), Strategy::Stateful);
         assert!(by_states.words.is_empty());
+    }
+
+    #[test]
+    fn every_strategy_is_offered_and_those_that_sample_take_the_seed() {
+        for strategy in Strategy::ALL {
+            let options = ["--seed", "7", "--strategy", strategy.name()];
+            assert_eq!(typed(&options).strategy(), strategy.seeded(7));
+        }
+    }
+
+    #[test]
+    fn attributes_take_the_same_strategies() {
+        // The attributes are compiled into programs of users, and so depend on nothing.
+        let source = include_str!("../../../runtime/annotations/macros/src/options.rs");
+        for strategy in Strategy::ALL {
+            assert!(source.contains(&format!("\"{}\"", strategy.name())), "{}", strategy.name());
+        }
     }
 
     #[test]

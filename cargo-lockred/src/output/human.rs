@@ -7,7 +7,7 @@ use super::words::{at_most, count};
 use crate::build::artifact::Built;
 use crate::check::outcome::{Ended, Outcome};
 use crate::check::tally::Tally;
-use crate::cli::check::{CheckOptions, StrategyName};
+use crate::cli::check::CheckOptions;
 use crate::executable::list::Test;
 use crate::session::Progress as Seen;
 use crate::session::printable::in_line;
@@ -80,7 +80,7 @@ impl<'a> Human<'a> {
             "{} in {} (rustc {release}, strategy {}, {bounds})",
             count(tests as u64, "test"),
             count(targets as u64, "target"),
-            search.strategy_name().text(),
+            search.strategy().name(),
         );
         self.console.status("Checking", &text);
     }
@@ -189,7 +189,7 @@ impl<'a> Human<'a> {
 /// What stands behind a test's name.
 fn facts(outcome: &Outcome) -> String {
     // Where states are searched, executions are few; where they recur for ever, there are none.
-    let mut facts = vec![match outcome.strategy == StrategyName::Stateful {
+    let mut facts = vec![match outcome.strategy.needs().states {
         true => count(outcome.counts.transactions, "transaction"),
         false => count(outcome.counts.executions, "execution"),
     }];

@@ -3,8 +3,8 @@
 /// Options of `cargo lockred check` for one test: `#[lockred::check(max_seconds = 5, spurious)]` beside `#[test]`.
 ///
 /// They are those of the command line, which wins where both name one: `strategy = "dpor"` (or `"transactions"`, `"stateful"`, `"naive"`,
-/// `"random"`), `seed = 1`, `max_executions = 100`, `max_seconds = 2.5`, `max_operations = 1000`, `keep_going`, `spurious`, `reuse`, `leaks`,
-/// `random = "explore"` (or `"fixed"`).
+/// `"random"`, `"pct"`, `"pos"`), `seed = 1`, `max_executions = 100`, `max_seconds = 2.5`, `max_operations = 1000`,
+/// `keep_going`, `spurious`, `reuse`, `leaks`, `random = "explore"` (or `"fixed"`).
 ///
 /// ```
 /// // And `#[test]`.

@@ -1,61 +1,39 @@
 //! Search strategies over the interleavings of a concurrent program, and the [`machine::Machine`] trait they run on.
 //!
 //! This crate knows neither native code nor unsafe code: the same search runs on the native machine (lockred-runtime) and
-//! on the model machine ([`model`]), where it is tested against brute force.
+//! on the model machine (lockred-model), where it is tested against brute force. Searches of papers that ours are compared with
+//! are in lockred-papers.
 //!
 //! [`explore::explore`] searches, [`replay::replay`] follows one schedule. The caller's policy (stop at the first failure or
 //! go on, time, progress) is an [`explore::Observer`]. [`minimise::minimise`] makes a schedule that fails as small as it can.
-//!
-//! [`flanagan_qadeer::explore`] is a published framework as it stands, to compare with.
 //!
 //! Machines that tell their operations one by one ([`transactional::Transactional`]) are also searched by whole
 //! transactions, with few executions where locks are the only conflict: [`transactions::explore`] (stateless, with data
 //! races and their witnesses), [`stateful::explore`] (each state once). The facts that these rely on are a
 //! [`discipline::Discipline`].
-//!
-//! [`stoller`] is a published framework with searches of its own, to compare with.
 #![forbid(unsafe_code)]
 
-pub mod bounded;
-mod branch;
-mod causes;
-mod chains;
-mod cheapest;
-mod clock;
+mod core;
 pub mod discipline;
 pub mod dpor;
-mod drive;
-pub mod explore;
-pub mod fault;
-pub mod findings;
-pub mod fingerprint;
-pub mod flanagan_qadeer;
-pub mod footprint;
-pub mod foreseeing;
+pub mod drive;
+mod explore;
 mod interleavings;
-pub mod machine;
 pub mod minimise;
-pub mod model;
-pub mod naive;
-mod persistent;
-mod picks;
-pub mod priorities;
-pub mod random;
-pub mod replay;
-mod sleep;
-pub mod stateful;
-pub mod stoller;
-pub mod targeted;
-mod thin;
-mod thread_set;
-mod trace;
-pub mod transactional;
+mod sampling;
+mod states;
 pub mod transactions;
-mod unordered;
 
-pub use explore::{
-    Bound, Choice, Counts, Covered, Limits, Observer, Outcome, Stop, Strategy, explore,
+pub use crate::core::{
+    choice::Choice, clock, fault, fingerprint, footprint, machine, picks, sleep, thread_set,
 };
-pub use findings::Findings;
+pub use drive::findings::{self, Findings};
+pub use drive::observer::{Bound, Counts, Covered, Limits, Observer, Outcome, Stop};
+pub use drive::replay::{self, Replayed, replay};
+pub use drive::transactional;
+pub use explore::{explore, explore_from};
+pub use interleavings::{bounded, naive};
+pub use lockred_trace::strategy::Strategy;
 pub use minimise::minimise;
-pub use replay::{Replayed, replay};
+pub use sampling::{priorities, random, targeted};
+pub use states::{selection, stateful};

@@ -2,7 +2,7 @@
 
 use crate::memory::heap::Reuse;
 use crate::session::files::StatusPage;
-use lockred_trace::session::{Order, Strategy, Task, Time};
+use lockred_trace::session::{Needs, Order, Task, Time};
 
 /// What the process is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,27 +48,18 @@ impl Config {
     /// As the session has ordered.
     pub fn new(mode: Mode, order: Option<Order>, status: Option<StatusPage>) -> Self {
         let task = order.as_ref().map(|order| &order.task);
-        let is = |wanted: &Strategy| matches!(task, Some(Task::Explore { strategy, .. }) if strategy == wanted);
-        let by_states = is(&Strategy::Stateful);
-        let by_transactions = by_states || is(&Strategy::Transactions);
-        let footprints = matches!(
-            task,
-            Some(
-                Task::Explore { strategy: Strategy::Dpor | Strategy::Bounded { .. }, .. }
-                    | Task::Minimise { .. }
-            )
-        );
+        let needs = task.map_or(Needs::WALK, Task::needs);
         let environment = order.as_ref().map(|order| order.environment).unwrap_or_default();
         Self {
             mode,
             order,
             status,
             reuse: if environment.reuse { Reuse::AtOnce } else { Reuse::Late },
-            by_transactions,
-            by_states,
-            compares: by_states || environment.verify_restores,
-            detects: !by_transactions,
-            footprints,
+            by_transactions: needs.transactions,
+            by_states: needs.states,
+            compares: needs.states || environment.verify_restores,
+            detects: needs.detector,
+            footprints: needs.footprints,
             follows: false,
             orders_time: environment.time == Time::Ordered,
             exit_ends: false,

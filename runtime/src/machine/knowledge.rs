@@ -8,7 +8,7 @@ use crate::machine::names::Names;
 use crate::memory::arena::Regions;
 use crate::monitor::targets::Met;
 use crate::tasks::harness::Harness;
-use lockred_trace::session::Task;
+use lockred_trace::session::{Needs, Task};
 
 /// See the module.
 #[derive(Debug)]
@@ -42,14 +42,8 @@ impl Knowledge {
     /// What is known at the start.
     pub fn new(config: &Config) -> Self {
         // When an act on a channel as a whole would time out is not known.
-        let channels_written_out = match config.task() {
-            _ if config.orders_time => true,
-            Some(Task::Explore { .. }) => !config.by_transactions,
-            Some(Task::Replay { schedule } | Task::Minimise { schedule, .. }) => {
-                schedule.is_written_out()
-            }
-            Some(Task::Observe { .. } | Task::Walk { .. }) | None => true,
-        };
+        let needs = config.task().map_or(Needs::WALK, Task::needs);
+        let channels_written_out = config.orders_time || needs.channels_step_by_step;
         let deaths = config.order.as_ref().map(|order| Deaths::new(&order.deaths));
         Self {
             names: Names::default(),

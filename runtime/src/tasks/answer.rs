@@ -259,7 +259,7 @@ pub fn walk(aim: Aim, limits: Limits, keep_going: bool, rooted: bool) -> Message
         if !begin() {
             return interrupted();
         }
-        search::explore(&mut Native::default(), search::Strategy::Targeted(aim), bounds, watch)
+        search::targeted::explore(&mut Native::default(), aim, bounds, watch)
     })
 }
 
@@ -328,8 +328,7 @@ pub fn observe(executions: u64, seed: u64, operations: u64, rooted: bool) -> Mes
         // What that has run is none of these executions.
         hook::enter().monitors.observed = Some(Observed::default());
         let limits = search::Limits { executions: Some(executions), operations };
-        let strategy = search::Strategy::Random { seed };
-        search::explore(&mut Native::default(), strategy, limits, &mut Looker);
+        search::random::explore(&mut Native::default(), seed, limits, &mut Looker);
     }
     let state = &mut *hook::enter();
     if crate::faults::leaving::stop_requested()
@@ -375,32 +374,9 @@ fn explore_all(strategy: Strategy, limits: search::Limits, watch: &mut Watch) ->
             }
         }
     });
-    let strategy = match strategy {
-        Strategy::Transactions => {
-            let order = watch.checkpoint.clone();
-            let frontier =
-                order.and_then(|order| checkpoint::take_up(&mut hook::enter(), &order, watch));
-            let mut discipline = search::discipline::Discipline::default();
-            return search::transactions::explore_from(
-                frontier,
-                &mut machine,
-                &mut discipline,
-                limits,
-                watch,
-            );
-        }
-        Strategy::Stateful => {
-            let mut discipline = search::discipline::Discipline::by_locks();
-            return search::stateful::explore(&mut machine, &mut discipline, limits, watch);
-        }
-        Strategy::Dpor => search::Strategy::Dpor,
-        Strategy::Naive => search::Strategy::Naive,
-        Strategy::Bounded { preemptions } => {
-            search::Strategy::Bounded(Bound::Preemptions(preemptions))
-        }
-        Strategy::Random { seed } => search::Strategy::Random { seed },
-    };
-    search::explore(&mut machine, strategy, limits, watch)
+    let kept = watch.checkpoint.clone();
+    let frontier = kept.and_then(|kept| checkpoint::take_up(&mut hook::enter(), &kept, watch));
+    search::explore_from(frontier, &mut machine, strategy, limits, watch)
 }
 
 /// The program ended before it created a thread: one execution, nothing to search.

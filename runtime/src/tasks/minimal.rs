@@ -122,8 +122,7 @@ fn timely(choices: &[Choice], effort: Effort, wanted: &mut Wanted) -> Timely {
     });
     let limits = search::Limits { executions: None, operations: LONGEST };
     let mut seeker = Seeker { wanted: &mut *wanted, left: effort.steps / 2, schedule: None };
-    let strategy = search::Strategy::Dpor;
-    let outcome = search::explore(&mut Native::default(), strategy, limits, &mut seeker);
+    let outcome = search::dpor::explore(&mut Native::default(), limits, &mut seeker);
     if let Some(schedule) = seeker.schedule {
         let found = search::minimise(&mut Native::default(), &schedule, effort, wanted);
         if let Some(found) = found {

@@ -35,6 +35,7 @@ pub mod sealed;
 pub mod section;
 pub mod session;
 pub mod sites;
+pub mod strategy;
 
 /// Version of every format in this crate. A file or binary of another version is refused as stale.
 pub const FORMAT_VERSION: u32 = 1;

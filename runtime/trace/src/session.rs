@@ -15,6 +15,8 @@ use crate::schedule::{Choice, Schedule};
 use crate::sites::SiteId;
 use serde::{Deserialize, Serialize};
 
+pub use crate::strategy::{Needs, Strategy};
+
 /// Environment variable that names the session directory.
 pub const ENV: &str = "LOCKRED_SESSION";
 /// The order, in the session directory.
@@ -225,28 +227,23 @@ pub struct Watch {
     pub predicate: u64,
 }
 
-/// A search strategy with its parameters.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Strategy {
-    /// Dynamic partial-order reduction over transactions, under a discipline that the search learns.
-    Transactions,
-    /// Each state of the program once, by transactions: ends where states recur.
-    Stateful,
-    /// Dynamic partial-order reduction over visible operations.
-    Dpor,
-    /// Every visible operation a scheduling point, nothing reduced.
-    Naive,
-    /// All executions with at most so many preemptions, those with fewer first.
-    Bounded {
-        /// Switches away from a thread that could have gone on.
-        preemptions: u32,
-    },
-    /// Uniform random walks.
-    Random {
-        /// Seed of the walks.
-        seed: u64,
-    },
+impl Task {
+    /// What the process has to prepare for it.
+    #[must_use]
+    pub fn needs(&self) -> Needs {
+        match self {
+            Self::Explore { strategy, .. } => strategy.needs(),
+            Self::Minimise { schedule, .. } => {
+                let channels_step_by_step = schedule.is_written_out();
+                Needs { channels_step_by_step, ..Needs::OPERATIONS }
+            }
+            Self::Replay { schedule } => {
+                let channels_step_by_step = schedule.is_written_out();
+                Needs { channels_step_by_step, ..Needs::WALK }
+            }
+            Self::Observe { .. } | Self::Walk { .. } => Needs::WALK,
+        }
+    }
 }
 
 /// Where a search stops although it is not complete.

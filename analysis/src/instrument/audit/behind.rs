@@ -2,8 +2,8 @@
 
 use super::Package;
 use super::order::is_aside;
+use crate::facts::access::{Direction, accesses};
 use crate::llvm::{Distance, Function, Instruction, Module, Movement, Value};
-use crate::plan::{Direction, accesses};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Steps that an address is followed back.

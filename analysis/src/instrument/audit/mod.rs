@@ -16,10 +16,10 @@ pub use package::Package;
 
 use super::sites::Sites;
 use crate::facts::Index;
+use crate::facts::access::{Direction, accesses};
 use crate::facts::flow::{Point, Points};
 use crate::llvm::{Context, Function, Instruction, Module, Opcode, Subprogram};
 use crate::locksets::{Lock, Locksets, Taken};
-use crate::plan::{Direction, accesses};
 use crate::recognise::{demangle, path_of};
 use crate::sharing::{Reach, Sharing};
 use lockred_trace::audit::{Access, Acquire, Atomic, Audit, Call, Held, Kind, Order};

@@ -23,7 +23,19 @@ enum Takes {
 
 /// The options, each with what it takes: those of the command line that can be said of one test.
 const OPTIONS: &[(&str, Takes)] = &[
-    ("strategy", Takes::OneOf(&["transactions", "stateful", "dpor", "bounded", "naive", "random"])),
+    (
+        "strategy",
+        Takes::OneOf(&[
+            "transactions",
+            "stateful",
+            "dpor",
+            "bounded",
+            "naive",
+            "random",
+            "pct",
+            "pos",
+        ]),
+    ),
     ("preemptions", Takes::Number(0)),
     ("seed", Takes::Number(0)),
     ("max_executions", Takes::Number(1)),

@@ -3,11 +3,11 @@
 //! A transaction is R* N? L*: right movers (and both movers), at most one non-mover, left movers (ALGORITHM.md section 2). The
 //! gate keeps the phase, the locks that the thread holds, and what the transaction did; what it sees weakens the discipline.
 
-use crate::explore::Choice;
-use crate::fault::{Fault, is_on};
-use crate::footprint::{Access, ObjectId, thread_object};
-use crate::machine::{Chooser, ThreadId};
-use crate::picks::Picks;
+use crate::core::choice::Choice;
+use crate::core::fault::{Fault, is_on};
+use crate::core::footprint::{Access, ObjectId, thread_object};
+use crate::core::machine::{Chooser, ThreadId};
+use crate::core::picks::Picks;
 
 use super::Discipline;
 use super::operation::{Effect, Kind, Mode, Operation, Ordering, Passing, Value};
@@ -274,7 +274,7 @@ impl Gate<'_> {
         self.run.push(Deed::Data { object, access, kind, site });
     }
 
-    /// What was executed last was possible because nobody else could run ([`crate::footprint::Footprint::by_time`]).
+    /// What was executed last was possible because nobody else could run ([`crate::core::footprint::Footprint::by_time`]).
     pub fn by_time(&mut self) {
         self.run.footprint.by_time = true;
     }

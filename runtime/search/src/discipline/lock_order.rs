@@ -5,9 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::fault::{Fault, is_on};
-use crate::footprint::ObjectId;
-use crate::machine::ThreadId;
+use crate::core::fault::{Fault, is_on};
+use crate::core::footprint::ObjectId;
+use crate::core::machine::ThreadId;
 use serde::{Deserialize, Serialize};
 
 use super::operation::Mode;

@@ -1,8 +1,8 @@
 //! Which locks protect which data: candidate locksets that every access intersects (Savage and others: Eraser, TOCS 1997;
 //! Flanagan and Qadeer: Transactions for software model checking, SoftMC 2003).
 
-use crate::chains::ByObject;
-use crate::footprint::ObjectId;
+use crate::core::chains::ByObject;
+use crate::core::footprint::ObjectId;
 use serde::{Deserialize, Serialize};
 
 use super::operation::Mode;

@@ -20,12 +20,13 @@ mod run;
 pub use gate::{Gate, Go};
 pub use locksets::Locksets;
 pub use operation::{Effect, Kind, Mode, Operation, Ordering, Passing, Value};
-pub(crate) use run::{Deed, Run, Wanted, lock_access};
+pub use run::lock_access;
+pub(crate) use run::{Deed, Run, Wanted};
 
-use crate::chains::Objects;
-use crate::fault::{Fault, is_on};
-use crate::footprint::ObjectId;
-use crate::machine::ThreadId;
+use crate::core::chains::Objects;
+use crate::core::fault::{Fault, is_on};
+use crate::core::footprint::ObjectId;
+use crate::core::machine::ThreadId;
 use lock_order::LockOrder;
 use serde::{Deserialize, Serialize};
 

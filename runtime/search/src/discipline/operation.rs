@@ -1,7 +1,7 @@
 //! The operations that the discipline knows: what a machine tells the gate before and after each of them.
 
-use crate::footprint::{Access, ObjectId};
-use crate::machine::ThreadId;
+use crate::core::footprint::{Access, ObjectId};
+use crate::core::machine::ThreadId;
 use serde::{Deserialize, Serialize};
 
 /// How a lock is held.

@@ -1,8 +1,8 @@
 //! What a transaction did: its footprint, the locks that it depends on, and its deeds in order.
 
-use crate::fault::{Fault, is_on};
-use crate::footprint::{Access, Filler, Footprint, ObjectId, thread_object};
-use crate::machine::ThreadId;
+use crate::core::fault::{Fault, is_on};
+use crate::core::footprint::{Access, Filler, Footprint, ObjectId, thread_object};
+use crate::core::machine::ThreadId;
 
 use super::operation::{Kind, Mode, Ordering, Passing, Value};
 
@@ -285,7 +285,8 @@ impl Run {
 }
 
 /// How a transaction acts on a lock: whether it changes its state on the whole.
-pub(crate) const fn lock_access(mode: Mode, changed: bool) -> Access {
+#[must_use]
+pub const fn lock_access(mode: Mode, changed: bool) -> Access {
     match (mode, changed) {
         (Mode::Exclusive, true) => Access::Change,
         (Mode::Exclusive, false) => Access::Section,

@@ -1,16 +1,17 @@
 //! All executions with at most so many preemptions, for one that fails alike and is less.
 //!
 //! Branch and bound: what is as much as the best one already is not gone on with. Of two ways to the same state
-//! ([`crate::cheapest`]), the second is left out unless it has cost fewer preemptions: threads and steps are the same on both. Behind a
+//! ([`crate::interleavings::cheapest`]), the second is left out unless it has cost fewer preemptions: threads and steps are the same on both. Behind a
 //! data race that is not what is looked for, every way counts.
 
 use super::measure::{Measure, Walk};
 use super::{Failing, Proof, Tally, failed};
-use crate::branch::{self, Branch};
-use crate::cheapest::Cheapest;
+use crate::core::choice::Choice;
+use crate::core::machine::Machine;
+use crate::drive::observer::Stop;
 use crate::drive::{After, Drive, Run};
-use crate::explore::{Choice, Stop};
-use crate::machine::Machine;
+use crate::interleavings::branch::{self, Branch};
+use crate::interleavings::cheapest::Cheapest;
 
 /// Overtaken sleeps, and preemptions, that are told apart.
 const MOST: u32 = (1 << 16) - 1;

@@ -2,17 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::core::machine::{Machine, Status, ThreadId};
+use crate::core::thread_set::ThreadSet;
+use crate::drive::observer::Stop;
 use crate::drive::{After, Drive, Run};
-use crate::explore::Stop;
-use crate::machine::{Machine, Status, ThreadId};
-use crate::thread_set::ThreadSet;
 
 /// How much of everything an execution takes up to where its failure shows. Ordered by overtaken sleeps, then preemptions, then threads, then steps.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
 )]
 pub struct Measure {
-    /// Sleeps, timeouts and late looks at clocks ([`crate::machine::Step::overtaken`]).
+    /// Sleeps, timeouts and late looks at clocks ([`crate::core::machine::Step::overtaken`]).
     pub overtaken: u32,
     /// Switches away from a thread that could have gone on.
     pub preemptions: u32,

@@ -18,9 +18,10 @@ mod shorten;
 
 use std::cell::Cell;
 
+use crate::core::choice::Choice;
+use crate::core::machine::Machine;
 use crate::drive::Drive;
-use crate::explore::{Choice, Counts, Limits, Observer, Stop};
-use crate::machine::Machine;
+use crate::drive::observer::{Counts, Limits, Observer, Stop};
 
 pub use measure::Measure;
 use shorten::Plan;

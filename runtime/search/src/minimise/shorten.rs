@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use super::measure::Walk;
 use super::{Failing, Tally, failed};
+use crate::core::choice::Choice;
+use crate::core::machine::{Machine, ThreadId};
+use crate::drive::observer::Stop;
 use crate::drive::{After, Drive, Run};
-use crate::explore::{Choice, Stop};
-use crate::machine::{Machine, ThreadId};
 
 /// So many steps of a thread in a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

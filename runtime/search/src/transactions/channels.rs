@@ -7,11 +7,11 @@
 //! All sends depend on each other, as do all receives, so the numbers are the same in all linearisations of a trace. What was not
 //! told (before there were other threads) happened before everything.
 
-use crate::chains::{ByObject, Position};
-use crate::clock::Clock;
+use crate::core::chains::{ByObject, Position};
+use crate::core::clock::Clock;
+use crate::core::footprint::ObjectId;
+use crate::core::machine::ThreadId;
 use crate::discipline::Passing;
-use crate::footprint::ObjectId;
-use crate::machine::ThreadId;
 
 /// A clock that an operation left.
 struct Left {

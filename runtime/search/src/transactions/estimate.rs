@@ -6,7 +6,7 @@
 //! search goes on, so that the share can shrink; it is an estimate, and people are told so.
 
 use super::Search;
-use crate::transactional::Transactional;
+use crate::drive::transactional::Transactional;
 
 impl<M: Transactional> Search<'_, '_, M> {
     /// The present node has its next branch: tells the observer how much was explored, if it wants to know.

@@ -4,10 +4,10 @@
 //! release what came before it. Both clocks of a thread only grow, and are kept per transaction so that they go back with
 //! the trace.
 
-use crate::chains::Position;
-use crate::clock::Clock;
+use crate::core::chains::Position;
+use crate::core::clock::Clock;
+use crate::core::machine::ThreadId;
 use crate::discipline::Ordering;
-use crate::machine::ThreadId;
 
 /// The clocks of one thread.
 #[derive(Clone, Default)]

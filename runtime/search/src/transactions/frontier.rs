@@ -1,49 +1,12 @@
-//! Where a search by transactions stands between two executions, as one plain value from which another process goes on.
-//!
-//! A frontier is the path to the next branch with what every node on it has explored and has still to explore, and what was
-//! learned. The trace, its clocks and the states of the machine are not part of it: they follow from the path, which is run
-//! again. Races on the path were reversed when it was first run, so that a search which goes on explores exactly what it
-//! would have explored without the interruption, with the same counts.
+//! A search by transactions tells where it stands between two executions ([`Frontier`]), and goes on from there.
 
-use std::collections::HashSet;
+use crate::drive::frontier::Frontier;
+use crate::drive::level::Level;
+use crate::drive::observer::Stop;
+use crate::drive::transactional::{End, Transactional};
 
-use serde::{Deserialize, Serialize};
-
-use crate::discipline::Discipline;
-use crate::explore::{Counts, Stop};
-use crate::footprint::ObjectId;
-use crate::machine::ThreadId;
-use crate::transactional::{End, Transactional};
-
-use super::level::Level;
 use super::reverse::Source;
 use super::{Break, Search};
-
-/// See the module.
-#[derive(Serialize, Deserialize)]
-pub struct Frontier {
-    /// Counts, executions that a refuted assumption threw away, and whether an execution was cut.
-    progress: (Counts, u64, bool),
-    discipline: Discipline,
-    /// The nodes of the path, the last one with the branch that is explored next.
-    levels: Vec<Level>,
-    /// Races that were reported.
-    reported: HashSet<(ObjectId, ThreadId, u64, ThreadId, u64)>,
-}
-
-impl Frontier {
-    /// How much was done until here.
-    #[must_use]
-    pub const fn counts(&self) -> Counts {
-        self.progress.0
-    }
-
-    /// How many nodes it has, which is how much there is to write.
-    #[must_use]
-    pub const fn depth(&self) -> usize {
-        self.levels.len()
-    }
-}
 
 impl<M: Transactional> Search<'_, '_, M> {
     /// The present node has its next branch: tells the observer what it takes to go on here, if it wants to know.

@@ -1,12 +1,13 @@
 //! Judging transactions by weak happens-before, reporting races, and the ends of executions (ALGORITHM.md 3, 5).
 
-use crate::chains::Position;
-use crate::explore::{Choice, Stop};
-use crate::fault::{Fault, is_on};
-use crate::footprint::Access;
-use crate::machine::ThreadId;
-use crate::picks::Picks;
-use crate::transactional::{Racer, Transactional};
+use crate::core::chains::Position;
+use crate::core::choice::Choice;
+use crate::core::fault::{Fault, is_on};
+use crate::core::footprint::Access;
+use crate::core::machine::ThreadId;
+use crate::core::picks::Picks;
+use crate::drive::observer::Stop;
+use crate::drive::transactional::{Racer, Transactional};
 
 use super::trace::Touched;
 use super::weak::Unordered;

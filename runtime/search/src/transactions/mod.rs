@@ -33,7 +33,6 @@ mod estimate;
 mod fences;
 mod frontier;
 mod judge;
-mod level;
 mod ownership;
 mod reverse;
 mod trace;
@@ -42,19 +41,19 @@ mod witness;
 
 use std::collections::HashSet;
 
-use crate::chains::Position;
+use crate::core::chains::Position;
+use crate::core::fault::{Fault, is_on};
+use crate::core::footprint::{Access, Footprint, ObjectId, thread_object};
+use crate::core::machine::{Status, ThreadId};
+use crate::core::picks::Picks;
+use crate::core::sleep::{self, wakes};
+use crate::core::thread_set::ThreadSet;
 use crate::discipline::{Discipline, Mode, Run, Wanted};
 use crate::drive::Drive;
-use crate::explore::{Limits, Observer, Outcome, Stop};
-use crate::fault::{Fault, is_on};
-use crate::footprint::{Access, Footprint, ObjectId, thread_object};
-use crate::machine::{Status, ThreadId};
-use crate::picks::Picks;
-use crate::sleep::{self, wakes};
-use crate::thread_set::ThreadSet;
-use crate::transactional::{End, Transactional};
-pub use frontier::Frontier;
-use level::Level;
+pub use crate::drive::frontier::Frontier;
+use crate::drive::level::Level;
+use crate::drive::observer::{Limits, Observer, Outcome, Stop};
+use crate::drive::transactional::{End, Transactional};
 use reverse::Source;
 use trace::Trace;
 use weak::{Unordered, Weak};
@@ -191,7 +190,7 @@ impl<M: Transactional> Search<'_, '_, M> {
             }
             self.tell();
             self.tell_share();
-            self.drive.next()?;
+            self.drive.begin()?;
             self.return_here();
         }
     }

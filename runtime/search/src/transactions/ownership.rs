@@ -1,9 +1,9 @@
 //! Who held which lock at which node of the execution under way: what race reversal asks (ALGORITHM.md 4.3).
 
-use crate::chains::{ByObject, Position};
+use crate::core::chains::{ByObject, Position};
+use crate::core::footprint::ObjectId;
+use crate::core::machine::ThreadId;
 use crate::discipline::Mode;
-use crate::footprint::ObjectId;
-use crate::machine::ThreadId;
 
 /// A transaction that took a lock, or gave it back, on the whole.
 struct Change {

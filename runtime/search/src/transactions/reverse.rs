@@ -1,10 +1,10 @@
 //! Race reversal: whose transactions race with earlier ones, and what that adds to the nodes above (ALGORITHM.md 4.3, 4.4).
 
+use crate::core::fault::{Fault, is_on};
+use crate::core::footprint::Access;
+use crate::core::machine::{Status, ThreadId};
 use crate::discipline::{Mode, lock_access};
-use crate::fault::{Fault, is_on};
-use crate::footprint::Access;
-use crate::machine::{Status, ThreadId};
-use crate::transactional::Transactional;
+use crate::drive::transactional::Transactional;
 
 use super::Search;
 use super::trace::Touched;

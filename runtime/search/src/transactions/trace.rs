@@ -6,14 +6,14 @@
 
 use std::collections::BinaryHeap;
 
-use crate::chains::{Chains, Position};
-use crate::clock::Clock;
+use crate::core::chains::{Chains, Position};
+use crate::core::clock::Clock;
+use crate::core::fault::{Fault, is_on};
+use crate::core::footprint::{Access, Footprint, ObjectId};
+use crate::core::machine::ThreadId;
+use crate::core::thin::Thin;
+use crate::core::thread_set::ThreadSet;
 use crate::discipline::Mode;
-use crate::fault::{Fault, is_on};
-use crate::footprint::{Access, Footprint, ObjectId};
-use crate::machine::ThreadId;
-use crate::thin::Thin;
-use crate::thread_set::ThreadSet;
 
 use super::ownership::Ownership;
 

@@ -8,12 +8,12 @@
 //!
 //! Everything is kept on stacks that go back with the trace. Per acquire and per access O(threads).
 
-use crate::chains::{ByObject, Chains, Position};
-use crate::clock::Clock;
+use crate::core::chains::{ByObject, Chains, Position};
+use crate::core::clock::Clock;
+use crate::core::fault::{Fault, is_on};
+use crate::core::footprint::{Access, ObjectId};
+use crate::core::machine::ThreadId;
 use crate::discipline::{Deed, Kind, Mode, Ordering, Run, Value};
-use crate::fault::{Fault, is_on};
-use crate::footprint::{Access, ObjectId};
-use crate::machine::ThreadId;
 
 use super::channels::Channels;
 use super::fences::Fences;

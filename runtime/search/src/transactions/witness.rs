@@ -8,11 +8,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::chains::Position;
-use crate::clock::Clock;
+use crate::core::chains::Position;
+use crate::core::clock::Clock;
+use crate::core::footprint::ObjectId;
+use crate::core::machine::ThreadId;
 use crate::discipline::Mode;
-use crate::footprint::ObjectId;
-use crate::machine::ThreadId;
 
 use super::trace::Trace;
 use super::weak::{Unordered, Weak};

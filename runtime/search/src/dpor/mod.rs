@@ -1,0 +1,438 @@
+//! Dynamic partial order reduction with source sets, sleep sets and ghost footprints.
+//!
+//! Depth first over the machine's runs (ALGORITHM.md 4.2-4.4; Abdulla, Aronis, Jonsson, Sagonas: Optimal dynamic partial
+//! order reduction, POPL 2014, algorithm 1). Every complete execution is one trace (a class of interleavings that differ only
+//! in the order of independent runs), and every trace is explored; executions that end because all threads that could run are
+//! asleep are counted apart, as blocked.
+//!
+//! Decrements of a reference count are taken to commute; where one of them comes before the last one only because it happened
+//! to, the search starts again with that count's decrements as writes.
+//!
+//! Departures from the paper: threads may choose values inside a run (all alternatives are explored, as one branch); races
+//! that cannot be reversed because of a lock are passed over without hiding earlier ones; a thread that waits where an
+//! execution ends takes part in race reversal with its pending operation; the footprint of a run may depend on the state,
+//! which ghosts make up for. A run that ends the execution for all threads makes the search branch on every other thread there.
+//!
+//! Going back is restoring the root and running the prefix again, so memory is bounded by the longest execution: O(depth *
+//! (threads + footprint)).
+
+mod trace;
+
+use crate::core::chains::{Objects, Position};
+use crate::core::footprint::{Access, Footprint, ObjectId};
+use crate::core::machine::{Machine, Status, ThreadId};
+use crate::core::picks::Picks;
+use crate::core::sleep::{Sleep, wakes};
+use crate::core::thread_set::ThreadSet;
+use crate::drive::observer::{Limits, Observer, Outcome, Stop};
+use crate::drive::{After, Drive, Run};
+use trace::{Touched, Trace};
+
+/// Explores every trace of the machine's program once.
+pub fn explore<M: Machine>(
+    machine: &mut M,
+    limits: Limits,
+    observer: &mut dyn Observer<M::Failure>,
+) -> Outcome {
+    let mut search = Search {
+        drive: Drive::new(machine, limits, observer),
+        levels: Vec::new(),
+        depth: 0,
+        trace: Trace::default(),
+        ghost: Vec::new(),
+        pending: Footprint::default(),
+        positions: Vec::new(),
+        initials: ThreadSet::default(),
+        shared_counts: Objects::default(),
+    };
+    let result = search.run();
+    search.drive.outcome(result)
+}
+
+/// A node of the depth-first search, and the branch that is explored from it.
+#[derive(Default)]
+struct Level {
+    /// Threads that can run.
+    enabled: ThreadSet,
+    /// Those of them that should not run without need.
+    reluctant: ThreadSet,
+    /// Threads to be explored (the source set), those explored already included.
+    back: ThreadSet,
+    sleep: Sleep,
+    /// The branch: the thread that runs and the values it chooses.
+    thread: Option<ThreadId>,
+    picks: Picks,
+    /// What the branch's run looked like, to compare when it is run again.
+    signature: u64,
+    /// Accesses of the branch's thread with all choices explored so far.
+    union: Vec<(ObjectId, Access)>,
+}
+
+struct Search<'a, M: Machine> {
+    drive: Drive<'a, M>,
+    /// Nodes on the stack; those from `depth + 1` on are kept for their memory.
+    levels: Vec<Level>,
+    /// The node where the machine stands, or will after the prefix is run again.
+    depth: usize,
+    trace: Trace,
+    ghost: Vec<(ObjectId, Access)>,
+    pending: Footprint,
+    positions: Vec<Position>,
+    initials: ThreadSet,
+    /// Reference counts of which it may matter who drops the last reference.
+    shared_counts: Objects,
+}
+
+/// Why a search from the root ends early.
+enum Break {
+    /// An assumption was refuted: start again.
+    Refuted,
+    Stop(Stop),
+}
+
+impl From<Stop> for Break {
+    fn from(stop: Stop) -> Self {
+        Self::Stop(stop)
+    }
+}
+
+impl<M: Machine> Search<'_, M> {
+    fn run(&mut self) -> Result<(), Stop> {
+        loop {
+            match self.pass() {
+                Ok(()) => return Ok(()),
+                Err(Break::Stop(stop)) => return Err(stop),
+                Err(Break::Refuted) => self.drive.refine(),
+            }
+        }
+    }
+
+    /// One search of everything, under the assumptions as they are.
+    fn pass(&mut self) -> Result<(), Break> {
+        self.drive.restart()?;
+        self.enter_root();
+        loop {
+            while self.descend()? {}
+            if !self.back_up() {
+                return Ok(());
+            }
+            self.drive.restart()?;
+            self.run_prefix()?;
+        }
+    }
+
+    /// Explores the branch of the present node, or picks one if there is none. Returns whether the execution goes on.
+    fn descend(&mut self) -> Result<bool, Break> {
+        let Some(thread) = self.branch()? else { return Ok(false) };
+        let level = &mut self.levels[self.depth];
+        level.picks.rewind();
+        let after = self.drive.run(thread, Run::Fresh, &mut |of| level.picks.pick(of))?;
+        if !level.picks.agreed() {
+            return Err(Stop::Nondeterminism { step: self.depth }.into());
+        }
+        level.signature = self.drive.step.signature;
+        self.see_decrements();
+        self.collect_ghost(thread);
+        self.reverse_races(thread, Source::Step);
+        self.check_last_decrement(thread)?;
+        let level = &mut self.levels[self.depth];
+        let footprint = &self.drive.step.footprint;
+        let by_time = footprint.by_time;
+        let touched = Touched { real: &footprint.accesses, ghost: &self.ghost, by_time };
+        self.trace.push(thread, touched, &footprint.enables, &footprint.meets);
+        if by_time {
+            // Others whose time has come could go on instead, and then wait for this one in turn.
+            for other in level.enabled.iter() {
+                level.back.insert(other);
+            }
+        }
+        for access in footprint.accesses.iter().chain(&self.ghost) {
+            if !level.union.contains(access) {
+                level.union.push(*access);
+            }
+        }
+        match after {
+            After::On => {
+                self.enter_child(thread);
+                Ok(true)
+            }
+            After::Over => {
+                // It cuts off all other threads' runs, which never show their races with it.
+                for other in level.enabled.iter() {
+                    level.back.insert(other);
+                }
+                self.enter_child(thread);
+                self.reverse_waiting();
+                self.drive.finish()?;
+                Ok(false)
+            }
+            After::Cut => {
+                self.drive.give_up();
+                Ok(false)
+            }
+        }
+    }
+
+    /// Decrements of reference counts of which it matters who is the last do not commute.
+    fn see_decrements(&mut self) {
+        for (object, access) in &mut self.drive.step.footprint.accesses {
+            if access.decrements() && self.shared_counts.contains(object) {
+                *access = Access::Write;
+            }
+        }
+    }
+
+    /// The decrements of a reference count commute only if all come before the last one in any case.
+    fn check_last_decrement(&mut self, thread: ThreadId) -> Result<(), Break> {
+        let accesses = self.drive.step.footprint.accesses.iter();
+        let mut last = accesses.filter(|&&(_, access)| access == Access::RefDecLast);
+        match last.find(|&&(count, _)| self.trace.has_unordered_decrement(thread, count)) {
+            Some(&(count, _)) => {
+                self.shared_counts.insert(count);
+                Err(Break::Refuted)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The branch to explore from the present node; none if the execution ends here.
+    fn branch(&mut self) -> Result<Option<ThreadId>, Stop> {
+        let level = &mut self.levels[self.depth];
+        if level.thread.is_some() {
+            return Ok(level.thread);
+        }
+        if level.enabled.is_empty() {
+            self.reverse_waiting();
+            self.drive.finish()?;
+            return Ok(None);
+        }
+        let Some(thread) = level.first(self.trace.last_thread()) else {
+            self.reverse_waiting();
+            self.drive.block();
+            return Ok(None);
+        };
+        level.back.insert(thread);
+        level.begin(thread);
+        Ok(Some(thread))
+    }
+
+    /// Goes back to the deepest node that has something left to explore. Returns whether there is one.
+    fn back_up(&mut self) -> bool {
+        loop {
+            if self.trace.len() > self.depth {
+                self.trace.pop();
+            }
+            if self.levels[self.depth].next_branch(self.depth) {
+                return true;
+            }
+            if self.depth == 0 {
+                return false;
+            }
+            self.depth -= 1;
+        }
+    }
+
+    /// Runs the branches of all nodes above the present one again.
+    fn run_prefix(&mut self) -> Result<(), Stop> {
+        for (step, level) in self.levels[..self.depth].iter_mut().enumerate() {
+            let differs = Stop::Nondeterminism { step };
+            let Some(thread) = level.thread else { return Err(differs) };
+            let exists = thread.0 < self.drive.machine.threads();
+            if !exists || !self.drive.machine.status(thread).can_run() {
+                return Err(differs);
+            }
+            level.picks.rewind();
+            let after = self.drive.run(thread, Run::Again, &mut |of| level.picks.pick(of))?;
+            let same = level.picks.agreed() && self.drive.step.signature == level.signature;
+            if after != After::On || !same {
+                return Err(differs);
+            }
+        }
+        let here = &mut self.levels[self.depth];
+        let can_run = here.thread.is_some_and(|thread| {
+            thread.0 < self.drive.machine.threads() && self.drive.machine.status(thread).can_run()
+        });
+        if can_run { Ok(()) } else { Err(Stop::Nondeterminism { step: self.depth }) }
+    }
+
+    fn enter_root(&mut self) {
+        while self.trace.len() > 0 {
+            self.trace.pop();
+        }
+        self.depth = 0;
+        if self.levels.is_empty() {
+            self.levels.push(Level::default());
+        }
+        self.levels[0].clear();
+        self.arrive();
+    }
+
+    /// Goes to the node behind the run of `thread` that was just made.
+    fn enter_child(&mut self, thread: ThreadId) {
+        if self.levels.len() == self.depth + 1 {
+            self.levels.push(Level::default());
+        }
+        let (above, below) = self.levels.split_at_mut(self.depth + 1);
+        let (parent, child) = (&above[self.depth], &mut below[0]);
+        child.clear();
+        let real = &self.drive.step.footprint.accesses;
+        for &ghost in parent.sleep.ghosts() {
+            if ghost.thread != thread {
+                child.sleep.haunt(ghost);
+            }
+        }
+        let by_time = self.drive.step.footprint.by_time;
+        for &sleeper in parent.sleep.sleepers() {
+            // Others whose time has come go on once this thread waits, and find what it has done.
+            if sleeper.thread == thread || by_time {
+                continue;
+            }
+            let kept = above[sleeper.depth as usize].sleep.footprint(sleeper.number);
+            if !wakes(kept, real) && !wakes(kept, &self.ghost) {
+                child.sleep.inherit(sleeper);
+            } else if (sleeper.depth as usize) < self.depth {
+                child.sleep.haunt(sleeper);
+            }
+        }
+        self.depth += 1;
+        self.arrive();
+    }
+
+    /// Looks who can run at the present node.
+    fn arrive(&mut self) {
+        let level = &mut self.levels[self.depth];
+        for thread in (0..self.drive.machine.threads()).map(ThreadId) {
+            let status = self.drive.machine.status(thread);
+            if status.can_run() {
+                level.enabled.insert(thread);
+            }
+            if status == Status::Reluctant {
+                level.reluctant.insert(thread);
+            }
+        }
+        self.trace.arrive(&level.enabled);
+    }
+
+    /// Collects what `thread`'s next run carries from having been asleep.
+    fn collect_ghost(&mut self, thread: ThreadId) {
+        self.ghost.clear();
+        for ghost in self.levels[self.depth].sleep.ghosts() {
+            if ghost.thread != thread {
+                continue;
+            }
+            self.levels[ghost.depth as usize].sleep.carry(*ghost, None, &mut self.ghost);
+        }
+    }
+
+    /// Reverses the races of threads that wait where an execution ends: they would have run elsewhere.
+    fn reverse_waiting(&mut self) {
+        for thread in (0..self.drive.machine.threads()).map(ThreadId) {
+            if matches!(self.drive.machine.status(thread), Status::Blocked { .. }) {
+                self.drive.machine.pending(thread, &mut self.pending);
+                self.collect_ghost(thread);
+                self.reverse_races(thread, Source::Pending);
+            }
+        }
+    }
+
+    /// Adds to the nodes above what reverses the races of `thread`'s run.
+    fn reverse_races(&mut self, thread: ThreadId, source: Source) {
+        let footprint = match source {
+            Source::Step => &self.drive.step.footprint,
+            Source::Pending => &self.pending,
+        };
+        self.ghost.retain(|access| !footprint.accesses.contains(access));
+        let by_time = footprint.by_time;
+        let touched = Touched { real: &footprint.accesses, ghost: &self.ghost, by_time };
+        self.trace.prepare(thread, touched, &footprint.joins);
+        self.trace.races(thread, touched, &mut self.positions);
+        let waited = self.trace.waited(thread);
+        for &position in &self.positions {
+            let level = &mut self.levels[position as usize];
+            self.trace.initials(position, thread, &mut self.initials);
+            level.reverse(thread, &self.initials);
+            // After the other runs that it depends on it may have to wait: so it is to run before them, too.
+            if waited && level.enabled.contains(thread) {
+                self.trace.initials_at_once(position, thread, touched, &mut self.initials);
+                level.reverse(thread, &self.initials);
+            }
+        }
+    }
+}
+
+/// Whose races are reversed.
+#[derive(Clone, Copy)]
+enum Source {
+    /// The run that was just made.
+    Step,
+    /// The pending operation of a waiting thread.
+    Pending,
+}
+
+impl Level {
+    fn clear(&mut self) {
+        self.enabled.clear();
+        self.reluctant.clear();
+        self.back.clear();
+        self.sleep.clear();
+        self.thread = None;
+    }
+
+    /// The thread to explore first: the last one if it can, else the lowest; reluctant ones last.
+    fn first(&self, last: Option<ThreadId>) -> Option<ThreadId> {
+        let awake = |thread: &ThreadId| {
+            self.enabled.contains(*thread) && !self.sleep.asleep.contains(*thread)
+        };
+        let willing = |thread: &ThreadId| awake(thread) && !self.reluctant.contains(*thread);
+        last.filter(willing)
+            .or_else(|| self.enabled.iter().find(willing))
+            .or_else(|| self.enabled.iter().find(awake))
+    }
+
+    fn begin(&mut self, thread: ThreadId) {
+        self.thread = Some(thread);
+        self.picks.clear();
+        self.union.clear();
+    }
+
+    /// Goes on to the next branch: other values of the same thread, else the next thread. Returns whether there is one.
+    fn next_branch(&mut self, depth: usize) -> bool {
+        let Some(thread) = self.thread else { return false };
+        if self.picks.advance() {
+            return true;
+        }
+        self.sleep.put(thread, depth, &self.union, None);
+        let next = self.back.iter().find(|&other| !self.sleep.asleep.contains(other));
+        match next {
+            Some(next) => {
+                self.begin(next);
+                true
+            }
+            None => {
+                self.thread = None;
+                false
+            }
+        }
+    }
+
+    /// Makes sure that something that can begin with `initials` is explored from here, for a race with a run of `thread`.
+    fn reverse(&mut self, thread: ThreadId, initials: &ThreadSet) {
+        if initials.intersects(&self.back) || initials.intersects(&self.sleep.asleep) {
+            return;
+        }
+        if initials.contains(thread) && self.enabled.contains(thread) {
+            self.back.insert(thread);
+            return;
+        }
+        let others = || initials.iter().filter(|&other| other != thread);
+        let runs = |other: &ThreadId| self.enabled.contains(*other);
+        let willing = others().filter(runs).find(|&other| !self.reluctant.contains(other));
+        if let Some(other) = willing.or_else(|| others().find(runs)) {
+            self.back.insert(other);
+        } else if others().next().is_some() {
+            for other in self.enabled.iter() {
+                self.back.insert(other);
+            }
+        }
+    }
+}

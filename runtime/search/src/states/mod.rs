@@ -1,0 +1,5 @@
+//! The search over states.
+
+pub mod selection;
+pub mod stateful;
+mod unordered;

@@ -1,0 +1,246 @@
+//! Accesses that neither a common lock nor the creation and joining of threads keeps apart.
+//!
+//! Happens-before belongs to an execution, and a state does not tell by which of them it was reached. What is the same in all of them is
+//! enough for most data: which locks were held (Savage and others: Eraser, TOCS 1997), and what was before a thread was created or after
+//! it was joined. Two accesses to an object, one of them plain and one a write, of different threads, are kept apart if both held a
+//! lock, one of them exclusively, or if creation and joining order them. All accesses of a search are compared, whatever executions they
+//! are from. If nothing is left, no execution has a data race; what is left may race (or is ordered by an atomic variable, a
+//! queue, a channel).
+//!
+//! Atomic accesses are compared in the same way. While all conflicting ones to an object are kept apart, each of them is a both-mover: the
+//! thread that makes it has an exclusive right to the object, which it was given by its creator, took by acquiring a lock, or by joining
+//! (the access predicates of Flanagan and Qadeer, SoftMC 2003; nobody else can give such a right to a thread that does nothing, their condition
+//! ii). Of two that are not kept apart a weaker memory could show other values; two of different sizes may race.
+
+use crate::core::chains::ByObject;
+use crate::core::footprint::{Access, ObjectId};
+use crate::core::machine::ThreadId;
+use crate::discipline::{Deed, Kind, Mode, Ordering, Run, Value};
+use crate::drive::transactional::Racer;
+
+/// What is before a thread's next deed by creation and joining alone. A thread's deeds are counted in stretches, between its
+/// creations of threads.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub(crate) struct Past {
+    /// The thread's own stretch.
+    stretch: u32,
+    /// Per thread, how many of its stretches are before.
+    before: Vec<u32>,
+}
+
+impl Past {
+    fn includes(&self, thread: ThreadId, stretch: u32) -> bool {
+        self.before.get(thread.index()).is_some_and(|&stretches| stretch < stretches)
+    }
+
+    fn include(&mut self, thread: ThreadId, stretches: u32) {
+        let index = thread.index();
+        if self.before.len() <= index {
+            self.before.resize(index + 1, 0);
+        }
+        self.before[index] = self.before[index].max(stretches);
+    }
+}
+
+/// The past of a thread.
+fn past(pasts: &mut Vec<Past>, thread: ThreadId) -> &mut Past {
+    if pasts.len() <= thread.index() {
+        pasts.resize_with(thread.index() + 1, Past::default);
+    }
+    &mut pasts[thread.index()]
+}
+
+/// An access.
+#[derive(Clone, PartialEq, Debug)]
+struct Made {
+    thread: ThreadId,
+    past: Past,
+    access: Access,
+    kind: Kind,
+    locks: Vec<(ObjectId, Mode)>,
+}
+
+/// What two accesses that are not kept apart may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Pair {
+    /// A data race.
+    Race,
+    /// Conflicting atomic accesses.
+    Conflict {
+        /// A weaker memory could show other values.
+        weak: bool,
+    },
+}
+
+/// What was found of an object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Found {
+    /// These two accesses may race.
+    Race(Racer, Racer),
+    /// Operations on it conflict that nothing keeps apart.
+    Conflict,
+}
+
+impl Made {
+    fn writes(&self) -> bool {
+        !self.access.only_reads()
+    }
+
+    /// It is the use of a word that belongs to another operation.
+    fn is_use(&self) -> bool {
+        self.writes() && matches!(self.kind, Kind::Atomic(Value::Read | Value::Unused, _))
+    }
+
+    /// What it may be together with another one; `None` if nothing.
+    fn pair(&self, other: &Self) -> Option<Pair> {
+        if self.thread == other.thread || !self.access.depends_on(other.access) {
+            return None;
+        }
+        let pair = match (self.kind, other.kind) {
+            (Kind::Atomic(_, one), Kind::Atomic(_, two))
+                if !one.are_mixed(self.access, two, other.access) =>
+            {
+                let weak = (one.weak || two.weak) && !(one.trusted && two.trusted);
+                Pair::Conflict { weak }
+            }
+            _ => Pair::Race,
+        };
+        (!self.is_kept_apart(other)).then_some(pair)
+    }
+
+    fn is_kept_apart(&self, other: &Self) -> bool {
+        let common = |&(lock, mode): &(ObjectId, Mode)| {
+            other.locks.iter().any(|&(l, m)| l == lock && m.max(mode) == Mode::Exclusive)
+        };
+        self.past.includes(other.thread, other.past.stretch)
+            || other.past.includes(self.thread, self.past.stretch)
+            || self.locks.iter().any(common)
+    }
+}
+
+/// What was done to an object.
+#[derive(Debug, Default)]
+struct Object {
+    /// Different accesses, and where the first of each was made.
+    made: Vec<(Made, u64)>,
+    /// That it may race was told.
+    races: bool,
+    /// That operations on it conflict was told.
+    conflicts: bool,
+}
+
+/// The accesses of a search.
+#[derive(Debug, Default)]
+pub(crate) struct Unordered {
+    objects: ByObject<Object>,
+    weak: bool,
+}
+
+impl Unordered {
+    /// Notes what a transaction did. `held`: the locks that its thread held before; `pasts`: of all threads, brought up to date. Tells
+    /// each thing of every object once.
+    ///
+    /// O(deeds x different accesses of their objects).
+    pub(crate) fn note(
+        &mut self,
+        run: &Run,
+        held: &[(ObjectId, Mode)],
+        pasts: &mut Vec<Past>,
+        mut tell: impl FnMut(ObjectId, Found),
+    ) {
+        let Some(thread) = run.thread else { return };
+        let mut locks = held.to_vec();
+        for deed in &run.deeds {
+            match *deed {
+                Deed::Acquire(lock, mode) => locks.push((lock, mode)),
+                Deed::Release(lock, mode) => {
+                    if let Some(place) = locks.iter().rposition(|&held| held == (lock, mode)) {
+                        locks.remove(place);
+                    }
+                }
+                Deed::Spawn(child) => {
+                    let own = past(pasts, thread);
+                    own.stretch += 1;
+                    let (stretch, mut before) = (own.stretch, own.clone());
+                    before.stretch = 0;
+                    before.include(thread, stretch);
+                    *past(pasts, child) = before;
+                }
+                Deed::Join(joined) => {
+                    let theirs = past(pasts, joined).clone();
+                    let own = past(pasts, thread);
+                    for (index, stretches) in (0..).zip(theirs.before) {
+                        own.include(ThreadId(index), stretches);
+                    }
+                    own.include(joined, u32::MAX);
+                }
+                Deed::Data { object, access, kind, site } => {
+                    let made = Made {
+                        thread,
+                        past: past(pasts, thread).clone(),
+                        access,
+                        kind,
+                        locks: locks.clone(),
+                    };
+                    self.compare(object, made, site, &mut tell);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Notes what a thread waits to do. (It sees every value that others leave behind.)
+    pub(crate) fn note_waiting(
+        &mut self,
+        thread: ThreadId,
+        accesses: &[(ObjectId, Access)],
+        held: &[(ObjectId, Mode)],
+        pasts: &mut Vec<Past>,
+        mut tell: impl FnMut(ObjectId, Found),
+    ) {
+        for &(object, access) in accesses {
+            let kind =
+                Kind::Atomic(Value::Updated, Ordering { trusted: true, ..Ordering::RELAXED });
+            let past = past(pasts, thread).clone();
+            let made = Made { thread, past, access, kind, locks: held.to_vec() };
+            self.compare(object, made, 0, &mut tell);
+        }
+    }
+
+    fn compare(
+        &mut self,
+        object: ObjectId,
+        made: Made,
+        site: u64,
+        tell: &mut impl FnMut(ObjectId, Found),
+    ) {
+        let known = self.objects.entry(object).or_default();
+        if known.made.iter().any(|(other, _)| *other == made) {
+            return;
+        }
+        let racer = |made: &Made, site| Racer { thread: made.thread, site, writes: made.writes() };
+        for (other, place) in &known.made {
+            match made.pair(other) {
+                Some(Pair::Race) if !known.races => {
+                    known.races = true;
+                    tell(object, Found::Race(racer(other, *place), racer(&made, site)));
+                }
+                Some(Pair::Conflict { weak }) => {
+                    self.weak |= weak;
+                    // The word of a lock is used as the lock wants it: that is no operation of its own.
+                    if !known.conflicts && !made.is_use() && !other.is_use() {
+                        known.conflicts = true;
+                        tell(object, Found::Conflict);
+                    }
+                }
+                Some(Pair::Race) | None => {}
+            }
+        }
+        known.made.push((made, site));
+    }
+
+    /// Whether two atomic accesses were found since the last time this was asked of which a weaker memory could show other values.
+    pub(crate) fn take_weak_values(&mut self) -> bool {
+        std::mem::take(&mut self.weak)
+    }
+}
