@@ -8,7 +8,7 @@
 //!
 //! | floor | rooms |
 //! |---|---|
-//! | what knows nothing of the machine | [`session`], [`memory`], [`coroutine`], [`detect`] |
+//! | what knows nothing of the machine | [`session`], [`memory`], [`coroutine`], [`detect`], [`world`] |
 //! | the machine, and who looks on: they need each other by way of the state, which holds them all | [`machine`], [`loops`], [`monitor`], [`claims`], [`report`] |
 //! | what comes from outside | [`hooks`], [`models`], [`kernel`], [`faults`] |
 //! | orders | [`tasks`] |
@@ -31,3 +31,4 @@ mod session;
 mod tasks;
 #[cfg(test)]
 mod tests;
+mod world;
