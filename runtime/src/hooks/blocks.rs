@@ -5,7 +5,7 @@ use crate::machine::hook::{self, Entered};
 use crate::machine::state::{State, set_errno};
 use crate::memory::arena::Region;
 use crate::memory::heap::{self, BadFree};
-use crate::monitor::misuse::bad_free;
+use crate::monitor::misuse::{bad_free, mapped};
 use std::ptr;
 
 const PAGE: usize = 4096;
@@ -21,7 +21,7 @@ fn allocate(entered: &mut Entered, size: usize, align: usize) -> *mut u8 {
     match unsafe { heap::allocate(region(entered), size, align, entered.config.reuse) } {
         Some(block) => {
             clear(entered, block);
-            event::notify(entered, &Event::Allocated { block, size });
+            event::tell(entered, &Event::Allocated { block, size });
             block as *mut u8
         }
         None => {
@@ -38,12 +38,6 @@ fn clear(state: &State, block: usize) {
     {
         crate::machine::root::clear(state, block, size);
     }
-}
-
-/// Whether a block lies in a region that is mapped.
-pub fn mapped(state: &State, block: usize) -> bool {
-    Region::of_address(block)
-        .is_some_and(|region| state.execution.threads.iter().any(|t| t.region == region))
 }
 
 /// Size of a live block, or the end of the execution.
@@ -111,7 +105,7 @@ pub extern "C" fn __lr_libc_free(block: *mut u8) {
 fn free(entered: &mut Entered, block: usize) {
     let size = size_of_live(entered, block);
     let muted = crate::machine::channels::freed(entered, block);
-    event::notify(entered, &Event::Freed(Freed { address: block, size, block: true, muted }));
+    event::tell(entered, &Event::Freed(Freed { address: block, size, block: true, muted }));
     clear(entered, block);
     if let Err(reason) = heap::free(region(entered), block, entered.config.reuse) {
         bad_free(entered, block, reason);

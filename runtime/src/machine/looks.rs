@@ -68,7 +68,7 @@ fn decides(state: &mut State) -> bool {
     // A region around one word, as that of a `Once`, is that of a call that may be over.
     let waits = thread.atomic.open && thread.atomic.word == 0;
     let makes_deadline = waits || thread.atomic.functions > 0 || channels::is_muted(state);
-    !makes_deadline && !crate::tasks::harness::is_running(state)
+    !makes_deadline && !crate::machine::libtest::is_running(state)
 }
 
 /// Lets the search choose whether a look that could be late is.

@@ -1,7 +1,7 @@
 //! Reading and writing files: really done; buffers are accesses of the running thread; output goes to the session.
 
+use super::changes;
 use super::descriptors::{self, must_not_block};
-use super::undo;
 use crate::hooks::host;
 use crate::kernel;
 use libc::{c_int, c_void, iovec, off_t};
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn __lr_libc_write(fd: c_int, buffer: *const c_void, n: us
         }
     }
     must_not_block(fd, "write");
-    undo::write(fd);
+    changes::write(fd);
     // SAFETY: the program's own call, passed on.
     let written = kernel::waiting(|| unsafe { libc::write(fd, buffer, n) });
     if written < 0 && kernel::errno() == libc::EPIPE {
@@ -146,7 +146,7 @@ pub unsafe extern "C" fn __lr_libc_pwrite(
     at: off_t,
 ) -> isize {
     host::read(buffer as usize, n);
-    undo::write(fd);
+    changes::write(fd);
     // SAFETY: the program's own call, passed on.
     unsafe { libc::pwrite(fd, buffer, n, at) }
 }
@@ -226,7 +226,7 @@ pub unsafe extern "C" fn __lr_libc_fdatasync(fd: c_int) -> c_int {
 /// As for the C function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __lr_libc_ftruncate(fd: c_int, size: off_t) -> c_int {
-    undo::write(fd);
+    changes::write(fd);
     // SAFETY: the program's own call, passed on.
     unsafe { libc::ftruncate(fd, size) }
 }
@@ -237,7 +237,7 @@ pub unsafe extern "C" fn __lr_libc_ftruncate(fd: c_int, size: off_t) -> c_int {
 /// As for the C function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __lr_libc_ftruncate64(fd: c_int, size: off_t) -> c_int {
-    undo::write(fd);
+    changes::write(fd);
     // SAFETY: the program's own call, passed on.
     unsafe { libc::ftruncate(fd, size) }
 }

@@ -1,6 +1,7 @@
 //! Models of libc functions that need no scheduling: the real function is called, and the machine is told what it reads and
 //! writes of the program's memory and of the world.
 
+mod changes;
 pub mod descriptors;
 mod directories;
 mod environment;
@@ -11,11 +12,10 @@ mod processors;
 mod signal_sets;
 mod signals;
 mod strings;
-mod undo;
+
 mod usage;
 
-pub use processors::Processors;
-pub use signals::{Signals, aborts, name as signal_name, nobody_reads};
+pub use signals::{aborts, nobody_reads};
 
 /// Does what a system call does that asks for the process, or is about signals, if it is one that
 /// is modelled.
@@ -23,22 +23,4 @@ pub fn system_call(number: i64, a: usize, b: usize, c: usize) -> Option<i64> {
     identity::system_call(number)
         .or_else(|| processors::system_call(number, a, b, c))
         .or_else(|| signals::system_call(number, a, b, c))
-}
-
-/// The program is about to look at its environment for the first time.
-pub fn before_the_program() {
-    environment::hide_our_variables();
-}
-
-/// The program is at its root: what a restore has to put back is noted.
-pub fn at_root() {
-    descriptors::at_root();
-    environment::at_root();
-}
-
-/// Puts descriptors, file positions and the environment back to the root.
-pub fn restore_root() {
-    undo::restore();
-    descriptors::restore();
-    environment::restore();
 }

@@ -1,6 +1,6 @@
-//! Calls that name files: really done; changes are undone at a restore ([`undo`]).
+//! Calls that name files: really done; changes are undone at a restore ([`changes`]).
 
-use super::{descriptors, undo};
+use super::{changes, descriptors};
 use crate::hooks::host;
 use libc::{c_char, c_int, c_uint};
 use lockred_trace::codes::AssumptionKind;
@@ -78,7 +78,7 @@ pub unsafe extern "C" fn __lr_libc_openat(
     }
     // SAFETY: the program's own call, passed on.
     let call = || unsafe { libc::openat(directory, path, flags, mode) };
-    descriptors::opened(undo::open(directory, path, flags, call))
+    descriptors::opened(changes::open(directory, path, flags, call))
 }
 
 /// openat64.
@@ -199,7 +199,7 @@ pub unsafe extern "C" fn __lr_libc_getcwd(out: *mut c_char, n: usize) -> *mut c_
 pub unsafe extern "C" fn __lr_libc_mkdir(path: *const c_char, mode: c_uint) -> c_int {
     reads(path);
     // SAFETY: the program's own call, passed on.
-    undo::make_directory(libc::AT_FDCWD, path, || unsafe { libc::mkdir(path, mode) })
+    changes::make_directory(libc::AT_FDCWD, path, || unsafe { libc::mkdir(path, mode) })
 }
 
 /// rmdir.
@@ -210,7 +210,7 @@ pub unsafe extern "C" fn __lr_libc_mkdir(path: *const c_char, mode: c_uint) -> c
 pub unsafe extern "C" fn __lr_libc_rmdir(path: *const c_char) -> c_int {
     reads(path);
     // SAFETY: the program's own call, passed on.
-    undo::remove_directory(libc::AT_FDCWD, path, || unsafe { libc::rmdir(path) })
+    changes::remove_directory(libc::AT_FDCWD, path, || unsafe { libc::rmdir(path) })
 }
 
 /// unlink.
@@ -221,7 +221,7 @@ pub unsafe extern "C" fn __lr_libc_rmdir(path: *const c_char) -> c_int {
 pub unsafe extern "C" fn __lr_libc_unlink(path: *const c_char) -> c_int {
     reads(path);
     // SAFETY: the program's own call, passed on.
-    undo::remove(libc::AT_FDCWD, path, || unsafe { libc::unlink(path) })
+    changes::remove(libc::AT_FDCWD, path, || unsafe { libc::unlink(path) })
 }
 
 /// unlinkat.
@@ -238,9 +238,9 @@ pub unsafe extern "C" fn __lr_libc_unlinkat(
     // SAFETY: the program's own call, passed on.
     let call = || unsafe { libc::unlinkat(directory, path, flags) };
     if flags & libc::AT_REMOVEDIR != 0 {
-        undo::remove_directory(directory, path, call)
+        changes::remove_directory(directory, path, call)
     } else {
-        undo::remove(directory, path, call)
+        changes::remove(directory, path, call)
     }
 }
 
@@ -256,7 +256,7 @@ pub unsafe extern "C" fn __lr_libc_mkdirat(
 ) -> c_int {
     reads(path);
     // SAFETY: the program's own call, passed on.
-    undo::make_directory(directory, path, || unsafe { libc::mkdirat(directory, path, mode) })
+    changes::make_directory(directory, path, || unsafe { libc::mkdirat(directory, path, mode) })
 }
 
 /// rename.
@@ -284,7 +284,7 @@ pub unsafe extern "C" fn __lr_libc_renameat(
     reads(to);
     // SAFETY: the program's own call, passed on.
     let call = || unsafe { libc::renameat(from_directory, from, to_directory, to) };
-    undo::rename((from_directory, from), (to_directory, to), call)
+    changes::rename((from_directory, from), (to_directory, to), call)
 }
 
 /// link.
@@ -313,7 +313,7 @@ pub unsafe extern "C" fn __lr_libc_linkat(
     reads(to);
     // SAFETY: the program's own call, passed on.
     let call = || unsafe { libc::linkat(from_directory, from, to_directory, to, flags) };
-    undo::make(to_directory, to, call)
+    changes::make(to_directory, to, call)
 }
 
 /// symlink.
@@ -339,5 +339,5 @@ pub unsafe extern "C" fn __lr_libc_symlinkat(
     reads(target);
     reads(path);
     // SAFETY: the program's own call, passed on.
-    undo::make(directory, path, || unsafe { libc::symlinkat(target, directory, path) })
+    changes::make(directory, path, || unsafe { libc::symlinkat(target, directory, path) })
 }

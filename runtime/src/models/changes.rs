@@ -1,78 +1,23 @@
-//! Changes of files below the root, undone at a restore: what is made is removed, what was removed or overwritten is there again.
+//! Calls that change files: really made, and noted, so that a restore undoes them ([`undo`]).
 //!
 //! A file that is removed is kept under another name first (a hard link in the session's directory, so that descriptors of it stay
 //! descriptors of the same file), or, across file systems, as a copy. Contents are copied before the first change of an execution.
 //! What is too large for that, or cannot be read, is not undone: an assumption (`external-write`).
 
-use super::descriptors;
 use crate::hooks::host;
-use libc::{c_char, c_int, mode_t};
+use crate::world::descriptors;
+use crate::world::undo::{self, Identity, Kept, Undo, push};
+use libc::{c_char, c_int};
 use lockred_trace::codes::AssumptionKind;
-use std::collections::HashSet;
 use std::ffi::{CStr, OsStr};
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, FileExt, FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Bytes of a file that are copied at most.
 const MOST_BYTES: u64 = 64 << 20;
-
-/// A file as the kernel knows it: its device, and its number there.
-type Identity = (u64, u64);
-
-/// How one change is undone.
-enum Undo {
-    /// The file is removed.
-    Remove(PathBuf),
-    /// The directory is removed.
-    RemoveDirectory(PathBuf),
-    /// The directory is made again.
-    MakeDirectory(PathBuf, mode_t),
-    /// What was kept of a removed file is put in its place.
-    PutBack(Kept, PathBuf),
-    /// The file goes back to where it was.
-    Move { from: PathBuf, to: PathBuf },
-    /// The contents of a file, which is reached by this path, are what they were.
-    Contents(PathBuf, Vec<u8>),
-}
-
-/// What is kept of a removed file.
-enum Kept {
-    /// The file itself.
-    Link(PathBuf),
-    /// Its contents.
-    Copy(Vec<u8>, mode_t),
-    /// Where a symbolic link leads.
-    Target(PathBuf),
-}
-
-/// What is to be undone, in the order in which it was done.
-struct Journal {
-    undo: Vec<Undo>,
-    /// Files of which the contents are known, or that were made below the root.
-    known: HashSet<Identity>,
-    /// Links that were made, for their names.
-    links: u64,
-}
-
-static JOURNAL: Mutex<Option<Journal>> = Mutex::new(None);
-
-fn journal() -> MutexGuard<'static, Option<Journal>> {
-    JOURNAL.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn with<T>(act: impl FnOnce(&mut Journal) -> T) -> T {
-    let mut journal = journal();
-    let new = || Journal { undo: Vec::new(), known: HashSet::new(), links: 0 };
-    act(journal.get_or_insert_with(new))
-}
-
-fn push(undo: Undo) {
-    with(|journal| journal.undo.push(undo));
-}
 
 /// The absolute path of a name in a directory that is open; nothing below the root of an execution changes otherwise.
 fn absolute(directory: c_int, path: *const c_char) -> Option<PathBuf> {
@@ -219,10 +164,9 @@ pub fn open(
         && result >= 0
         && let Ok(made) = made()
     {
-        with(|journal| {
-            journal.known.extend(fs::metadata(&made).map(|data| identity(&data)));
-            journal.undo.push(Undo::Remove(made));
-        });
+        // There is nothing to keep of what is in it.
+        let _ = fs::metadata(&made).map(|data| undo::is_new(identity(&data)));
+        push(Undo::Remove(made));
     }
     result
 }
@@ -234,7 +178,7 @@ pub fn write(fd: c_int) {
     }
     changes();
     // Of what was opened below the root the contents are known.
-    if fd > 2 && descriptors::was_open_at_root(fd) {
+    if fd > 2 && descriptors::is_of_root(fd) {
         let path = PathBuf::from(format!("/proc/self/fd/{fd}"));
         let name = fs::read_link(&path).unwrap_or_else(|_| path.clone());
         save(&path, &name);
@@ -251,7 +195,7 @@ fn save(path: &Path, name: &Path) {
         }
         return;
     }
-    if !with(|journal| journal.known.insert(identity(&data))) {
+    if !undo::is_new(identity(&data)) {
         return;
     }
     let contents = (data.len() <= MOST_BYTES).then(|| read(path).ok()).flatten();
@@ -288,47 +232,5 @@ fn keep(path: &Path) -> io::Result<Kept> {
 fn kept_at() -> io::Result<PathBuf> {
     let directory = crate::session::files::kept().ok_or(io::ErrorKind::NotFound)?;
     fs::create_dir_all(&directory)?;
-    let number = with(|journal| {
-        journal.links += 1;
-        journal.links
-    });
-    Ok(directory.join(number.to_string()))
-}
-
-/// Undoes everything since the root.
-pub fn restore() {
-    let undo = match &mut *journal() {
-        Some(journal) => {
-            journal.known.clear();
-            std::mem::take(&mut journal.undo)
-        }
-        None => return,
-    };
-    for change in undo.into_iter().rev() {
-        // What somebody else has changed meanwhile is his.
-        let _ = back(change);
-    }
-}
-
-fn back(change: Undo) -> io::Result<()> {
-    match change {
-        Undo::Remove(path) => fs::remove_file(path),
-        Undo::RemoveDirectory(path) => fs::remove_dir(path),
-        Undo::MakeDirectory(path, mode) => fs::DirBuilder::new().mode(mode).create(path),
-        Undo::Move { from, to } => fs::rename(from, to),
-        Undo::PutBack(Kept::Link(link), path) => {
-            fs::hard_link(&link, path)?;
-            fs::remove_file(link)
-        }
-        Undo::PutBack(Kept::Target(target), path) => std::os::unix::fs::symlink(target, path),
-        Undo::PutBack(Kept::Copy(contents, mode), path) => {
-            fs::write(&path, contents)?;
-            fs::set_permissions(path, fs::Permissions::from_mode(mode))
-        }
-        Undo::Contents(path, contents) => {
-            let file = File::options().write(true).open(path)?;
-            file.write_all_at(&contents, 0)?;
-            file.set_len(contents.len() as u64)
-        }
-    }
+    Ok(directory.join(undo::number().to_string()))
 }
