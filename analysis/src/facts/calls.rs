@@ -3,8 +3,12 @@
 use super::read::Reader;
 use super::{Act, Body, Call, Signature, Slot};
 use crate::assembly::is_harmless;
-use crate::llvm::{Distance, Instruction, Module, Type};
+use crate::llvm::{Distance, Instruction, Module, Type, Value};
+use lockred_trace::libc_functions::keeps_nothing;
 use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// The function that makes the system call of the number that it is given.
+const SYSTEM_CALL: &str = "syscall";
 
 /// The widths of parameters and result, hashed.
 pub(super) fn signature(module: &Module, parameters: &[Type], result: Type) -> Signature {
@@ -35,20 +39,18 @@ impl Reader<'_> {
             return;
         }
         if callee.is_inline_asm() {
-            for argument in arguments {
-                for operand in self.operands(body, argument) {
-                    self.unpaired(operand);
-                    body.acts.push(Act::Escape(operand));
-                }
-            }
-            self.unknown(body, value, result);
-            return;
+            return self.anything(body, value, &arguments, result);
         }
         if let Some(function) = callee.as_function()
             && function.name().starts_with("llvm.")
         {
             self.intrinsic(body, at, &function.name(), result);
             return;
+        }
+        if callee.as_function().is_some_and(|function| function.name() == SYSTEM_CALL)
+            && !keeps_nothing(arguments.first().and_then(|number| number.as_integer()))
+        {
+            return self.anything(body, value, &arguments, result);
         }
         let count = match value.value_type().is_void() {
             true => 0,
@@ -64,6 +66,17 @@ impl Reader<'_> {
         let gives_address = value.value_type().is_pointer();
         let call = Call { callee, arguments, result: (result, count), signature, gives_address };
         body.acts.push(Act::Call(Box::new(call)));
+    }
+
+    /// A call of what keeps all that it is given, and may give anything.
+    fn anything(&mut self, body: &mut Body, value: Value, arguments: &[Value], result: Slot) {
+        for &argument in arguments {
+            for operand in self.operands(body, argument) {
+                self.unpaired(operand);
+                body.acts.push(Act::Escape(operand));
+            }
+        }
+        self.unknown(body, value, result);
     }
 
     pub(super) fn intrinsic(&mut self, body: &mut Body, at: Instruction, name: &str, result: Slot) {

@@ -8,7 +8,6 @@ pub mod access;
 mod calls;
 mod carried;
 mod catching;
-mod externals;
 pub mod flow;
 mod operands;
 mod pairs;
@@ -16,7 +15,7 @@ mod read;
 
 pub use crate::llvm::Distance;
 pub use catching::CATCHES;
-pub use externals::Effect;
+pub use lockred_trace::libc_functions::Effect;
 pub use read::{Index, read};
 
 /// Index into [`Facts::functions`].

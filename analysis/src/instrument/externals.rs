@@ -2,7 +2,7 @@
 
 use crate::llvm::{Context, Linkage, Module};
 use lockred_trace::hooks::{LIBC_PREFIX, PREFIX};
-use lockred_trace::libc_functions::{HARMLESS_LIBC, UNSUPPORTED_LIBC, is_answered};
+use lockred_trace::libc_functions::{self as libc, is_answered};
 use std::collections::HashMap;
 
 /// What a call of an external function means for the check.
@@ -18,12 +18,15 @@ pub enum Treatment {
 
 /// What to do about a call of this external symbol.
 pub fn treatment(symbol: &str) -> Treatment {
-    if symbol.starts_with(PREFIX) || HARMLESS_LIBC.contains(&symbol) || is_answered(symbol) {
-        Treatment::None
-    } else if UNSUPPORTED_LIBC.contains(&symbol) {
-        Treatment::Unsupported
-    } else {
-        Treatment::Native
+    if symbol.starts_with(PREFIX) {
+        return Treatment::None;
+    }
+    match libc::treatment(symbol) {
+        libc::Treatment::Modelled | libc::Treatment::RealAboveRoot | libc::Treatment::Harmless => {
+            Treatment::None
+        }
+        libc::Treatment::Unsupported => Treatment::Unsupported,
+        libc::Treatment::Native => Treatment::Native,
     }
 }
 

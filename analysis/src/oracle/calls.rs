@@ -99,6 +99,27 @@ impl Machine<'_, '_> {
             // Nothing of the program's is in there.
             Effect::Nothing | Effect::Bytes => {}
             Effect::Fresh => result = vec![Some(fresh(self))],
+            Effect::FreshOr(of) => {
+                let other = at(self, of.into()).filter(|_| self.random.once_in(2));
+                result = vec![Some(match other {
+                    Some(other) => self.anywhere(other.block),
+                    None => fresh(self),
+                })];
+            }
+            Effect::EndAtSecond => {
+                let (Some(text), Some(to)) = (at(self, 0), at(self, 1)) else { return };
+                if self.touch_unseen(thread, to, 8, true) {
+                    let end = vec![Some(self.anywhere(text.block))];
+                    self.store(to, 8, &end);
+                }
+            }
+            Effect::Joins => {
+                let Some(to) = at(self, 1) else { return };
+                let returned = self.random.pick(&self.returned).unwrap_or_default();
+                if self.touch_unseen(thread, to, 8, true) {
+                    self.store(to, 8, &returned);
+                }
+            }
             Effect::FreshAtFirst => {
                 let new = fresh(self);
                 if let Some(to) = at(self, 0)
@@ -159,6 +180,8 @@ impl Machine<'_, '_> {
             Effect::CallsSecond => {
                 let callee = at(self, 1);
                 self.call_back(None, callee, vec![Scalar::new()]);
+                result = vec![self.random.pick(&self.handlers)];
+                self.handlers.extend(callee);
             }
             Effect::MakesKey => {
                 let callee = at(self, 1);
@@ -189,9 +212,16 @@ impl Machine<'_, '_> {
                 if self.touch_unseen(thread, place, 8, false) {
                     let callee = self.load(place, 8)[0];
                     self.call_back(None, callee, vec![Scalar::new(), library.clone(), library]);
+                    let before = vec![self.random.pick(&self.handlers)];
+                    if let Some(to) = at(self, 2)
+                        && self.touch_unseen(thread, to, 8, true)
+                    {
+                        self.store(to, 8, &before);
+                    }
+                    self.handlers.extend(callee);
                 }
             }
-            Effect::Anything => {
+            Effect::Keeps | Effect::Anything => {
                 for &argument in &call.arguments {
                     let value = self.value(thread, argument);
                     self.tell(&value);

@@ -23,6 +23,8 @@ pub enum Returns {
     To(Slot, u32),
     /// To those outside.
     Outside,
+    /// To whoever joins the thread.
+    Joiner,
     Nowhere,
 }
 
@@ -50,6 +52,10 @@ pub struct Machine<'e, 'f> {
     pub outside: Vec<Address>,
     /// What each thread keeps.
     pub kept: HashMap<ThreadId, Address>,
+    /// What threads have returned.
+    pub returned: Vec<Scalar>,
+    /// What handles signals, or did.
+    pub handlers: Vec<Address>,
     /// What was put beside which function.
     paired: HashSet<(BlockId, FunctionId)>,
     /// Calls by the C library that are still to come: of a thread, or of any.
@@ -77,6 +83,8 @@ impl<'e, 'f> Machine<'e, 'f> {
             foreign,
             outside: Vec::new(),
             kept: HashMap::new(),
+            returned: Vec::new(),
+            handlers: Vec::new(),
             paired: HashSet::new(),
             later: Vec::new(),
             refuted: None,
@@ -123,7 +131,7 @@ impl<'e, 'f> Machine<'e, 'f> {
     pub fn start(&mut self, function: FunctionId, argument: Scalar) {
         if self.threads.len() < THREADS {
             self.threads.push(Vec::new());
-            self.enter(self.threads.len() - 1, function, vec![argument], Returns::Outside);
+            self.enter(self.threads.len() - 1, function, vec![argument], Returns::Joiner);
         }
     }
 
@@ -165,7 +173,7 @@ impl<'e, 'f> Machine<'e, 'f> {
                     self.set(thread, first + i as Slot, value);
                 }
             }
-            // What a thread returns goes to whoever joins it, and is not followed: std's threads return nothing.
+            Returns::Joiner => self.returned.extend(values.into_iter().next()),
             Returns::Outside if thread == 0 => values.iter().for_each(|v| self.tell(v)),
             Returns::Outside | Returns::Nowhere => {}
         }

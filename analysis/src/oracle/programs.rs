@@ -24,6 +24,12 @@ const EXTERNAL: &[(&str, u32, bool)] = &[
     ("sigaction", 3, false),
     ("getenv", 1, true),
     ("nobody_knows", 2, true),
+    ("realpath", 2, true),
+    ("mmap", 1, true),
+    ("strtol", 2, false),
+    ("pthread_join", 2, false),
+    ("signal", 2, true),
+    ("sigaltstack", 2, false),
 ];
 
 /// What the acts of a program may be; each program has a part of it, since a program with all of it mixes everything up.
@@ -220,8 +226,8 @@ impl Maker<'_> {
     fn may_call(&self, id: FunctionId) -> bool {
         match self.facts.functions[id as usize].name.as_str() {
             "nobody_knows" => self.has(Feature::Outside),
-            "malloc" | "posix_memalign" | "realloc" => self.has(Feature::Allocate),
-            "pthread_create" => self.has(Feature::Thread),
+            "malloc" | "posix_memalign" | "realloc" | "mmap" => self.has(Feature::Allocate),
+            "pthread_create" | "pthread_join" => self.has(Feature::Thread),
             name if id >= self.bodies && name != "memcpy" => self.has(Feature::External),
             _ => true,
         }

@@ -24,7 +24,7 @@ impl Random {
     }
 
     /// One of some things.
-    pub fn pick<T: Copy>(&mut self, from: &[T]) -> Option<T> {
-        from.get(self.below(from.len())).copied()
+    pub fn pick<T: Clone>(&mut self, from: &[T]) -> Option<T> {
+        from.get(self.below(from.len())).cloned()
     }
 }

@@ -135,10 +135,10 @@ impl PointsTo<'_> {
         self.objects_in(self.library, true)
     }
 
-    /// The objects that threads were started with.
+    /// The objects that pass from one thread to another: those that threads were started with, and that they return.
     #[must_use]
     pub fn given_to_threads(&self) -> Vec<ObjectId> {
-        self.objects_in(self.threads, false)
+        [self.threads, self.returned].map(|node| self.objects_in(node, false)).concat()
     }
 
     /// The objects whose addresses an object holds, as far as somebody asks for them.

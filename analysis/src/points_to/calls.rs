@@ -34,6 +34,7 @@ impl PointsTo<'_> {
             gives_address: call.gives_address,
             signature: Some(call.signature),
             nodes: None,
+            returned: None,
             bound: Vec::new(),
         });
         match call.callee {
@@ -49,25 +50,37 @@ impl PointsTo<'_> {
         callee: Operand,
         arguments: Vec<Option<Node>>,
     ) {
-        let call = self.call_from_outside(arguments);
+        self.call_back_for(context, callee, arguments, None);
+    }
+
+    /// The same, of one whose result goes somewhere.
+    pub(super) fn call_back_for(
+        &mut self,
+        context: ContextId,
+        callee: Operand,
+        arguments: Vec<Option<Node>>,
+        returned: Option<Node>,
+    ) {
+        let call = self.call_from_outside(arguments, returned);
         self.rule(Some(context), callee, Rule::Call(call));
     }
 
-    /// A call by someone outside of a function whose address is in memory.
+    /// A call by someone outside of a function whose address is in memory. Gives what holds that address.
     pub(super) fn call_stored(
         &mut self,
         context: ContextId,
         at: Operand,
         offset: u32,
         arguments: Vec<Option<Node>>,
-    ) {
+    ) -> Node {
         let callee = self.graph.add(1);
         self.rule(Some(context), at, Rule::Load { to: callee, offset, size: 8 });
-        let call = self.call_from_outside(arguments);
+        let call = self.call_from_outside(arguments, None);
         self.add_rule(callee, Rule::Call(call));
+        callee
     }
 
-    fn call_from_outside(&mut self, arguments: Vec<Option<Node>>) -> u32 {
+    fn call_from_outside(&mut self, arguments: Vec<Option<Node>>, returned: Option<Node>) -> u32 {
         self.calls.push(Pending {
             context: None,
             arguments: Vec::new(),
@@ -75,6 +88,7 @@ impl PointsTo<'_> {
             gives_address: false,
             signature: None,
             nodes: Some(arguments),
+            returned,
             bound: Vec::new(),
         });
         self.calls.len() as u32 - 1
@@ -92,6 +106,7 @@ impl PointsTo<'_> {
             arguments,
             result: (first, results),
             nodes,
+            returned,
             gives_address,
             signature,
             ..
@@ -121,6 +136,7 @@ impl PointsTo<'_> {
                 for argument in arguments.into_iter().flatten() {
                     self.graph.copy(argument, self.foreign);
                 }
+                returned.into_iter().for_each(|node| self.graph.copy(self.foreign, node));
             }
             return;
         };
@@ -131,6 +147,9 @@ impl PointsTo<'_> {
                 if let Some(argument) = argument {
                     self.graph.copy(argument, base + i as u32);
                 }
+            }
+            if let Some(returned) = returned {
+                (0..it.results).for_each(|i| self.graph.copy(base + body.slots + i, returned));
             }
             return;
         }
@@ -159,12 +178,20 @@ impl PointsTo<'_> {
 
     /// A call goes to a function of those who are not known.
     pub(super) fn leave(&mut self, call: u32) {
-        let Pending { context, arguments, result: (first, results), nodes, gives_address, .. } =
-            self.calls[call as usize].clone();
+        let Pending {
+            context,
+            arguments,
+            result: (first, results),
+            nodes,
+            returned,
+            gives_address,
+            ..
+        } = self.calls[call as usize].clone();
         if let Some(arguments) = nodes {
             for argument in arguments.into_iter().flatten() {
                 self.graph.copy(argument, self.foreign);
             }
+            returned.into_iter().for_each(|node| self.graph.copy(self.foreign, node));
         }
         let Some(context) = context else { return };
         for argument in arguments {

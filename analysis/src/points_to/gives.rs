@@ -102,7 +102,9 @@ impl Memory {
         let it = &facts.functions[f];
         let Some(body) = &it.body else {
             return match Effect::of(&it.name) {
-                Effect::Fresh | Effect::Moves => Self { returned: true, stored: false },
+                Effect::Fresh | Effect::FreshOr(_) | Effect::Moves => {
+                    Self { returned: true, stored: false }
+                }
                 Effect::FreshAtFirst => Self { returned: false, stored: true },
                 _ => Self::default(),
             };
@@ -157,7 +159,8 @@ impl Memory {
 fn stores_by_argument(facts: &Facts, f: usize, stores: &[bool]) -> bool {
     let it = &facts.functions[f];
     let Some(body) = &it.body else {
-        return matches!(Effect::of(&it.name), Effect::Copies | Effect::FreshAtFirst);
+        let effect = Effect::of(&it.name);
+        return matches!(effect, Effect::Copies | Effect::FreshAtFirst | Effect::EndAtSecond);
     };
     let classes = Classes::of(body);
     let mut is_argument = vec![false; body.slots as usize];

@@ -73,8 +73,10 @@ struct Pending {
     result: (Slot, u32),
     gives_address: bool,
     signature: Option<Signature>,
-    /// The arguments of a call by someone outside, who takes no result.
+    /// The arguments of a call by someone outside.
     nodes: Option<Vec<Option<Node>>>,
+    /// Where they put the result, if they keep it.
+    returned: Option<Node>,
     bound: Vec<FunctionId>,
 }
 
@@ -165,6 +167,10 @@ pub struct PointsTo<'f> {
     threads: Node,
     /// What the harness is given.
     tests: Node,
+    /// What threads have returned, for whoever joins them.
+    returned: Node,
+    /// Handlers of signals, for whoever asks for the one before.
+    handlers: Node,
 }
 
 impl<'f> PointsTo<'f> {
@@ -176,7 +182,7 @@ impl<'f> PointsTo<'f> {
     pub fn of(facts: &'f Facts, bounds: Bounds) -> Option<Self> {
         let count = facts.functions.len();
         let mut graph = Graph::default();
-        let foreign = graph.add(6);
+        let foreign = graph.add(8);
         let mut this = Self {
             facts,
             bounds,
@@ -203,6 +209,8 @@ impl<'f> PointsTo<'f> {
             threads: foreign + 3,
             library: foreign + 4,
             tests: foreign + 5,
+            returned: foreign + 6,
+            handlers: foreign + 7,
         };
         this.start();
         this.solve().then_some(this)
@@ -226,10 +234,10 @@ impl<'f> PointsTo<'f> {
         self.objects.objects[library as usize].all = Some(self.library);
         self.objects.places[place as usize].content = Some(self.library);
         self.graph.point(self.library, place);
-        for node in [self.foreign, self.library, self.threads, self.tests] {
+        for node in [self.foreign, self.library, self.threads, self.tests, self.returned] {
             self.graph.want(node);
         }
-        for node in [self.foreign, self.threads] {
+        for node in [self.foreign, self.threads, self.returned] {
             self.graph.want_numbers(node);
         }
         self.add_rule(self.foreign, Rule::Escaped);

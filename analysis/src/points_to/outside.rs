@@ -44,6 +44,14 @@ impl PointsTo<'_> {
                     self.graph.point(result, place);
                 }
             }
+            Effect::FreshOr(of) => {
+                let place = fresh(self);
+                if let Some(result) = result_node {
+                    self.graph.point(result, place);
+                    let offset = Rule::Offset(result, Distance::Unknown);
+                    self.rule(Some(context), argument(of.into()), offset);
+                }
+            }
             Effect::FreshAtFirst => {
                 let place = fresh(self);
                 let from = self.graph.add(1);
@@ -61,6 +69,12 @@ impl PointsTo<'_> {
                     self.rule(Some(context), argument(0), Rule::Offset(result, Distance::Unknown));
                 }
             }
+            Effect::EndAtSecond => {
+                let end = self.graph.add(1);
+                self.rule(Some(context), argument(0), Rule::Offset(end, Distance::Unknown));
+                let store = Rule::Store { from: end, offset: 0, size: 8 };
+                self.rule(Some(context), argument(1), store);
+            }
             Effect::Copies => {
                 self.copy_memory(context, argument(0), argument(1), None);
                 if let Some(result) = result_node {
@@ -70,7 +84,12 @@ impl PointsTo<'_> {
             Effect::StartsThread => {
                 self.flow(context, argument(3), self.threads);
                 let passed = self.node(context, argument(3));
-                self.call_back(context, argument(2), vec![Some(passed)]);
+                let given_back = Some(self.returned);
+                self.call_back_for(context, argument(2), vec![Some(passed)], given_back);
+            }
+            Effect::Joins => {
+                let store = Rule::Store { from: self.returned, offset: 0, size: 8 };
+                self.rule(Some(context), argument(1), store);
             }
             Effect::CallsFirst | Effect::CallsAtExit => {
                 if effect == Effect::CallsAtExit {
@@ -86,7 +105,13 @@ impl PointsTo<'_> {
                 self.call_back(context, argument(0), vec![library, Some(passed)]);
                 self.call_back(context, argument(0), vec![library, None, Some(passed)]);
             }
-            Effect::CallsSecond => self.call_back(context, argument(1), vec![None]),
+            Effect::CallsSecond => {
+                self.call_back(context, argument(1), vec![None]);
+                self.flow(context, argument(1), self.handlers);
+                if let Some(result) = result_node {
+                    self.graph.copy(self.handlers, result);
+                }
+            }
             Effect::MakesKey => {
                 self.call_back(context, argument(1), vec![Some(self.keys)]);
             }
@@ -103,9 +128,13 @@ impl PointsTo<'_> {
             }
             Effect::Handles => {
                 let library = Some(self.library);
-                self.call_stored(context, argument(1), 0, vec![None, library, library]);
+                let handler =
+                    self.call_stored(context, argument(1), 0, vec![None, library, library]);
+                self.graph.copy(handler, self.handlers);
+                let store = Rule::Store { from: self.handlers, offset: 0, size: 8 };
+                self.rule(Some(context), argument(2), store);
             }
-            Effect::Anything => {
+            Effect::Keeps | Effect::Anything => {
                 for &argument in arguments {
                     self.flow(context, argument, self.foreign);
                 }

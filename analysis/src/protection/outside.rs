@@ -1,17 +1,8 @@
 //! What functions outside of the program do to the memory that they are given.
 
+use crate::facts::Operand;
 use crate::facts::flow::{Call, Value};
-use crate::facts::{Effect, Operand};
-
-/// Functions that take back memory, and access nothing of it.
-const FREEING: &[&str] = &["free", "cfree", "mi_free", "munmap", "madvise", "posix_memalign"];
-
-/// Functions that access what they are given, and nothing that is behind addresses in it.
-const DIRECT: &[&str] =
-    &["memcmp", "bcmp", "strlen", "strnlen", "strcmp", "strncmp", "read", "write", "pthread_join"];
-
-/// The number of the system call that waits for a word, and wakes.
-const FUTEX: u64 = if cfg!(target_arch = "x86_64") { 202 } else { 98 };
+use lockred_trace::libc_functions::{self, FUTEX, Touch};
 
 /// Memory that a call of such a function may access.
 pub struct Accessed {
@@ -35,9 +26,6 @@ pub fn accessed(name: &str, call: &Call) -> Vec<Accessed> {
         let accessed = |argument| Accessed { argument, size, further };
         arguments.filter_map(of).map(accessed).collect::<Vec<_>>()
     };
-    if FREEING.contains(&name) {
-        return Vec::new();
-    }
     if name == "syscall" && call.arguments.first() == Some(&Value::Number(FUTEX)) {
         // Its word, its deadline, and the word of a second queue.
         return all(1..6, Some(4), false)
@@ -49,15 +37,11 @@ pub fn accessed(name: &str, call: &Call) -> Vec<Accessed> {
             })
             .collect();
     }
-    match Effect::of(name) {
-        Effect::StartsThread => all(0..2, None, false),
-        Effect::CallsFirst
-        | Effect::CallsAtExit
-        | Effect::Visits
-        | Effect::MakesKey
-        | Effect::KeepsForThread
-        | Effect::KeptForThread => Vec::new(),
-        Effect::Nothing if !DIRECT.contains(&name) => all(0..usize::MAX, None, true),
-        _ => all(0..usize::MAX, None, false),
-    }
+    let Some(row) = libc_functions::row(name) else { return all(0..usize::MAX, None, false) };
+    let touched = row.memory.iter().filter(|touch| touch.accesses());
+    let accessed = touched.flat_map(|touch| {
+        let further = matches!(touch, Touch::Reaches(_));
+        all(touch.argument()..touch.argument() + 1, None, further)
+    });
+    accessed.collect()
 }

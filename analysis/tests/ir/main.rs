@@ -1,6 +1,7 @@
 //! Small programs in LLVM's textual IR, instrumented: which hooks appear, and which do not.
 
 mod conservative;
+mod externals;
 mod lock_order;
 mod locksets;
 mod plan;

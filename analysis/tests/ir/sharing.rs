@@ -6,12 +6,12 @@ use lockred_analysis::plan::Rules;
 use lockred_trace::plan::{Flaw, Reason};
 
 /// The reason that is claimed for the last store of 77 in a program.
-fn reason_of(flaw: Option<Flaw>, text: &str) -> Reason {
+pub fn reason_of(flaw: Option<Flaw>, text: &str) -> Reason {
     claimed(flaw, text).0
 }
 
 /// A program whose `main` is this. `%b` is a block of the heap that a holder on the stack points to, twice removed.
-fn body(body: &str) -> String {
+pub fn body(body: &str) -> String {
     format!(
         "declare noalias ptr @malloc(i64)
          declare i32 @pthread_create(ptr, ptr, ptr, ptr)
@@ -63,7 +63,7 @@ fn body(body: &str) -> String {
 }
 
 /// A store to the block, by way of what points to it.
-const STORE: &str = "%h = load ptr, ptr %outer
+pub const STORE: &str = "%h = load ptr, ptr %outer
     %at = getelementptr i8, ptr %h, i64 8
     %p = load ptr, ptr %at
     store i64 77, ptr %p";

@@ -50,7 +50,7 @@
 //! __lr_unsupported_instruction(site: u32)               e.g. a 128-bit or floating-point atomic
 //! __lr_test_begins()                                    the function that calls a test of libtest's begins
 //! __lr_test_returned(result: *const Result<(), String>)  libtest's wrapper of a test is about to return this
-//! __lr_libc_X(…same signature as X…)                    for every X of MODELLED_LIBC: declarations are renamed
+//! __lr_libc_X(…same signature as X…)                    for every X that libc_functions::answered names: declarations are renamed
 //! __lr_program_main(argc: i32, argv: *const *const u8) -> i32   the program's `main`, renamed; called by the runtime
 //! __lr_tls_base: *mut u8               runtime variable: thread-local block of the running thread
 //! __lr_tls_image: [u8]  __lr_tls_size: u64  __lr_tls_align: u64   emitted by the shim: initial thread-local block
