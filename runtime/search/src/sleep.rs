@@ -1,4 +1,5 @@
-//! Sleep sets and ghosts: which threads need not run at a node, and what a woken sleeper still carries (ALGORITHM.md 4.2, 4.4).
+//! Sleep sets and ghosts: which threads need not run at a node, and which accesses a woken sleeper
+//! inherits (docs/algorithm.md#exploration, docs/algorithm.md#inherited-accesses).
 //!
 //! A thread that was explored from a node sleeps in the subtrees of its later siblings, until a run depends on its footprint
 //! (Godefroid, LNCS 1032, chapter 5). Footprints are kept once, at the node where the thread was put to sleep; nodes below
