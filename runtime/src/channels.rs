@@ -1,4 +1,5 @@
-//! Channels that are known as a whole: an act on one is one operation of the search, and its parts are executed without anybody being told.
+//! Modelled channels: each send or receive is one operation; the atomics inside of it run
+//! unreported.
 //!
 //! A channel is known from where it was made. The program's own code runs all the same; a [`Channel`] beside it says beforehand whether
 //! it would wait, and the thread waits before the function instead: so it never does inside, but where it hands a message over (capacity

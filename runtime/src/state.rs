@@ -168,7 +168,7 @@ pub struct State {
     pub root: Option<Root>,
     /// Most threads that an execution had.
     pub most_threads: u32,
-    /// What the search by transactions calls objects.
+    /// Object identities for the transactional search.
     pub names: Names,
     /// Channels do what they are written to do, step by step: in a search that does not know them as a whole, and once a program has
     /// turned out to do with one what is not known.
@@ -334,8 +334,8 @@ pub fn fatal(message: &str) -> ! {
     crate::session::internal_error(message)
 }
 
-/// What the program passed to the hook that stops and is needed behind the stop, beside what is pending. It is in registers and in frames of the
-/// runtime, which no fingerprint looks at.
+/// Hook arguments that are still needed after the thread resumes. They live in registers and in
+/// frames of the runtime, which fingerprints do not cover.
 pub type Passed = [u64; 4];
 
 /// Nothing.
