@@ -92,8 +92,8 @@ fn names_of_code_in_documents_are_names_in_the_code() {
     let tree = Tree::read();
     let known: HashSet<&str> = tree.code().flat_map(tree::words).collect();
     let mut unknown = Vec::new();
-    for path in ["docs/algorithm.md", "docs/glossary.md", "ARCHITECTURE.md"] {
-        for name in tree::spans(tree.text(path)).filter(|span| tree::is_name(span)) {
+    for (path, text) in tree.files().filter(|(path, _)| tree::is_about_code(path)) {
+        for name in tree::spans(text).filter(|span| tree::is_name(span)) {
             unknown.extend(
                 tree::words(name)
                     .filter(|word| !known.contains(word))
@@ -102,6 +102,18 @@ fn names_of_code_in_documents_are_names_in_the_code() {
         }
     }
     assert!(unknown.is_empty(), "nothing in the code has these names:\n{}", unknown.join("\n"));
+}
+
+#[test]
+fn files_that_documents_name_exist() {
+    let tree = Tree::read();
+    let mut unknown = Vec::new();
+    for (path, text) in tree.files().filter(|(path, _)| tree::is_about_code(path)) {
+        let names = tree::spans(text).filter(|span| tree::is_file(span));
+        let missing = names.filter(|name| !tree.has_ending(name));
+        unknown.extend(missing.map(|name| format!("{path}: {name}")));
+    }
+    assert!(unknown.is_empty(), "no file has these paths:\n{}", unknown.join("\n"));
 }
 
 #[test]

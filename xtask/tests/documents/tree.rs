@@ -50,6 +50,12 @@ impl Tree {
             || self.below(path).any(|(file, _)| file[path.len()..].starts_with('/'))
     }
 
+    /// Whether the path of some file ends with this one.
+    pub fn has_ending(&self, path: &str) -> bool {
+        let below = format!("/{path}");
+        self.files().any(|(file, _)| file == path || file.ends_with(&below))
+    }
+
     /// The texts of Rust files.
     pub fn code(&self) -> impl Iterator<Item = &str> {
         self.files().filter(|(path, _)| path.ends_with(".rs")).map(|(_, text)| text)
@@ -90,6 +96,18 @@ pub fn words(text: &str) -> impl Iterator<Item = &str> {
 pub fn spans(text: &str) -> impl Iterator<Item = &str> {
     let outside = text.split("\n```").step_by(2);
     outside.flat_map(|part| part.split('`').skip(1).step_by(2))
+}
+
+/// Whether a document is about the code, so that what it names has to be there.
+pub fn is_about_code(path: &str) -> bool {
+    ["ARCHITECTURE.md", "docs/algorithm.md", "docs/glossary.md"].contains(&path)
+        || path.starts_with("docs/decisions/")
+}
+
+/// Whether a span is the path of a file in the repository.
+pub fn is_file(span: &str) -> bool {
+    let is_path = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
+    span.chars().all(is_path) && [".rs", ".toml", ".txt"].iter().any(|end| span.ends_with(end))
 }
 
 /// Whether a span is the name of a type, of a part of one, or of a function with a path.
