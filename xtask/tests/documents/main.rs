@@ -117,15 +117,21 @@ fn files_that_documents_name_exist() {
 }
 
 #[test]
-fn modules_that_decisions_name_exist() {
+fn modules_that_decisions_bind_exist() {
     let tree = Tree::read();
-    let index = tree.text("docs/decisions/README.md");
-    let table = index.split("## Stated where they apply").nth(1).expect("the second table");
     let modules: HashSet<&str> = tree.modules().collect();
-    let named = table.lines().filter_map(|row| row.split('|').nth(2)).flat_map(tree::spans);
-    let unknown: Vec<&str> = named
-        .filter(|name| !name.contains('.'))
-        .filter(|name| !modules.contains(name.rsplit('/').next().unwrap_or(name)))
-        .collect();
-    assert_eq!(unknown, [""; 0], "no module or package has these names");
+    let mut unknown = Vec::new();
+    for (path, text) in tree.below("docs/decisions/") {
+        let binds = text.split("\n\n").filter(|paragraph| paragraph.starts_with("Binds "));
+        let table = text.split("## Stated where they apply").skip(1);
+        let where_column = table.flat_map(str::lines).filter_map(|row| row.split('|').nth(2));
+        for name in binds.chain(where_column).flat_map(tree::spans) {
+            let module = name.rsplit('/').next().unwrap_or(name);
+            let is_module = module.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+            if is_module && !modules.contains(module) {
+                unknown.push(format!("{path}: {name}"));
+            }
+        }
+    }
+    assert!(unknown.is_empty(), "no module has these names:\n{}", unknown.join("\n"));
 }
