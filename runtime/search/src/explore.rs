@@ -24,9 +24,9 @@ pub enum Choice {
 
 /// The policy of a search's caller: told what happens, and asked whether to go on.
 pub trait Observer<F> {
-    /// `choice` is about to be made at this index of the current schedule; later ones are void.
-    /// Prefixes that run again are not reported again. So the last choice reported for each index
-    /// is the current schedule, even after a crash in mid-step.
+    /// `choice` is about to be made at this index of the schedule under way; later ones of the schedule are void. Prefixes
+    /// that are run again are not announced again: whoever keeps the last announcement of every index has the schedule
+    /// under way even if the process dies in the middle of a run.
     fn on_choice(&mut self, depth: usize, choice: Choice) {
         let _ = (depth, choice);
     }
