@@ -84,7 +84,8 @@ pub struct Locksets {
     private: Private,
     /// Where std's own locks and innermost ones are acquired, which are left out.
     left_out: Vec<Point>,
-    /// Calls under locks that the caller surely holds, and has acquired itself: where it has asked for each, and where that is acquired.
+    /// Calls made while holding a lock that the caller itself acquired: where it requested the
+    /// lock, and where the lock is acquired.
     under_locks: BTreeMap<Point, BTreeSet<(Point, Point)>>,
 }
 
@@ -139,7 +140,8 @@ impl Locksets {
         &self.left_out
     }
 
-    /// Calls under locks that the caller surely holds, and has acquired itself: where it has asked for each, and where that is acquired.
+    /// Calls made while holding a lock that the caller itself acquired: where it requested the
+    /// lock, and where the lock is acquired.
     pub fn under_locks(&self, call: Point) -> impl Iterator<Item = (Point, Point)> {
         self.under_locks.get(&call).into_iter().flatten().copied()
     }

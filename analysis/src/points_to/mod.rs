@@ -105,8 +105,8 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Of builds that nobody has asked for claims, if the program is not too large for that: where there is much to do, it would take long to
-    /// find little, as most is unknown then.
+    /// Limits for builds without `--check-static`. `None` for large programs: the analysis would be
+    /// slow and imprecise.
     #[must_use]
     pub fn ordinary(facts: &Facts) -> Option<Self> {
         (acts(facts) <= LARGEST).then_some(Self { work: 2_000_000, places: None })

@@ -47,7 +47,7 @@ pub struct Answer {
     pub exploration: Exploration,
     /// Executions in which the process died, as their replays told them; each has a bug.
     pub deaths: Vec<Replay>,
-    /// Walks towards circles in the order of locks that were made before, if there are circles.
+    /// Number of directed walks before the search; `None` without lock-order cycles.
     #[serde(default)]
     pub walks: Option<u64>,
 }

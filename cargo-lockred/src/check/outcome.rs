@@ -29,7 +29,7 @@ pub struct Outcome {
     pub ended: Ended,
     /// What it did.
     pub counts: Counts,
-    /// Walks towards circles in the order of locks that were made before, if there are circles.
+    /// Number of directed walks before the search; `None` without lock-order cycles.
     pub walks: Option<u64>,
     /// Seconds of processor time from the root to the end of the search.
     pub seconds: f64,

@@ -1,4 +1,6 @@
 //! Several explorations at a time, whose results are taken in order: who looks at the output cannot tell.
+//!
+//! The workers are threads that know no symbols. The taker judges and prints outcomes, in order.
 
 use crate::error::{Error, Result};
 use crate::session::Progress;

@@ -99,8 +99,8 @@ impl Tally {
         self.verified + self.passed + self.interrupted + self.failed + self.unsupported
     }
 
-    /// The exit status (DESIGN.md section 8: the first that applies). A test with known findings only fails nothing, but is not
-    /// verified.
+    /// The exit status: the first of README.md#exit-codes that applies, in the order 2, 3, 1, 4, 5.
+    /// A test with known findings only fails nothing, but is not verified.
     pub fn exit(&self, require: Option<Require>) -> Exit {
         if self.failed > self.known || self.circles + self.audited > 0 {
             Exit::BugFound

@@ -37,7 +37,7 @@ pub struct CheckOptions {
     /// options everything is checked again.
     #[arg(long, help_heading = "Search")]
     pub resume: bool,
-    /// Find what `cargo lockred audit` warns of, too, and say what came of each warning
+    /// Also run the static audit, and report which of its warnings the tests confirm or exclude
     ///
     /// A schedule shows it (`confirmed`), locks are acquired so without anybody waiting (`nested`), all interleavings of the package's
     /// tests were covered and none shows it (`excluded`; of an access only where a test makes it to memory that threads share), none

@@ -133,7 +133,8 @@ pub struct Models {
 #[derive(Args, Serialize, Deserialize, Clone, Debug, Default)]
 #[command(next_help_heading = "Analysis")]
 pub struct Analysis {
-    /// Watch also the accesses that this rule lets go (`cargo lockred plan` lists the rules)
+    /// Instrument accesses even if this rule proves them safe (`cargo lockred plan` lists the
+    /// rules)
     #[arg(long, value_name = "RULE")]
     pub without_rule: Vec<String>,
     /// Find in which order locks may be acquired: `plan` tells it, and `check` walks towards the circles in it, and tells what came of them

@@ -2,6 +2,7 @@
 //!
 //! The runtime's keys are made of sites, which are numbered anew whenever the program changes. Here, a place is the function and
 //! the text of the line, as a reader would recognise it, so that lines can move and other code can change.
+//! Baselines and SARIF make their fingerprints of it.
 
 use super::source::{Sources, line_text};
 use super::{Place, Report};

@@ -4,7 +4,7 @@
 //! a thread between two of its releases. Every granule (8 aligned bytes) has a shadow cell (`cell`, `shadow`) with the
 //! accesses that a later one could still race with, and, if atomic operations act on it, what they released (`sync`, `extra`).
 //!
-//! The memory model is C++20's (DESIGN.md section 7), with these choices:
+//! The memory model is C++20's, with these choices:
 //! - A load reads the last store of the interleaving, so what it synchronises with is known when it executes.
 //! - A plain write to an atomic's memory ends its release sequences, as the value read later is not a release's.
 //! - **Commuting operations synchronise with nobody they commute with.** The search runs only one order of two operations whose

@@ -24,7 +24,8 @@ pub fn run_at_exit(entered: &mut Entered) {
     }
 }
 
-/// The running thread ends the process with a status. It is gone; the others go on (DESIGN.md section 1, *execution*).
+/// The running thread ends the process with a status. It is gone; the others go on
+/// (docs/decisions/0013-main-does-not-end-the-execution.md).
 pub fn exit(entered: &mut Entered, status: i32, returned: bool) -> ! {
     if crate::kernel::is_child() {
         // The child that the program forked ends, with whatever C code has registered.

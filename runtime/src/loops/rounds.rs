@@ -8,8 +8,9 @@
 //! can run, it has a turn, up to [`TURNS`]; leaving the loop in such a turn is a bounded loop giving up by itself (an assumption,
 //! as in [`crate::loops::spin`]); without that it is a livelock.
 //!
-//! What a thread does in a repeat while it is idle changes nothing, and does not count as something done. It is held back until the
-//! round turns out to be another one: by an operation or a place of a write that those before it did not have, or at its end.
+//! What a thread does in a repeat while it is idle changes nothing, and does not count as something
+//! done. Its progress is buffered, and committed once the round differs from the two before it: by
+//! an operation, by a place of a write, or at its end.
 //!
 //! *Doing something* is a plain write beyond the own stack, an atomic operation that changes a word (lock words and reference counts
 //! excepted: whoever only acquires and releases changes nothing that another could wait for), and a thread's end.

@@ -1,10 +1,12 @@
-//! What the search by transactions calls objects: memory by aligned blocks, locks and queues by their words.
+//! Object identities for the transactional search: aligned memory blocks, lock words, futex queues.
 //!
-//! A block has 1, 2, 4 or 8 bytes. An access is one to the largest aligned blocks that make it up, and one to a part of every larger
-//! block that these are in ([`Access::to_whole`]): so dependencies are exact to the byte, at one object for eight bytes.
+//! A block has 1, 2, 4 or 8 bytes. An access is one to the largest aligned blocks that make it up,
+//! and one to a part of every larger block that contains these ([`Access::to_whole`]). So
+//! dependencies are exact to the byte, at one object for eight bytes.
 //!
-//! A word that was told as a lock and turns out to be used in other ways is told as data from then on ([`Names::use_word`]): the search starts again. That can happen only once a word. All of this outlives executions; a thread's memory
-//! has the same addresses in all of them.
+//! A lock word that the program also uses in other ways becomes data ([`Names::use_word`]), and the
+//! search starts again. That happens at most once a word. All of this outlives executions; a
+//! thread's memory has the same addresses in all of them.
 //!
 //! [`Access::to_whole`]: lockred_search::footprint::Access::to_whole
 
@@ -53,8 +55,8 @@ impl Uses {
         true
     }
 
-    /// Whether a lock is told as data. (A writer that waits and announces itself holds back readers, who then hold back whoever waits
-    /// for what they hold: that is more than a lock.)
+    /// Whether a lock is modelled as data. (A waiting writer blocks new readers, and a blocked
+    /// reader may hold other locks. That is more than a lock.)
     const fn is_irregular(self) -> bool {
         self.all(&[Use::Refused])
             || self.all(&[Use::Locks, Use::Data])

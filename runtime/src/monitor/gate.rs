@@ -216,7 +216,8 @@ fn next_atomic(
         }
     }
     match class {
-        // Which lock is given back is not known yet; one whose state others see decides what the operation is.
+        // The released lock is not known yet. If the thread holds a try-observed lock, assume that
+        // one: it makes the operation a non-mover.
         Class::CondvarWait => {
             let locks = || gate.held().iter().map(|&(lock, _)| lock);
             let lock = locks().find(|&lock| gate.is_observed(lock)).or_else(|| locks().next_back());

@@ -23,7 +23,7 @@ macro_rules! closed_list {
 }
 
 closed_list! {
-    /// What a bug is (DESIGN.md section 8).
+    /// What a bug is: docs/codes has a page for each.
     BugKind {
         DataRace "LR0001" "two unordered accesses to the same memory, at least one a write and one not atomic",
         Deadlock "LR0002" "threads wait for each other, or for something that can no longer happen",

@@ -25,7 +25,7 @@ pub enum Message {
     },
 }
 
-/// Counts of a search (DESIGN.md section 1 says what each means).
+/// Counts of a search. See *execution* and *blocked* in docs/glossary.md.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Counts {
     /// Executions of the final pass, those cut by sleep sets excluded.

@@ -13,19 +13,7 @@ const KNOWN: &[(&str, &[&[&str]])] = &[
     ),
     ("runtime/search/src", &[]),
     ("runtime/trace/src", &[]),
-    (
-        "analysis/src",
-        &[&[
-            "facts",
-            "instrument",
-            "lock_order",
-            "locksets",
-            "plan",
-            "points_to",
-            "protection",
-            "waits",
-        ]],
-    ),
+    ("analysis/src", &[]),
     (
         "cargo-lockred/src",
         &[&[

@@ -1,5 +1,5 @@
-//! Footprints: what one run of a thread touched, and which footprints depend on each other (DESIGN.md section 4,
-//! ALGORITHM.md section 4.1).
+//! Footprints: what one run of a thread touched, and which footprints depend on each other
+//! (docs/algorithm.md#dependency).
 
 use std::collections::HashSet;
 
@@ -175,7 +175,7 @@ impl Access {
             }
             (Depart, Depart | Send { .. } | Receive { .. } | Abandon)
             | (Send { .. } | Receive { .. } | Abandon, Depart) => false,
-            // ALGORITHM.md 4.1: use, att; use_r, att_r; chg; chg_r.
+            // The table of locks in docs/algorithm.md#dependency.
             (Section | SharedSection, Section | SharedSection) => false,
             (SharedChange, SharedChange | SharedSection) | (SharedSection, SharedChange) => false,
             (LateJoin, LateJoin) => false,

@@ -1,4 +1,5 @@
-//! Sleep sets and ghosts: which threads need not run at a node, and what a woken sleeper still carries (ALGORITHM.md 4.2, 4.4).
+//! Sleep sets and ghosts: which threads need not run at a node, and which accesses a woken sleeper
+//! inherits (docs/algorithm.md#exploration, docs/algorithm.md#inherited-accesses).
 //!
 //! A thread that was explored from a node sleeps in the subtrees of its later siblings, until a run depends on its footprint
 //! (Godefroid, LNCS 1032, chapter 5). Footprints are kept once, at the node where the thread was put to sleep; nodes below
@@ -99,11 +100,13 @@ impl Sleep {
 
     /// Adds the accesses of a thread that was put to sleep at this node to those that a ghost carries.
     ///
-    /// `fixed`: an object that the thread's run, now that it is woken, touches by its first operation, one on its value alone. If it
-    /// was so before, too, nothing of it is carried. A ghost makes up for conflicts that are lost because another event decided
-    /// whether there would be an access at all. Here there is one in any case, and whether it reads or writes is decided by events on
-    /// the same object, which conflict with it either way: source sets are right for such runs as they are (a happens-before
-    /// assignment in the sense of Abdulla, Aronis, Jonsson, Sagonas: Optimal dynamic partial order reduction, POPL 2014, section 3).
+    /// `fixed`: an object that the woken thread's run touches by its first operation, one on its
+    /// value alone. If that was so before too, this access is not carried. Inherited accesses keep
+    /// conflicts that would be missed when another event decides whether the access happens. Here
+    /// it happens in any case. Whether it reads or writes depends on events on the same object,
+    /// which conflict with it either way. So source sets are right for such runs as they are (a
+    /// happens-before assignment in the sense of Abdulla, Aronis, Jonsson, Sagonas: Optimal dynamic
+    /// partial order reduction, POPL 2014, section 3).
     pub(crate) fn carry(
         &self,
         sleeper: Sleeper,

@@ -1,7 +1,8 @@
 //! The gate: asked before and told after every operation of a transaction; it knows the movers and ends transactions.
 //!
-//! A transaction is R* N? L*: right movers (and both movers), at most one non-mover, left movers (ALGORITHM.md section 2). The
-//! gate keeps the phase, the locks that the thread holds, and what the transaction did; what it sees weakens the discipline.
+//! A transaction is R* N? L*: right movers (and both movers), at most one non-mover, left movers
+//! (docs/algorithm.md#movers-and-boundaries). The gate keeps the phase, the locks that the thread
+//! holds, and what the transaction did; what it sees weakens the discipline.
 
 use crate::core::choice::Choice;
 use crate::core::fault::{Fault, is_on};
@@ -416,8 +417,8 @@ impl Gate<'_> {
         }
     }
 
-    /// Checks an access against the locks that protect its object. What a thread does before there are others counts for
-    /// nothing (ALGORITHM.md 7).
+    /// Checks an access against the locks that protect its object. What a thread does before there
+    /// are others counts for nothing (docs/algorithm.md#stateful-search).
     fn check_locks(&mut self, object: ObjectId, writes: bool, plain: bool) {
         if !self.alone {
             self.discipline.check_locks(object, writes, plain, self.held);

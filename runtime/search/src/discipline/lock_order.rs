@@ -1,4 +1,5 @@
-//! The order in which threads nest locks: its cycles, and the locks that may be held for good (ALGORITHM.md sections 1 and 3).
+//! The order in which threads nest locks: its cycles, and the locks that may be held for good
+//! (docs/algorithm.md#the-discipline).
 //!
 //! An edge `a -> b` says that a thread wanted `b` while it held `a`. A cycle can only deadlock if its edges belong to
 //! different threads and no lock is held exclusively at two of them (a gate lock makes the cycle harmless).

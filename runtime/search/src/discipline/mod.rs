@@ -1,7 +1,9 @@
 //! The discipline: the facts that the reduction relies on, which every operation checks, and the movers that follow from them.
 //!
-//! A [`Discipline`] starts optimistic and only grows weaker; whatever it learns that changes how programs are cut into
-//! transactions makes the search start again. ALGORITHM.md section 1 (data structures), 2 (movers), 3 (blocking).
+//! A [`Discipline`] starts optimistic and only grows weaker; whatever it learns that changes how
+//! programs are cut into transactions makes the search start again. See
+//! docs/algorithm.md#the-discipline, docs/algorithm.md#movers-and-boundaries and
+//! docs/algorithm.md#blocking.
 //!
 //! | module | what |
 //! |---|---|

@@ -6,7 +6,7 @@ use crate::core::machine::ThreadId;
 
 use super::operation::{Kind, Mode, Ordering, Passing, Value};
 
-/// An act that matters for weak happens-before (ALGORITHM.md section 5).
+/// An act that matters for weak happens-before (docs/algorithm.md#weak-happens-before).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Deed {
     Acquire(ObjectId, Mode),

@@ -1,8 +1,9 @@
 //! Dynamic partial order reduction with source sets, sleep sets and ghost footprints.
 //!
-//! Depth first over the machine's runs (ALGORITHM.md 4.2-4.4; Abdulla, Aronis, Jonsson, Sagonas: Optimal dynamic partial
-//! order reduction, POPL 2014, algorithm 1). Every complete execution is one trace (a class of interleavings that differ only
-//! in the order of independent runs), and every trace is explored; executions that end because all threads that could run are
+//! Depth first over the machine's runs (docs/algorithm.md#exploration; Abdulla, Aronis, Jonsson,
+//! Sagonas: Optimal dynamic partial order reduction, POPL 2014, algorithm 1). Every complete
+//! execution is one trace (a class of interleavings that differ only in the order of independent
+//! runs), and every trace is explored; executions that end because all threads that could run are
 //! asleep are counted apart, as blocked.
 //!
 //! Decrements of a reference count are taken to commute; where one of them comes before the last one only because it happened

@@ -1,12 +1,15 @@
 //! The execution under way as a trace: its runs, how they depend on each other, and which of them race with a new one.
 //!
-//! Happens-before of runs (not of the program's memory model) is the transitive closure of program order, dependency of
-//! footprints (ALGORITHM.md 4.1), and enabling (spawn, wake, the end of a joined thread). It is kept as one vector clock a
-//! run. A new run costs, per access, one step for each thread that touched the object, and per race O(T log depth + T^2).
+//! Happens-before of runs (not of the program's memory model) is the transitive closure of program
+//! order, dependency of footprints (docs/algorithm.md#dependency), and enabling (spawn, wake, the
+//! end of a joined thread). It is kept as one vector clock a run. A new run costs, per access, one
+//! step for each thread that touched the object, and per race O(T log depth + T^2).
 //!
-//! Reversibility (ALGORITHM.md 4.3). A run that waits for a lock does not race with the run that released it, but with the
-//! one that took it; a race that is certainly not reversible is passed over, and does not hide earlier ones. Where this
-//! cannot be told for sure (reader-writer locks, other awaited conditions), the race is reversed *and* does not hide earlier ones.
+//! Reversibility (docs/algorithm.md#race-reversal). A run that waits for a lock does not race with
+//! the run that released it, but with the one that took it; a race that is certainly not reversible
+//! is passed over, and does not hide earlier ones. Where this cannot be told for sure
+//! (reader-writer locks, other awaited conditions), the race is reversed *and* does not hide
+//! earlier ones.
 
 use crate::core::chains::{Chains, Entry, Position};
 use crate::core::clock::Clock;
@@ -62,7 +65,7 @@ enum Reversible {
 pub(crate) struct Touched<'a> {
     /// Accesses that it made.
     pub(crate) real: &'a [(ObjectId, Access)],
-    /// Accesses inherited from a sleeper (ALGORITHM.md 4.4).
+    /// Accesses inherited from a sleeper (docs/algorithm.md#inherited-accesses).
     pub(crate) ghost: &'a [(ObjectId, Access)],
     /// See [`crate::core::footprint::Footprint::by_time`].
     pub(crate) by_time: bool,
@@ -80,7 +83,8 @@ impl Touched<'_> {
 pub(crate) struct Trace {
     events: Vec<Event>,
     live: usize,
-    /// The note tells whether an access was not made but inherited from a sleeper that was woken (ALGORITHM.md 4.4).
+    /// The note tells whether an access was not made but inherited from a sleeper that was woken
+    /// (docs/algorithm.md#inherited-accesses).
     chains: Chains<bool>,
     threads: Vec<History>,
     /// Of the run that was `prepare`d: what happens before it without its own accesses, and with them.

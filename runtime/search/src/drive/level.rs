@@ -169,8 +169,8 @@ impl Level {
         }
     }
 
-    /// Makes sure that something that can begin with `initials` is explored from here, for a race with a transaction of
-    /// `thread` (ALGORITHM.md 4.3).
+    /// Makes sure that something that can begin with `initials` is explored from here, for a race
+    /// with a transaction of `thread` (docs/algorithm.md#race-reversal).
     pub(crate) fn reverse(&mut self, thread: ThreadId, initials: &ThreadSet) {
         if initials.intersects(&self.back) || initials.intersects(&self.sleep.asleep) {
             return;

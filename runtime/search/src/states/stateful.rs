@@ -1,17 +1,20 @@
 //! Search over states: transactions, each state visited once, sleep sets.
 //!
-//! ALGORITHM.md section 7. States are told apart by their fingerprints, beside which the sleep set is kept with which they were
-//! explored (Godefroid, LNCS 1032, chapter 5). On a second visit only threads that were asleep before and are not now are
-//! explored. Data and queues are protected by locks that are always held (Flanagan and Qadeer's inference), which every access
-//! checks; a refutation starts the search again. A transaction that waits parks if it took a lock, else it is rolled back.
+//! See docs/algorithm.md#stateful-search. States are told apart by their fingerprints, beside which
+//! the sleep set is kept with which they were explored (Godefroid, LNCS 1032, chapter 5). On a
+//! second visit only threads that were asleep before and are not now are explored. Data and queues
+//! are protected by locks that are always held (Flanagan and Qadeer's inference), which every
+//! access checks; a refutation starts the search again. A transaction that waits parks if it took a
+//! lock, else it is rolled back.
 //!
 //! It ends on cyclic state spaces, and is better where interleavings converge. Memory grows with the number of states.
 //! [`explore_selected`] explores only the threads that a [`Selection`] takes (persistent sets, in lockred-papers).
 //!
-//! It judges no data races: those need the order of events, which states do not have (see [`crate::transactions`]). It tells which
-//! objects it cannot exclude them for, because neither a lock nor the creation and joining of threads keeps all accesses apart
-//! (`unordered`). (Accesses that two threads could make next in some state can be told from states (ALGORITHM.md 7), but that takes
-//! all threads in all states, sleepers too, and still misses what only relaxed atomics order.)
+//! It judges no data races: those need the order of events, which states do not have (see
+//! [`crate::transactions`]). It tells which objects it cannot exclude them for, because neither a
+//! lock nor the creation and joining of threads keeps all accesses apart (`unordered`). (Accesses
+//! that two threads could make next in some state can be told from states, but that takes all
+//! threads in all states, sleepers too, and still misses what only relaxed atomics order.)
 //!
 //! A refutation throws everything away, because that is cheap: in 8,000 searches of random programs (3 threads of at most 9 statements, 4
 //! of at most 6, locks) nine of ten were refuted, twice or thrice each, but the passes thrown away were 2 to 13 % of all

@@ -1,4 +1,5 @@
-//! Judging transactions by weak happens-before, reporting races, and the ends of executions (ALGORITHM.md 3, 5).
+//! Judging transactions by weak happens-before, reporting races, and the ends of executions
+//! (docs/algorithm.md#weak-happens-before, docs/algorithm.md#blocking).
 
 use crate::core::chains::Position;
 use crate::core::choice::Choice;
@@ -67,8 +68,9 @@ impl<M: Transactional> Search<'_, '_, M> {
         self.drive.fail(failure, &schedule)
     }
 
-    /// A schedule of the same trace in which nothing orders two accesses that weak happens-before does not order (ALGORITHM.md
-    /// 5, witness), up to the later access. What only this access conflicts with is left out.
+    /// A schedule of the same trace in which nothing orders two accesses that weak happens-before
+    /// does not order (docs/algorithm.md#witness), up to the later access. What only this access
+    /// conflicts with is left out.
     pub(super) fn witness(&mut self, thread: ThreadId, pair: &Unordered) -> Vec<Choice> {
         if is_on(Fault::NoWitness) {
             return self.drive.schedule.clone();

@@ -1,16 +1,19 @@
 //! Dynamic partial order reduction over whole transactions: the default strategy.
 //!
-//! Depth first over transactions (R* N? L*, see [`crate::discipline`]) with source sets, sleep sets and ghost footprints, and
-//! weak happens-before judging plain data and queues (ALGORITHM.md 2-5; Abdulla, Aronis, Jonsson, Sagonas: Optimal dynamic
-//! partial order reduction, POPL 2014). When the discipline is refuted, the search starts again with what it has learned.
+//! Depth first over transactions (R* N? L*, see [`crate::discipline`]) with source sets, sleep sets
+//! and inherited accesses; weak happens-before judges plain data and queues (docs/algorithm.md;
+//! Abdulla, Aronis, Jonsson, Sagonas: Optimal dynamic partial order reduction, POPL 2014). When the
+//! discipline is refuted, the search starts again with what it has learned.
 //!
-//! A transaction that would wait is rolled back to its start; it parks where it waits only if a deadlock could hide there
-//! (ALGORITHM.md 3). Which threads can run at a node is found out lazily, by trying.
+//! A transaction that would block is undone. It stays blocked in place only if a deadlock may be
+//! hidden there (docs/algorithm.md#blocking). Which threads can run at a node is found out lazily,
+//! by trying.
 //!
 //! Every data race is reported with its witness: a schedule of the same trace in which nothing orders the two accesses,
 //! not even the order in which critical sections happened to run.
 //!
-//! Departures from ALGORITHM.md, each forced by a program that brute force judged differently:
+//! What goes beyond source-DPOR over critical sections, each forced by a program that brute force
+//! judged differently:
 //! - An operation that waits for a value begins a transaction, holds its thread's locks for good, and its races hide no earlier
 //!   ones: whether it could have run there is not known.
 //! - An abort is a transaction of its own. Where one is explored all other threads are, those that it cuts off show their
@@ -350,7 +353,7 @@ impl<M: Transactional> Search<'_, '_, M> {
         Ok(end)
     }
 
-    /// Whether the transaction, which is blocked, parks where it is (ALGORITHM.md 3).
+    /// Whether the transaction, which is blocked, parks where it is (docs/algorithm.md#blocking).
     fn parks(&self) -> bool {
         // Who waits for its time can go on only where this one is seen to wait.
         let is_waited_for = self.run.has_run() && self.drive.machine.waits_for_time();

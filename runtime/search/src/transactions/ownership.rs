@@ -1,4 +1,5 @@
-//! Who held which lock at which node of the execution under way: what race reversal asks (ALGORITHM.md 4.3).
+//! Who held which lock at which node of the execution under way: what race reversal asks
+//! (docs/algorithm.md#race-reversal).
 
 use crate::core::chains::{ByObject, Position};
 use crate::core::footprint::ObjectId;

@@ -1,4 +1,5 @@
-//! Race reversal: whose transactions race with earlier ones, and what that adds to the nodes above (ALGORITHM.md 4.3, 4.4).
+//! Race reversal: whose transactions race with earlier ones, and what that adds to the nodes above
+//! (docs/algorithm.md#race-reversal).
 
 use crate::core::fault::{Fault, is_on};
 use crate::core::footprint::Access;
@@ -19,7 +20,8 @@ pub(super) enum Source {
 }
 
 impl<M: Transactional> Search<'_, '_, M> {
-    /// Collects what `thread`'s next transaction carries from having been asleep (ALGORITHM.md 4.4).
+    /// Collects what `thread`'s next transaction carries from having been asleep
+    /// (docs/algorithm.md#inherited-accesses).
     pub(super) fn collect_ghost(&mut self, thread: ThreadId, source: Source) {
         self.ghost.clear();
         if is_on(Fault::NoGhosts) {

@@ -1,8 +1,10 @@
 //! The execution under way as a trace of transactions: their order, and which earlier ones race with a new one.
 //!
-//! Two vector clocks a transaction: `order` over all dependencies, those inherited from woken sleepers (ghosts) included,
-//! which race reversal uses; and `real` over what was really touched, which weak happens-before uses (ALGORITHM.md sections
-//! 1, 4.1, 4.3). Earlier dependent transactions are found by the chains of each object and thread, the latest first.
+//! Two vector clocks a transaction: `order` over all dependencies, those inherited from woken
+//! sleepers (ghosts) included, which race reversal uses; and `real` over what was really touched,
+//! which weak happens-before uses (docs/algorithm.md#race-reversal,
+//! docs/algorithm.md#weak-happens-before). Earlier dependent transactions are found by the chains
+//! of each object and thread, the latest first.
 
 use std::collections::BinaryHeap;
 
@@ -283,9 +285,10 @@ impl Trace {
         })
     }
 
-    /// Collects into `positions` the transactions that race with the one of `thread` that was `prepare`d and may be reversed,
-    /// the latest first (ALGORITHM.md 4.3). `need`: locks without which it would not have run. `awaits`: it waits for a value
-    /// first; whether it could have run earlier is then not known, so that no race hides an earlier one.
+    /// Collects into `positions` the transactions that race with the one of `thread` that was
+    /// `prepare`d and may be reversed, the latest first (docs/algorithm.md#race-reversal). `need`:
+    /// locks without which it would not have run. `awaits`: it waits for a value first; whether it
+    /// could have run earlier is then not known, so that no race hides an earlier one.
     pub(super) fn races(
         &mut self,
         thread: ThreadId,

@@ -1,10 +1,12 @@
 //! Weak happens-before: which accesses are ordered for a real reason, and the data races among those that are not.
 //!
-//! ALGORITHM.md section 5. Edges: program order; spawn and join; a releasing write to the acquiring read that sees it; and
-//! from a release of a lock to an acquire in a later transaction exactly if the two transactions are ordered in the trace. So
-//! it does not depend on the order in which independent critical sections happened to run: two conflicting plain accesses that
-//! it does not order are a data race, in some linearisation of the same trace. So are two atomic ones of different sizes: one is to a part
-//! of the object that the other is to, and acquires nothing from it.
+//! See docs/algorithm.md#weak-happens-before. Edges: program order; spawn and join; a releasing
+//! write to the acquiring read that sees it; and from a release of a lock to an acquire in a later
+//! transaction exactly if the two transactions are ordered in the trace. So it does not depend on
+//! the order in which independent critical sections happened to run: two conflicting plain accesses
+//! that it does not order are a data race, in some linearisation of the same trace. So are two
+//! atomic ones of different sizes: one is to a part of the object that the other is to, and
+//! acquires nothing from it.
 //!
 //! Everything is kept on stacks that go back with the trace. Per acquire and per access O(threads).
 

@@ -1,10 +1,11 @@
 //! The order in which a data race shows: critical sections that happened to run between the two accesses are moved away.
 //!
-//! ALGORITHM.md section 5 puts what does not come after the first transaction before it, and the rest behind it in trace
-//! order. Departure: in the rest, a lock must not pass the knowledge of the first access on where the trace does not want it
-//! to. So of two transactions that take the same lock and that the trace does not order, the one that never learns of the first access
-//! runs before the one that does so on the way, and this one before the one that knows of it when it begins (as the first transaction's
-//! own thread does), if both is possible; else the former.
+//! What does not come after the first transaction comes before it, the rest after it in trace order
+//! (docs/algorithm.md#witness). In the rest, a lock must not pass the knowledge of the first access
+//! on where the trace does not want it to. So of two transactions that take the same lock and that
+//! the trace does not order, the one that never learns of the first access runs before the one that
+//! does so on the way, and this one before the one that knows of it when it begins (as the first
+//! transaction's own thread does), if both is possible; else the former.
 
 use std::collections::{BTreeMap, VecDeque};
 

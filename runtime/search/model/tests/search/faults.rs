@@ -1,5 +1,5 @@
-//! Each rule of the search by transactions, switched off: the oracle catches it on the counter-example that stands for it
-//! (ALGORITHM.md section 10).
+//! Each rule of the search by transactions, switched off: the oracle catches it on the
+//! counter-example that stands for it (docs/algorithm.md#counter-examples).
 
 use crate::check;
 
@@ -60,8 +60,9 @@ macro_rules! caught {
 }
 
 caught! {
-    // Behind a transaction the search goes on with the same thread if it can, which by itself puts the orders of ALGORITHM.md
-    // right; so what follows there is the work of threads that are spawned there.
+    // After a transaction the search goes on with the same thread if it can. By itself this puts
+    // the orders of the programs in `named` right; so what follows is the work of threads that are
+    // spawned there.
     cond_footprint: NoGhosts, "mutex a; plain x; thread A { lock a }
         thread B { lock a; x = 1; unlock a }
         thread C { lock a; unlock a; spawn A; spawn D } thread D { r = x }";

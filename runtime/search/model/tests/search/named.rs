@@ -1,4 +1,5 @@
-//! Programs that wrong searches get wrong (ALGORITHM.md section 10): every search sees exactly what all states show.
+//! Programs that wrong searches get wrong (docs/algorithm.md#counter-examples): every search sees
+//! exactly what all states show.
 
 use crate::check;
 

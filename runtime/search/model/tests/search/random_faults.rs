@@ -88,7 +88,8 @@ caught! {
     eager_park: EagerPark;
 }
 
-/// Parts of the counter-examples of ALGORITHM.md 10 that are rarer than what any program shows.
+/// Parts of the programs in docs/algorithm.md#counter-examples that are rarer than what any program
+/// shows.
 macro_rules! caught_near {
     ($($name:ident: $fault:ident, $threads:literal x $length:literal, $spawns:literal, $declared:literal, $parts:expr;)*) => {
         $(#[test]

@@ -1,5 +1,5 @@
-//! Each rule of the stateful search, switched off: the oracle catches it on the counter-example that stands for it
-//! (ALGORITHM.md sections 7 and 10).
+//! Each rule of the stateful search, switched off: the oracle catches it on the counter-example
+//! that stands for it (docs/algorithm.md#counter-examples).
 
 use crate::check;
 
