@@ -6,12 +6,15 @@
 //! [`machine::event`]s. Everything that belongs to the execution under way is in [`machine::execution::Execution`], which is put back as a
 //! whole at every restore; what outlives executions is in the rest of [`machine::state::State`].
 //!
-//! | floor | rooms |
+//! Rooms, from the ground up; a test of the house (`xtask/tests/house`) knows the circles that are left:
+//!
+//! | rooms | what |
 //! |---|---|
-//! | what knows nothing of the machine | [`session`], [`memory`], [`coroutine`], [`detect`] |
-//! | the machine, and who looks on: they need each other by way of the state, which holds them all | [`machine`], [`loops`], [`monitor`], [`claims`], [`report`] |
-//! | what comes from outside | [`hooks`], [`models`], [`kernel`], [`faults`] |
-//! | orders | [`tasks`] |
+//! | [`session`], [`memory`], [`coroutine`], [`detect`], [`world`] | what knows nothing of the machine |
+//! | [`machine`], [`loops`], [`monitor`], [`claims`], [`report`] | the machine, and who looks on: its state holds what they keep, and they are handed it |
+//! | [`faults`] | signals of the kernel |
+//! | [`hooks`], [`models`], [`kernel`] | what the program calls |
+//! | [`tasks`] | orders, and `main` |
 
 #![cfg_attr(test, expect(dead_code, reason = "unit tests have no program, so nothing is entered"))]
 
@@ -31,3 +34,4 @@ mod session;
 mod tasks;
 #[cfg(test)]
 mod tests;
+mod world;

@@ -17,9 +17,9 @@ use crate::machine::config::Mode;
 use crate::machine::event::Event;
 use crate::machine::execution::Held;
 use crate::machine::hook;
+use crate::machine::libtest::Harness;
 use crate::machine::state::State;
 use crate::session::files::fatal;
-use crate::tasks::harness::Harness;
 use lockred_trace::plan::{Claim, Reason};
 use lockred_trace::sites::SiteId;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -283,7 +283,7 @@ pub extern "C" fn __lr_fresh(address: usize, size: usize) {
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_ended(block: usize) {
     let state = &mut *hook::enter();
-    if crate::hooks::blocks::mapped(state, block)
+    if crate::monitor::misuse::mapped(state, block)
         && let Some(claims) = &mut state.execution.claims
         && let Ok(size) = crate::memory::heap::size(block)
     {

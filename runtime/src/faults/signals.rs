@@ -6,9 +6,9 @@
 use crate::coroutine::unwind;
 use crate::machine::hook;
 use crate::machine::state::{State, end_execution, running};
-use crate::models::signal_name as name;
 use crate::report::failure::{Failure, place};
 use crate::session::files::StatusPage;
+use crate::world::signal_names::name;
 use lockred_search::machine::Flow;
 use lockred_trace::codes::BugKind;
 use lockred_trace::message::{Role, Unsupported};

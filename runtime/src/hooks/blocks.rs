@@ -5,7 +5,7 @@ use crate::machine::hook::{self, Entered};
 use crate::machine::state::{State, set_errno};
 use crate::memory::arena::Region;
 use crate::memory::heap::{self, BadFree};
-use crate::monitor::misuse::bad_free;
+use crate::monitor::misuse::{bad_free, mapped};
 use std::ptr;
 
 const PAGE: usize = 4096;
@@ -38,12 +38,6 @@ fn clear(state: &State, block: usize) {
     {
         crate::machine::root::clear(state, block, size);
     }
-}
-
-/// Whether a block lies in a region that is mapped.
-pub fn mapped(state: &State, block: usize) -> bool {
-    Region::of_address(block)
-        .is_some_and(|region| state.execution.threads.iter().any(|t| t.region == region))
 }
 
 /// Size of a live block, or the end of the execution.

@@ -122,7 +122,7 @@ fn wait(
     }
     let takes = deadline.unwrap_or(0).saturating_sub(begun);
     crate::machine::timely::ended(entered, Timed::Timeout, takes, deadline);
-    crate::hooks::time::advance_to(entered, deadline.unwrap_or(0));
+    crate::machine::timely::advance_to(entered, deadline.unwrap_or(0));
     event::notify(entered, &Event::Futex(address, Futex::TimedOut));
     fail(libc::ETIMEDOUT)
 }

@@ -74,14 +74,6 @@ pub fn writable(path: &str) -> bool {
     })
 }
 
-/// Name of an external function by the index that the shim gave it.
-pub fn external(index: u32) -> String {
-    let sidecar = crate::session::files::sidecar();
-    sidecar
-        .and_then(|sidecar| sidecar.externals.get(index as usize).cloned())
-        .unwrap_or_else(|| format!("external function {index}"))
-}
-
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_native_call(index: u32, site: u32) {
@@ -91,7 +83,7 @@ pub extern "C" fn __lr_native_call(index: u32, site: u32) {
     }
     crate::monitor::native::called(state, index, SiteId(site));
     if !crate::session::files::told(index) {
-        let detail = format!("calls {}", external(index));
+        let detail = format!("calls {}", crate::session::files::external(index));
         limits::assume_at(state, AssumptionKind::NativeCode, &detail, SiteId(site));
     }
 }
@@ -101,7 +93,7 @@ pub extern "C" fn __lr_native_call(index: u32, site: u32) {
 pub extern "C" fn __lr_unsupported_call(index: u32, site: u32) {
     let state = &mut *hook::enter();
     if state.config.mode != Mode::Free {
-        limits::unsupported_at(state, &external(index), SiteId(site));
+        limits::unsupported_at(state, &crate::session::files::external(index), SiteId(site));
     }
 }
 

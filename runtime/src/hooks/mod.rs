@@ -3,9 +3,11 @@
 pub mod assumed;
 pub mod atomics;
 pub mod blocks;
+pub mod channels;
 pub mod choices;
 pub mod futex;
 pub mod host;
+pub mod libtest;
 pub mod other_allocators;
 pub mod panics;
 pub mod plain;

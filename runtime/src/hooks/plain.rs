@@ -1,22 +1,11 @@
 //! The hooks of plain memory accesses.
 
 use crate::detect::AccessKind;
-use crate::machine::event::{self, Event, Freed, Plain};
+use crate::machine::event::{self, Event, Plain};
 use crate::machine::hook::{self, Entered};
 use crate::machine::state::State;
-use crate::memory::arena::Region;
 use crate::monitor::races::watching;
 use lockred_trace::sites::SiteId;
-
-/// Plain hooks are called only while this is not 0: below the root.
-#[unsafe(no_mangle)]
-pub static mut __lr_watch: u32 = 0;
-
-/// Plain hooks are not called for a while, and are again.
-pub fn pause(pauses: bool) {
-    // SAFETY: one OS thread.
-    unsafe { __lr_watch = u32::from(!pauses) };
-}
 
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
@@ -85,24 +74,4 @@ fn check(entered: &mut Entered, access: Plain) {
     if watching() {
         event::tell(entered, &Event::Plain(access));
     }
-}
-
-/// What stands for a thread's stack, which its end frees: a word of its region that is no memory of the program.
-const fn whole_stack(region: Region) -> usize {
-    region.base()
-}
-
-/// The running thread uses the stack of another one, which must not end meanwhile.
-pub fn uses_stack(entered: &mut Entered, region: Region, site: SiteId) {
-    // What is part of an act on a channel is told to nobody, and ordered by what the channel promises.
-    if watching() && is_checked(entered) {
-        let address = whole_stack(region);
-        event::notify(entered, &Event::Plain(Plain { address, size: 8, site, writes: false }));
-    }
-}
-
-/// The running thread's stack is gone.
-pub fn leaves_stack(entered: &mut Entered, region: Region) {
-    let (address, muted) = (whole_stack(region), crate::machine::channels::is_muted(entered));
-    event::notify(entered, &Event::Freed(Freed { address, size: 8, block: false, muted }));
 }

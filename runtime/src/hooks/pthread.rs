@@ -121,7 +121,7 @@ pub fn end(entered: &mut Entered) -> ! {
         let thread = entered.thread();
         let (region, tls, used) = (thread.region, thread.handle.tls as usize, thread.stack_used);
         if used {
-            crate::hooks::plain::leaves_stack(entered, region);
+            crate::monitor::misuse::leaves_stack(entered, region);
         }
         // Its own block, which is alive until now.
         let _ = heap::free(region, tls, heap::Reuse::Late);

@@ -5,7 +5,7 @@
 //! choice of two ([`crate::machine::looks`]).
 
 use crate::machine::hook::{self, Entered};
-use crate::machine::state::{State, set_errno};
+use crate::machine::state::set_errno;
 use lockred_trace::sites::SiteId;
 
 /// What the realtime clock shows beyond the monotonic one, in nanoseconds: a moment in 2024.
@@ -18,12 +18,6 @@ fn now(entered: &mut Entered) -> u64 {
     let clock = &mut entered.execution.clock;
     *clock += passes;
     *clock
-}
-
-/// Time goes on to a moment, if that is not past: the running thread has slept, or timed out.
-pub fn advance_to(state: &mut State, nanoseconds: u64) {
-    let clock = &mut state.execution.clock;
-    *clock = (*clock).max(nanoseconds);
 }
 
 fn timespec(nanoseconds: u64) -> libc::timespec {

@@ -5,7 +5,7 @@
 use super::agents;
 use crate::hooks::host;
 use crate::machine::hook;
-use crate::models::signal_name;
+use crate::world::signal_names::name as signal_name;
 
 /// Whether a handler of the program's takes a signal.
 fn has_handler(signal: i32) -> bool {

@@ -13,30 +13,23 @@
 //!
 //! [`Schedule::WRITTEN_OUT`]: lockred_trace::schedule::Schedule::WRITTEN_OUT
 
-use crate::hooks::plain;
-use crate::hooks::time;
-use crate::loops::region;
 use crate::loops::rounds;
 use crate::loops::spin::Advice;
 use crate::loops::waiting;
 use crate::machine::channel::Channel;
 use crate::machine::event::{self, ChannelAct, Event};
-use crate::machine::hook::{self, Entered};
+use crate::machine::hook::Entered;
 use crate::machine::names;
 use crate::machine::operation::{ChannelOperation, Pending, load};
 use crate::machine::state::{NOTHING, Passed, State, stop};
-use crate::monitor::races::watching;
 use lockred_search::discipline::Passing;
 use lockred_search::footprint::ObjectId;
-use lockred_trace::hooks::{Act, Class, How, NO_DEADLINE};
+use lockred_trace::hooks::{Act, Class, How};
 use lockred_trace::message::Timed;
 use lockred_trace::sites::SiteId;
 
 /// Operations and pauses inside one act, at most: behind them it waits for somebody.
 const LONGEST: u32 = 1 << 16;
-
-/// Bytes of a block with a channel of which the allocator knows nothing, at most.
-const UNKNOWN_SIZE: usize = 1024;
 
 /// A function of a channel in which a thread is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -82,7 +75,7 @@ pub fn restored(state: &State) {
 }
 
 /// The known channel in whose block an address is.
-fn find(state: &State, address: usize) -> Option<usize> {
+pub fn find(state: &State, address: usize) -> Option<usize> {
     if state.knowledge.channels_written_out {
         return None;
     }
@@ -107,7 +100,7 @@ pub fn passing(state: &State, operation: &ChannelOperation) -> Option<Passing> {
 }
 
 /// The innermost function of a channel in which the running thread is.
-fn inside(state: &State) -> Option<Inside> {
+pub fn inside(state: &State) -> Option<Inside> {
     let number = state.running? as usize;
     state.execution.threads.get(number)?.channel.inside.last().copied()
 }
@@ -118,7 +111,7 @@ pub fn is_muted(state: &State) -> bool {
 }
 
 /// Something is done to a channel that is not known.
-fn write_out(state: &mut State) {
+pub fn write_out(state: &mut State) {
     state.knowledge.channels_written_out = true;
     state.knowledge.names.rename();
     for thread in &mut state.execution.threads {
@@ -187,7 +180,7 @@ pub fn pauses(state: &mut State) -> bool {
 pub fn times_out(state: &mut State, deadline: Option<u64>) -> bool {
     match deadline {
         Some(deadline) => {
-            time::advance_to(state, deadline);
+            crate::machine::timely::advance_to(state, deadline);
             true
         }
         None => {
@@ -269,7 +262,7 @@ pub fn freed(state: &mut State, address: usize) -> bool {
 }
 
 /// A channel has changed.
-fn changed(state: &State, channel: usize) {
+pub fn changed(state: &State, channel: usize) {
     if let (Some(word), Some(known)) =
         (state.knowledge.channel_words.get(channel), state.execution.channels.get(&channel))
     {
@@ -334,68 +327,8 @@ fn arrive(entered: &mut Entered, operation: ChannelOperation, site: SiteId) -> b
     false
 }
 
-/// See [`lockred_trace::hooks`].
-#[unsafe(no_mangle)]
-pub extern "C" fn __lr_channel_made(ends: *const usize, capacity: u64, keeps: u32) {
-    let _leftovers = crate::coroutine::scrub::Leftovers;
-    let Some(entered) = &mut hook::enter_if_ready() else { return };
-    let state = &mut **entered;
-    if state.running.is_none() || state.knowledge.channels_written_out {
-        return;
-    }
-    // SAFETY: the hook's contract: the function has just written its result there, four words.
-    let words = unsafe { std::slice::from_raw_parts(ends, 4) };
-    let is_block =
-        |&address: &usize| address > 1 << 16 && crate::memory::arena::range().contains(&address);
-    let mut twice = (0..4).filter(|&at| words[at + 1..].contains(&words[at])).map(|at| words[at]);
-    let Some(channel) = twice.find(is_block) else { return };
-    let capacity = match capacity {
-        u64::MAX => Passing::UNBOUNDED,
-        capacity => u32::try_from(capacity).unwrap_or(Passing::UNBOUNDED),
-    };
-    let size = crate::memory::heap::size(channel).unwrap_or(UNKNOWN_SIZE);
-    word(state, channel);
-    state.execution.channels.insert(channel, Channel::new(size, capacity, keeps != 0));
-    changed(state, channel);
-}
-
-/// See [`lockred_trace::hooks`].
-#[unsafe(no_mangle)]
-pub extern "C" fn __lr_channel_enter(act: u32, channel: usize, nanoseconds: u32, site: u32) {
-    let _leftovers = crate::coroutine::scrub::Leftovers;
-    let Some(entered) = &mut hook::enter_if_ready() else { return };
-    let state = &mut **entered;
-    if state.running.is_none() {
-        return;
-    }
-    let act = Act::from_code(act)
-        .unwrap_or_else(|| crate::session::files::fatal("an unknown act on a channel was emitted"));
-    if let Some(Inside::Muted { .. }) = inside(state) {
-        let last = state.thread().channel.inside.last().copied();
-        state.thread().channel.inside.extend(last);
-        return;
-    }
-    let address = if act.has_handle() { load(channel, 8) as usize } else { channel };
-    let inside = match find(state, address) {
-        Some(channel) if nanoseconds == u32::MAX => {
-            // Whether it has a deadline is not known.
-            let _ = channel;
-            write_out(state);
-            None
-        }
-        Some(channel) => enter(entered, act, channel, nanoseconds != NO_DEADLINE, SiteId(site)),
-        None => None,
-    };
-    let thread = entered.thread();
-    let written_out = Inside::WrittenOut { region: act.is_region() };
-    if inside.is_none() && act.is_region() {
-        region::enter(thread);
-    }
-    thread.channel.inside.push(inside.unwrap_or(written_out));
-}
-
 /// The running thread begins an act on a known channel; none if the channel turns out to be written out.
-fn enter(
+pub fn enter(
     entered: &mut Entered,
     act: Act,
     channel: usize,
@@ -444,31 +377,4 @@ fn enter(
         rounds::timed_out(entered);
     }
     Some(muted)
-}
-
-/// See [`lockred_trace::hooks`].
-#[unsafe(no_mangle)]
-pub extern "C" fn __lr_channel_leave(result: usize, size: usize, site: u32) {
-    let _leftovers = crate::coroutine::scrub::Leftovers;
-    let Some(entered) = &mut hook::enter_if_ready() else { return };
-    let state = &mut **entered;
-    if state.running.is_none() {
-        return;
-    }
-    // A panic that was caught inside has ended it already.
-    let left = state.thread().channel.inside.pop();
-    let drops =
-        matches!(left, Some(Inside::Muted { drops_sender: true, .. } | Inside::Drop { .. }));
-    if drops && !state.thread().channel.counted {
-        // Whether this was the last one is not known: the count is not recognised.
-        write_out(state);
-    }
-    match left {
-        Some(Inside::WrittenOut { region: true }) => region::leave(state.thread()),
-        Some(Inside::Muted { .. }) if result != 0 && watching() => {
-            // Where the caller wants the result is the caller's.
-            plain::write(entered, result, size, site);
-        }
-        _ => {}
-    }
 }

@@ -4,9 +4,10 @@ use crate::claims::bytes::Claims;
 use crate::machine::channel::Channel;
 use crate::machine::looks::Looks;
 use crate::machine::thread::Thread;
-use crate::models::{Processors, Signals};
 use crate::monitor::atomicity::Blocks;
 use crate::monitor::nesting::Event;
+use crate::world::processors::Processors;
+use crate::world::signals::Signals;
 use lockred_trace::sites::SiteId;
 use std::collections::BTreeMap;
 

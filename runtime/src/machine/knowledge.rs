@@ -4,10 +4,10 @@ use crate::coroutine::frames::Frames;
 use crate::machine::channel_words::ChannelWords;
 use crate::machine::config::Config;
 use crate::machine::deaths::Deaths;
+use crate::machine::libtest::Harness;
 use crate::machine::names::Names;
 use crate::memory::arena::Regions;
 use crate::monitor::targets::Met;
-use crate::tasks::harness::Harness;
 use lockred_trace::session::Task;
 
 /// See the module.

@@ -67,7 +67,7 @@ fn decides(state: &mut State) -> bool {
     let thread = state.thread();
     let makes_deadline =
         thread.atomic.open || thread.atomic.functions > 0 || channels::is_muted(state);
-    !makes_deadline && !crate::tasks::harness::is_running(state)
+    !makes_deadline && !crate::machine::libtest::is_running(state)
 }
 
 /// Lets the search choose whether a look that could be late is.

@@ -181,7 +181,7 @@ pub fn clear(state: &State, address: usize, length: usize) {
 /// Main is stopped at the root: saves it, and begins to check.
 pub fn reached(state: &mut State) {
     state.below_root = true;
-    crate::models::at_root();
+    crate::world::at_root();
     if state.config.mode == Mode::Free {
         return;
     }
@@ -233,7 +233,7 @@ pub fn restore(state: &mut State) {
     if let Some(lives) = &mut state.monitors.lives {
         lives.begin();
     }
-    crate::models::restore_root();
+    crate::world::restore_root();
     crate::monitor::races::begin(state);
     crate::report::record::begin(state);
     took(state, since);

@@ -54,18 +54,24 @@ pub fn is_waited_for(state: &State) -> bool {
     state.config.orders_time && { threads }.any(|number| machine::may_time_out(state, number))
 }
 
+/// Time goes on to a moment, if that is not past: the running thread has slept, or timed out.
+pub fn advance_to(state: &mut State, nanoseconds: u64) {
+    let clock = &mut state.execution.clock;
+    *clock = (*clock).max(nanoseconds);
+}
+
 /// The running thread sleeps so long, and until then.
 pub fn sleep(entered: &mut Entered, nanoseconds: u64, until: u64) {
     let state = &mut **entered;
     if !state.below_root || state.execution.live == 1 {
-        return crate::hooks::time::advance_to(state, until);
+        return crate::machine::timely::advance_to(state, until);
     }
     bounds(state);
     state.thread().atomic.open = false;
     stop(entered, Pending::Sleeping { until }, [until, nanoseconds, 0, 0], SiteId(0));
     ended(entered, Timed::Sleep, nanoseconds, Some(until));
     event::notify(entered, &Event::Slept(nanoseconds));
-    crate::hooks::time::advance_to(entered, until);
+    crate::machine::timely::advance_to(entered, until);
 }
 
 /// The running thread's sleep or wait of so many nanoseconds, until then, has ended by itself.

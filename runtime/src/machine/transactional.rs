@@ -172,7 +172,7 @@ impl Log {
                 differing = native::difference(&made.native, entered.monitors.native.of_step());
             }
             if !runs || step.signature != made.signature || step.flow != Flow::On {
-                let why = crate::tasks::answer::nondeterminism(entered, number, differing);
+                let why = crate::machine::limits::nondeterminism(entered, number, differing);
                 entered.verdicts.unsupported = Some(why);
                 self.differs = true;
                 break;

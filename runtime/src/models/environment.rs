@@ -2,69 +2,6 @@
 
 use crate::hooks::host;
 use libc::{c_char, c_int};
-use std::ffi::CString;
-use std::sync::Mutex;
-
-unsafe extern "C" {
-    static environ: *const *mut c_char;
-}
-
-/// The environment at the root, and whether it was changed since. (The lock is the runtime's own and never contended.)
-static SAVED: Mutex<(Vec<CString>, bool)> = Mutex::new((Vec::new(), false));
-
-fn saved() -> std::sync::MutexGuard<'static, (Vec<CString>, bool)> {
-    SAVED.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
-/// What the names of our own variables begin with.
-const OURS: &[u8] = b"LOCKRED_";
-
-/// Takes our own variables out of the environment, before the program looks at it.
-pub fn hide_our_variables() {
-    for entry in entries() {
-        let Some(name) = entry.as_bytes().split(|&byte| byte == b'=').next() else { continue };
-        if name.starts_with(OURS)
-            && let Ok(name) = CString::new(name)
-        {
-            // SAFETY: one OS thread, and nobody holds a pointer into the environment.
-            unsafe { libc::unsetenv(name.as_ptr()) };
-        }
-    }
-}
-
-/// The variables with their values.
-fn entries() -> Vec<CString> {
-    let mut entries = Vec::new();
-    // SAFETY: `environ` is null or a null-terminated array of C strings; nobody changes it meanwhile.
-    unsafe {
-        let mut entry = environ;
-        while !entry.is_null() && !(*entry).is_null() {
-            entries.push(std::ffi::CStr::from_ptr(*entry).to_owned());
-            entry = entry.add(1);
-        }
-    }
-    entries
-}
-
-/// Notes the environment.
-pub fn at_root() {
-    *saved() = (entries(), false);
-}
-
-/// Puts it back.
-pub fn restore() {
-    let mut saved = saved();
-    if !std::mem::take(&mut saved.1) {
-        return;
-    }
-    // SAFETY: the program is stopped. `putenv` keeps the pointers: the entries live as long as the process.
-    unsafe {
-        libc::clearenv();
-        for entry in &saved.0 {
-            libc::putenv(entry.as_ptr().cast_mut());
-        }
-    }
-}
 
 /// getenv.
 ///
@@ -74,6 +11,14 @@ pub fn restore() {
 pub unsafe extern "C" fn __lr_libc_getenv(name: *const c_char) -> *mut c_char {
     // SAFETY: the program's own call, passed on.
     unsafe { libc::getenv(name) }
+}
+
+/// The program changes its environment.
+fn changes() {
+    host::outside();
+    if host::below_root() {
+        crate::world::environment::changes();
+    }
 }
 
 /// setenv.
@@ -86,8 +31,7 @@ pub unsafe extern "C" fn __lr_libc_setenv(
     value: *const c_char,
     replace: c_int,
 ) -> c_int {
-    host::outside();
-    saved().1 |= host::below_root();
+    changes();
     // SAFETY: the program's own call, passed on.
     unsafe { libc::setenv(name, value, replace) }
 }
@@ -98,8 +42,7 @@ pub unsafe extern "C" fn __lr_libc_setenv(
 /// As for the C function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __lr_libc_unsetenv(name: *const c_char) -> c_int {
-    host::outside();
-    saved().1 |= host::below_root();
+    changes();
     // SAFETY: the program's own call, passed on.
     unsafe { libc::unsetenv(name) }
 }

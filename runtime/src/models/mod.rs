@@ -13,8 +13,7 @@ mod signals;
 mod strings;
 mod usage;
 
-pub use processors::Processors;
-pub use signals::{Signals, aborts, name as signal_name, nobody_reads};
+pub use signals::{aborts, nobody_reads};
 
 /// Does what a system call does that asks for the process, or is about signals, if it is one that
 /// is modelled.
@@ -22,21 +21,4 @@ pub fn system_call(number: i64, a: usize, b: usize, c: usize) -> Option<i64> {
     identity::system_call(number)
         .or_else(|| processors::system_call(number, a, b, c))
         .or_else(|| signals::system_call(number, a, b, c))
-}
-
-/// The program is about to look at its environment for the first time.
-pub fn before_the_program() {
-    environment::hide_our_variables();
-}
-
-/// The program is at its root: what a restore has to put back is noted.
-pub fn at_root() {
-    descriptors::at_root();
-    environment::at_root();
-}
-
-/// Puts descriptors, file positions and the environment back to the root.
-pub fn restore_root() {
-    descriptors::restore();
-    environment::restore();
 }

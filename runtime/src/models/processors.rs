@@ -8,41 +8,11 @@ use super::identity;
 use crate::hooks::host;
 use crate::machine::hook;
 use crate::machine::state::{State, set_errno};
+use crate::world::processors::{ALL, PROCESSORS};
 use libc::{c_int, c_long, c_uint, c_void};
 
-/// Processors that the program sees: enough to start threads, few enough to explore them.
-const PROCESSORS: u32 = 2;
-/// All of them.
-const ALL: u64 = (1 << PROCESSORS) - 1;
 /// Bytes of the kernel's set of processors, of which the rest is empty.
 const SET_BYTES: usize = 8;
-
-/// The processors that threads may use, by their numbers; threads that are not there may use all.
-/// Put back at a restore.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Processors(Vec<u64>);
-
-impl Processors {
-    fn of(&self, thread: u32) -> u64 {
-        self.0.get(thread as usize).copied().unwrap_or(ALL)
-    }
-
-    fn set(&mut self, thread: u32, processors: u64) {
-        let index = thread as usize;
-        if self.0.len() <= index {
-            self.0.resize(index + 1, ALL);
-        }
-        self.0[index] = processors;
-    }
-
-    /// A thread is created: it may use what its creator may use.
-    pub fn created(&mut self, parent: u32, child: u32) {
-        let processors = self.of(parent);
-        if processors != ALL {
-            self.set(child, processors);
-        }
-    }
-}
 
 /// The processor that the running thread is on.
 fn current() -> u32 {
@@ -255,16 +225,6 @@ pub extern "C" fn __lr_cpuid(leaf: u32, register: u32, value: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_new_thread_may_use_what_its_creator_may_use() {
-        let mut processors = Processors::default();
-        assert_eq!((processors.of(0), processors.of(7)), (ALL, ALL));
-        processors.set(1, 0b10);
-        processors.created(1, 2);
-        processors.created(0, 3);
-        assert_eq!([0, 1, 2, 3].map(|thread| processors.of(thread)), [ALL, 0b10, 0b10, ALL]);
-    }
 
     #[test]
     fn what_names_a_processor_is_left_out() {

@@ -163,7 +163,7 @@ pub fn judge(state: &mut State) {
     for circle in std::mem::take(&mut blocks.found) {
         let known = |(known, _): &(Circle, _)| known.block == circle.block;
         if !state.monitors.atomicity.circles.iter().any(known)
-            && let Some(schedule) = crate::tasks::answer::schedule_so_far(state)
+            && let Some(schedule) = crate::machine::trail::schedule_so_far(state)
         {
             state.monitors.atomicity.circles.push((circle, schedule));
         }

@@ -141,13 +141,13 @@ fn who(entered: &mut Entered, watch: (u64, usize)) -> BTreeSet<u32> {
 /// Whether a thread satisfies a predicate of a value.
 fn holds(entered: &mut Entered, (predicate, value): (u64, usize), thread: u32) -> bool {
     entered.monitors.exclusive.asked = Some(thread);
-    crate::hooks::plain::pause(true);
+    crate::monitor::races::pause(true);
     // SAFETY: the order names a predicate of the executable, and its value lives: the field is about to be accessed, or was and is not freed.
     let holds = entered.outside(|| unsafe {
         let predicate = &*(predicate as *const Predicate);
         (predicate.call)(predicate.holds, value)
     });
-    crate::hooks::plain::pause(false);
+    crate::monitor::races::pause(false);
     entered.monitors.exclusive.asked = None;
     holds
 }

@@ -7,11 +7,11 @@
 
 use crate::machine::config::Mode;
 use crate::machine::execution::{AtExit, Execution};
+use crate::machine::libtest::Harness;
 use crate::machine::state::State;
 use crate::memory::heap::Block;
 use crate::monitor::lives::Lives;
 use crate::monitor::reach::Heap;
-use crate::tasks::harness::Harness;
 use lockred_trace::codes::WarningKind;
 use lockred_trace::message::{Home, Warning};
 use lockred_trace::sites::SiteId;

@@ -5,12 +5,14 @@
 //! deallocation is a use after free or a data race with it depends on who comes first, and both are explored.
 
 use crate::detect::{AccessKind, By, StackId};
+use crate::machine::event::{self, Event, Freed, Plain};
 use crate::machine::hook::Entered;
 use crate::machine::state::{State, end_execution};
 use crate::memory::arena::{self, REGION_BYTES, Region};
 use crate::memory::heap::{self, BadFree, Block};
 use crate::memory::validity;
 use crate::monitor::lives;
+use crate::monitor::races::watching;
 use crate::report::failure::{Failure, place};
 use crate::report::race_report::bytes;
 use lockred_search::machine::Flow;
@@ -60,7 +62,7 @@ fn check_stack(entered: &mut Entered, kind: AccessKind, address: usize, size: us
             if owner != 0 {
                 let region = thread.region;
                 state.execution.threads[owner].stack_used = true;
-                crate::hooks::plain::uses_stack(entered, region, site);
+                uses_stack(entered, region, site);
             }
             return;
         }
@@ -70,6 +72,26 @@ fn check_stack(entered: &mut Entered, kind: AccessKind, address: usize, size: us
     let failure = Failure::new(BugKind::UseAfterFree, message, &site.0.to_string());
     let place = access_place(state, kind, address, size, site);
     end(state, failure.at(place), None);
+}
+
+/// What stands for a thread's stack, which its end frees: a word of its region that is no memory of the program.
+const fn whole_stack(region: Region) -> usize {
+    region.base()
+}
+
+/// The running thread uses the stack of another one, which must not end meanwhile.
+fn uses_stack(entered: &mut Entered, region: Region, site: SiteId) {
+    // What is part of an act on a channel is told to nobody, and ordered by what the channel promises.
+    if watching() && !crate::machine::channels::is_muted(entered) {
+        let address = whole_stack(region);
+        event::notify(entered, &Event::Plain(Plain { address, size: 8, site, writes: false }));
+    }
+}
+
+/// The running thread's stack is gone.
+pub fn leaves_stack(entered: &mut Entered, region: Region) {
+    let (address, muted) = (whole_stack(region), crate::machine::channels::is_muted(entered));
+    event::notify(entered, &Event::Freed(Freed { address, size: 8, block: false, muted }));
 }
 
 /// What an access does, in words.
@@ -147,6 +169,12 @@ fn is_unordered(state: &mut State, address: usize, size: usize) -> bool {
     detector.read(by, address, size).is_some_and(|race| race.earlier.kind == AccessKind::Free)
 }
 
+/// Whether a block lies in a region that is mapped.
+pub fn mapped(state: &State, block: usize) -> bool {
+    Region::of_address(block)
+        .is_some_and(|region| state.execution.threads.iter().any(|t| t.region == region))
+}
+
 /// Ends the execution with a bug about a block that cannot be freed.
 pub fn bad_free(state: &mut State, address: usize, reason: BadFree) -> ! {
     let thread = state.thread_number();
@@ -157,7 +185,7 @@ pub fn bad_free(state: &mut State, address: usize, reason: BadFree) -> ! {
     let block = match reason {
         BadFree::Twice => heap::near(address),
         BadFree::Foreign
-            if !crate::hooks::blocks::mapped(state, address) || !validity::is_heap(address) =>
+            if !crate::monitor::misuse::mapped(state, address) || !validity::is_heap(address) =>
         {
             None
         }

@@ -90,7 +90,7 @@ pub fn suspect(
     state: &State,
     differing: Option<(Option<Call>, Option<Call>)>,
 ) -> (String, Option<SiteId>) {
-    let name = |call: Call| format!("`{}`", crate::hooks::host::external(call.external));
+    let name = |call: Call| format!("`{}`", crate::session::files::external(call.external));
     match differing {
         Some((Some(before), Some(now)))
             if (before.external, before.site) == (now.external, now.site) =>

@@ -140,7 +140,7 @@ pub fn judge(state: &mut State) {
             circle.iter().map(|edge| (edge.holds.site, edge.acquires.site)).collect();
         places.sort_unstable_by_key(|(holds, acquires)| (holds.0, acquires.0));
         if state.monitors.nesting.circles.iter().all(|known| known.places != places)
-            && let Some(schedule) = crate::tasks::answer::schedule_so_far(state)
+            && let Some(schedule) = crate::machine::trail::schedule_so_far(state)
         {
             state.monitors.nesting.circles.push(Circle { places, edges: circle, schedule });
         }

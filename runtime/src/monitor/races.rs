@@ -12,6 +12,10 @@ use crate::report::race_report::report;
 use lockred_trace::hooks::How;
 use lockred_trace::sites::SiteId;
 
+/// Plain hooks are called only while this is not 0: below the root.
+#[unsafe(no_mangle)]
+pub static mut __lr_watch: u32 = 0;
+
 /// Accesses may race. While they cannot, they are only looked at for whether their memory is there ([`crate::monitor::misuse`]).
 static mut MAY_RACE: bool = false;
 
@@ -54,10 +58,16 @@ pub fn wake_up(state: &State) {
     if state.config.mode != Mode::Free {
         // SAFETY: one OS thread; the program reads the first only while a coroutine runs.
         unsafe {
-            crate::hooks::plain::__lr_watch = 1;
+            __lr_watch = 1;
             MAY_RACE = true;
         }
     }
+}
+
+/// Plain hooks are not called for a while, and are again.
+pub fn pause(pauses: bool) {
+    // SAFETY: one OS thread.
+    unsafe { __lr_watch = u32::from(!pauses) };
 }
 
 /// Whether accesses are watched for races now.

@@ -29,7 +29,7 @@ pub fn finish(entered: &mut Entered, failures: &mut Vec<Failure>) {
     if entered.step.flow == Flow::Over {
         return;
     }
-    if crate::hooks::assumed::leaves_out(entered) {
+    if crate::report::left_out::leaves_out(entered) {
         return;
     }
     crate::monitor::observed::ends(entered);

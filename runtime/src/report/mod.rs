@@ -3,6 +3,7 @@
 pub mod debugger;
 pub mod failure;
 pub mod judge;
+pub mod left_out;
 pub mod moments;
 pub mod objects;
 pub mod race_report;

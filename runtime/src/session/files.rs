@@ -260,6 +260,14 @@ fn load_sidecar() -> Option<Sidecar> {
     None
 }
 
+/// Name of an external function by the index that the shim gave it.
+pub fn external(index: u32) -> String {
+    let sidecar = sidecar();
+    sidecar
+        .and_then(|sidecar| sidecar.externals.get(index as usize).cloned())
+        .unwrap_or_else(|| format!("external function {index}"))
+}
+
 /// Whether an external function was told before; tells it.
 pub fn told(index: u32) -> bool {
     static TOLD: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];

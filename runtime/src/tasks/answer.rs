@@ -5,9 +5,8 @@
 use crate::machine::hook::{self, Entered};
 use crate::machine::names::Use;
 use crate::machine::native::Native;
-use crate::machine::state::State;
+use crate::machine::trail::{beginning, meant, told, trail};
 use crate::monitor::atomicity::Atomicity;
-use crate::monitor::native::Call;
 use crate::monitor::nesting::Nesting;
 use crate::monitor::observed::Observed;
 use crate::report::failure::Failure;
@@ -20,10 +19,8 @@ use lockred_trace::message::{
     Assumption, Counts as Told, Drift, Exploration, Finding, Message, Replay, Stop as Reason,
     Thread, Unsupported,
 };
-use lockred_trace::schedule::{self, Schedule};
-use lockred_trace::session::{
-    Checkpoint, Limits, StatusWord, Strategy, TRAIL_CAPACITY, decode_choice, encode_share,
-};
+use lockred_trace::schedule::Schedule;
+use lockred_trace::session::{Checkpoint, Limits, StatusWord, Strategy, encode_share};
 use lockred_trace::sites::SiteId;
 use std::time::{Duration, Instant};
 
@@ -108,51 +105,6 @@ const SHARE_EVERY: Duration = Duration::from_millis(100);
 
 /// A checkpoint may take this share of the time.
 const SHARE: u32 = 50;
-
-/// A choice as the formats have it.
-pub fn told(choice: Choice) -> schedule::Choice {
-    match choice {
-        Choice::Thread(thread) => schedule::Choice::Thread(thread.0),
-        Choice::Value { picked, of } => schedule::Choice::Value { picked, of },
-    }
-}
-
-/// What schedules begin with.
-pub fn beginning(state: &State) -> impl Iterator<Item = schedule::Choice> + use<> {
-    state.knowledge.channels_written_out.then_some(Schedule::WRITTEN_OUT).into_iter()
-}
-
-/// Leaves a choice where the session finds it if the process dies.
-pub fn trail(depth: usize, choice: Choice) {
-    let state = &mut *hook::enter();
-    if let Some(status) = state.config.status {
-        let mut depth = depth;
-        for first in beginning(state) {
-            status.trail(0, crate::session::files::trail_word(first));
-            depth += 1;
-        }
-        status.trail(depth, crate::session::files::trail_word(told(choice)));
-        if depth < TRAIL_CAPACITY {
-            state.knowledge.deaths.on_choice(depth + 1, |index| status.trail_word(index));
-        }
-    }
-}
-
-/// The choices of the execution under way, if they are all kept.
-pub fn schedule_so_far(state: &State) -> Option<Schedule> {
-    let status = state.config.status?;
-    let length = status.trail_length();
-    let choices = (0..length).map(|index| decode_choice(status.trail_word(index)));
-    (length < TRAIL_CAPACITY).then(|| Schedule(choices.collect()))
-}
-
-/// A choice as the search has it.
-pub fn meant(choice: schedule::Choice) -> Choice {
-    match choice {
-        schedule::Choice::Thread(thread) => Choice::Thread(search::machine::ThreadId(thread)),
-        schedule::Choice::Value { picked, of } => Choice::Value { picked, of },
-    }
-}
 
 impl Observer<Failure> for Watch {
     fn on_choice(&mut self, depth: usize, choice: Choice) {
@@ -299,7 +251,7 @@ fn search_by(
         let circles = crate::monitor::nesting::warnings(state, stop == Reason::Complete);
         state.verdicts.warnings.extend(circles);
     }
-    crate::hooks::assumed::judge(state);
+    crate::report::left_out::judge(state);
     crate::monitor::atomicity::tell(&state.monitors.atomicity, &mut state.verdicts.warnings);
     if !watch.findings.is_empty() {
         // A mistake is told first; what it leaves behind says little.
@@ -456,33 +408,15 @@ fn reason(entered: &mut Entered, outcome: &Outcome, watch: &Watch) -> Reason {
                 }
             }))
         }
-        Stop::Nondeterminism { step } => Reason::Unsupported(nondeterminism(entered, step, None)),
+        Stop::Nondeterminism { step } => {
+            Reason::Unsupported(crate::machine::limits::nondeterminism(entered, step, None))
+        }
     }
 }
 
 /// Where a step was left. The session knows why it asked for that.
 fn at(stack: Vec<u64>) -> Unsupported {
     Unsupported { message: String::new(), site: SiteId(0), stack }
-}
-
-/// A step that was made again was another one.
-pub fn nondeterminism(
-    entered: &mut Entered,
-    step: usize,
-    differing: Option<(Option<Call>, Option<Call>)>,
-) -> Unsupported {
-    let (why, suspected) = crate::monitor::native::suspect(entered, differing);
-    let thread = entered.step.thread;
-    Unsupported {
-        message: format!(
-            "the program does not behave alike under the same schedule (first seen at step {step}, in thread {thread}): {why}"
-        ),
-        site: suspected.unwrap_or(entered.step.site),
-        stack: match suspected {
-            Some(_) => Vec::new(),
-            None => crate::machine::state::stack_of(entered, thread),
-        },
-    }
 }
 
 /// The failure that a schedule of this length was kept for: the first that shows at its end or behind it. Earlier ones are others.

@@ -49,7 +49,7 @@ extern "C" fn set_up() {
         }
         None => State::new(Mode::Free, None, None),
     };
-    crate::models::before_the_program();
+    crate::world::before_the_program();
     hook::install(state);
     crate::machine::start::main_thread(&mut hook::enter(), bottom);
 }

@@ -2,8 +2,8 @@
 
 use crate::machine::hook;
 use crate::machine::native::Native;
+use crate::machine::trail::{beginning, meant, told, trail};
 use crate::report::failure::Failure;
-use crate::tasks::answer::{beginning, meant, told, trail};
 use lockred_search::minimise::{Asker, Effort, Proof};
 use lockred_search::{self as search, Choice};
 use lockred_trace::codes::BugKind;

@@ -1,12 +1,12 @@
 //! The functions by which programs say what is to happen at signals, block them, and send them.
 
 use super::deliver::{self, deliver, operation, record, running, set_mask};
-use super::names::{self, name};
-use super::table::{Action, Set, only};
 use crate::hooks::host;
 use crate::machine::hook;
 use crate::machine::state::set_errno;
 use crate::models::identity;
+use crate::world::signal_names::{self as names, name};
+use crate::world::signals::{Action, Set, only};
 use libc::{c_int, sigset_t};
 
 /// Bytes of the kernel's set of signals, with which glibc's begins.

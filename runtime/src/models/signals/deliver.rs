@@ -5,11 +5,11 @@
 //! pending, takes it before the call returns. What may reach another thread, at any of its
 //! instructions, is refused.
 
-use super::names::name;
-use super::table::{Action, Reaction, Sent, Set, only};
 use crate::hooks::host;
 use crate::machine::hook;
 use crate::machine::state::State;
+use crate::world::signal_names::name;
+use crate::world::signals::{Action, Reaction, Sent, Set, only};
 use lockred_trace::hooks::{Class, How, Order, RmwOp};
 use lockred_trace::sites::SiteId;
 use std::hash::{DefaultHasher, Hash, Hasher};

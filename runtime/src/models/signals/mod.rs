@@ -3,11 +3,7 @@
 
 mod calls;
 mod deliver;
-mod names;
 mod system_calls;
-mod table;
 
 pub use deliver::{aborts, nobody_reads};
-pub use names::name;
 pub use system_calls::system_call;
-pub use table::Signals;

@@ -1,7 +1,7 @@
 //! Actions, masks and pending signals of the program: what a restore puts back, and nothing of how
 //! they are acted on.
 
-use super::names::{self, DefaultAction};
+use super::signal_names::{self as names, DefaultAction};
 use std::collections::BTreeMap;
 
 /// A set of signals, as the kernel has it: signal n is bit n - 1.

@@ -1,0 +1,52 @@
+//! The schedule of the execution under way, where the session finds it if the process dies.
+
+use crate::machine::hook;
+use crate::machine::state::State;
+use lockred_search::{Choice, machine::ThreadId};
+use lockred_trace::schedule::{self, Schedule};
+use lockred_trace::session::{TRAIL_CAPACITY, decode_choice};
+
+/// A choice as the formats have it.
+pub fn told(choice: Choice) -> schedule::Choice {
+    match choice {
+        Choice::Thread(thread) => schedule::Choice::Thread(thread.0),
+        Choice::Value { picked, of } => schedule::Choice::Value { picked, of },
+    }
+}
+
+/// What schedules begin with.
+pub fn beginning(state: &State) -> impl Iterator<Item = schedule::Choice> + use<> {
+    state.knowledge.channels_written_out.then_some(Schedule::WRITTEN_OUT).into_iter()
+}
+
+/// Leaves a choice where the session finds it if the process dies.
+pub fn trail(depth: usize, choice: Choice) {
+    let state = &mut *hook::enter();
+    if let Some(status) = state.config.status {
+        let mut depth = depth;
+        for first in beginning(state) {
+            status.trail(0, crate::session::files::trail_word(first));
+            depth += 1;
+        }
+        status.trail(depth, crate::session::files::trail_word(told(choice)));
+        if depth < TRAIL_CAPACITY {
+            state.knowledge.deaths.on_choice(depth + 1, |index| status.trail_word(index));
+        }
+    }
+}
+
+/// The choices of the execution under way, if they are all kept.
+pub fn schedule_so_far(state: &State) -> Option<Schedule> {
+    let status = state.config.status?;
+    let length = status.trail_length();
+    let choices = (0..length).map(|index| decode_choice(status.trail_word(index)));
+    (length < TRAIL_CAPACITY).then(|| Schedule(choices.collect()))
+}
+
+/// A choice as the search has it.
+pub fn meant(choice: schedule::Choice) -> Choice {
+    match choice {
+        schedule::Choice::Thread(thread) => Choice::Thread(ThreadId(thread)),
+        schedule::Choice::Value { picked, of } => Choice::Value { picked, of },
+    }
+}

@@ -1,0 +1,24 @@
+//! What programs see of the system around them, as far as a restore puts it back.
+
+pub mod descriptors;
+pub mod environment;
+pub mod processors;
+pub mod signal_names;
+pub mod signals;
+
+/// The program is about to look at its environment for the first time.
+pub fn before_the_program() {
+    environment::hide_our_variables();
+}
+
+/// The program is at its root: what a restore has to put back is noted.
+pub fn at_root() {
+    descriptors::at_root();
+    environment::at_root();
+}
+
+/// Puts descriptors, file positions and the environment back to the root.
+pub fn restore_root() {
+    descriptors::restore();
+    environment::restore();
+}
