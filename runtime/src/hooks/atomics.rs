@@ -223,7 +223,7 @@ fn executed(
     let repeated = looks && arrival == Arrival::Repeat && state.step.is_repeated(operation);
     let told = arrival == Arrival::Told;
     let done = Executed { operation, access, rmw, old, new, wrote, told, repeated, watched };
-    event::notify(entered, &Event::Atomic(done));
+    event::tell(entered, &Event::Atomic(done));
     if entered.below_root {
         regions(entered.thread(), operation);
     }

@@ -207,7 +207,7 @@ pub fn notify(entered: &mut Entered, event: &Event<'_>) {
     tell(entered, event);
 }
 
-/// The same, made for one event of a kind that is known where it is called.
+/// The same, made for the one kind of event that it is called with: for what programs do most (atomic operations, plain accesses, blocks).
 #[inline(always)]
 pub fn tell(entered: &mut Entered, event: &Event<'_>) {
     crate::monitor::holders::on(entered, event);
