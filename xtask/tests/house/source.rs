@@ -65,7 +65,7 @@ fn code(text: &str) -> String {
                 while let Some(inside) = rest.next() {
                     match inside {
                         '"' => break,
-                        '\\' => drop(rest.next()),
+                        '\\' => _ = rest.next(),
                         _ => {}
                     }
                 }
@@ -78,7 +78,9 @@ fn code(text: &str) -> String {
                     [_, '\'', ..] => 2,
                     _ => 0,
                 };
-                (0..length).for_each(|_| drop(rest.next()));
+                for _ in 0..length {
+                    rest.next();
+                }
                 code.push('\'');
             }
             other => code.push(other),
