@@ -297,7 +297,7 @@ pub fn operation(state: &mut State, address: usize, size: usize, site: SiteId, w
 }
 
 /// See [`crate::machine::event`].
-#[inline]
+#[inline(always)]
 pub fn on(state: &mut State, event: &Event<'_>) {
     if let Event::Allocated { block, size } = *event {
         begins(state, block, size);

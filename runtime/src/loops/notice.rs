@@ -9,14 +9,14 @@ use lockred_search::footprint::Access;
 use lockred_trace::sites::SiteId;
 
 /// See [`crate::machine::event`].
-#[inline]
+#[inline(always)]
 pub fn on(state: &mut State, event: &Event<'_>) {
-    match *event {
-        Event::Plain(Plain { address, size, writes: true, .. }) => writes(state, address, size),
+    match event {
+        Event::Plain(Plain { address, size, writes: true, .. }) => writes(state, *address, *size),
         Event::Plain(_) => {}
-        Event::Atomic(done) => atomic(state, &done),
-        Event::Passed(passed) => pass(state, passed),
-        Event::Futex(address, what) => futex(state, address, what),
+        Event::Atomic(done) => atomic(state, done),
+        Event::Passed(passed) => pass(state, *passed),
+        Event::Futex(address, what) => futex(state, *address, *what),
         Event::Ends => {
             waiting::leave_loop(state, SiteId(0));
             rounds::progress(state);

@@ -72,12 +72,12 @@ impl StepUnderWay {
 }
 
 /// See [`crate::machine::event`].
-#[inline]
+#[inline(always)]
 pub fn on(state: &mut State, event: &Event<'_>) {
-    match *event {
-        Event::Plain(_) => {}
-        Event::Atomic(done) => atomic(state, &done),
-        ref other => besides(state, other),
+    match event {
+        Event::Plain(_) | Event::Allocated { .. } | Event::Freed(_) => {}
+        Event::Atomic(done) => atomic(state, done),
+        other => besides(state, other),
     }
 }
 

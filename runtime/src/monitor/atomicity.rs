@@ -104,7 +104,7 @@ pub extern "C" fn __lr_block_end() {
 }
 
 /// See [`crate::machine::event`].
-#[inline]
+#[inline(always)]
 pub fn on(state: &mut State, event: &Event<'_>) {
     if !state.execution.blocks.inside.is_empty() || matches!(event, Event::Created { .. }) {
         inside(state, event);

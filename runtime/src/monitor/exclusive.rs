@@ -57,7 +57,7 @@ impl Exclusive {
 }
 
 /// See [`crate::machine::event`].
-#[inline]
+#[inline(always)]
 pub fn on(state: &mut State, event: &Event<'_>) {
     if let Event::Freed(Freed { address, size, block: true, .. }) = *event {
         state.monitors.exclusive.freed(address..address + size);

@@ -280,11 +280,11 @@ pub fn pending(state: &State, number: usize, mut touch: impl FnMut(ObjectId, Acc
 }
 
 /// See [`crate::machine::event`].
-#[inline]
+#[inline(always)]
 pub fn on(state: &mut State, event: &Event<'_>) {
-    match *event {
+    match event {
         Event::Plain(Plain { address, size, site, writes }) => {
-            plain(state, address, size, writes, site);
+            plain(state, *address, *size, *writes, *site);
         }
         Event::Atomic(done) => {
             let looks = done.watched || done.operation.how.class().is_lock();
@@ -293,9 +293,10 @@ pub fn on(state: &mut State, event: &Event<'_>) {
                 atomic(state, done.operation, done.access, done.wrote);
             }
         }
-        Event::Freed(freed) => ends(state, freed),
-        Event::Futex(address, what) => futex(state, address, what),
-        ref other => between(state, other),
+        Event::Allocated { .. } => {}
+        Event::Freed(freed) => ends(state, *freed),
+        Event::Futex(address, what) => futex(state, *address, *what),
+        other => between(state, other),
     }
 }
 

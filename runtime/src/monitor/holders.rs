@@ -8,18 +8,18 @@ use crate::monitor::nesting;
 use lockred_trace::hooks::Class;
 
 /// See [`crate::machine::event`].
-#[inline]
+#[inline(always)]
 pub fn on(state: &mut State, event: &Event<'_>) {
-    match *event {
+    match event {
         Event::Atomic(done) if done.operation.how.class().is_lock() => {
             used(state, done.operation, done.wrote);
         }
         Event::Created { child, .. } => {
-            let creates = nesting::Event::Creates(state.thread_number(), child);
+            let creates = nesting::Event::Creates(state.thread_number(), *child);
             state.execution.events.push(creates);
         }
         Event::Joined { target, .. } => {
-            let joins = nesting::Event::Joins(state.thread_number(), target);
+            let joins = nesting::Event::Joins(state.thread_number(), *target);
             state.execution.events.push(joins);
         }
         _ => {}

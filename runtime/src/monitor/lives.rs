@@ -70,7 +70,7 @@ fn event(state: &State) -> Event {
 }
 
 /// See [`crate::machine::event`].
-#[inline]
+#[inline(always)]
 pub fn on(state: &mut State, event: &crate::machine::event::Event<'_>) {
     match *event {
         crate::machine::event::Event::Allocated { block, .. } => allocated(state, block),

@@ -132,7 +132,7 @@ pub fn begin(state: &mut State) {
 }
 
 /// See [`crate::machine::event`].
-#[inline]
+#[inline(always)]
 pub fn on(entered: &mut Entered, event: &Event<'_>) {
     if entered.monitors.observed.is_some() {
         looks_on(entered, event);

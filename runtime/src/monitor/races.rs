@@ -113,16 +113,17 @@ fn judged(state: &mut State, access: AccessInfo, race: Option<Race>) {
 }
 
 /// See [`crate::machine::event`].
-#[inline]
+#[inline(always)]
 pub fn on(state: &mut State, event: &Event<'_>) {
     let thread = state.thread_number();
-    match *event {
-        Event::Plain(access) => plain(state, thread, access),
-        Event::Atomic(done) if done.watched => atomic(state, thread, &done),
+    match event {
+        Event::Plain(access) => plain(state, thread, *access),
+        Event::Atomic(done) if done.watched => atomic(state, thread, done),
+        Event::Atomic(_) => {}
         Event::Looks(operation) => looks(state, thread, operation),
-        Event::Allocated { block, size } => allocated(state, block, size),
-        Event::Freed(what) => freed(state, what),
-        ref other => orders(state, thread, other),
+        Event::Allocated { block, size } => allocated(state, *block, *size),
+        Event::Freed(what) => freed(state, *what),
+        other => orders(state, thread, other),
     }
 }
 

@@ -41,7 +41,7 @@ pub const fn kind(class: Class) -> &'static str {
 }
 
 /// See [`crate::machine::event`].
-#[inline]
+#[inline(always)]
 pub fn on(state: &mut State, event: &Event<'_>) {
     if state.monitors.recorder.is_some() {
         record_event(state, event);
