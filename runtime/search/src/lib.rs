@@ -5,7 +5,7 @@
 //! are in lockred-papers.
 //!
 //! [`explore::explore`] searches, [`replay::replay`] follows one schedule. The caller's policy (stop at the first failure or
-//! go on, time, progress) is an [`explore::Observer`]. [`minimise::minimise`] makes a schedule that fails as small as it can.
+//! go on, time, progress) is an [`Observer`]. [`minimise::minimise`] makes a schedule that fails as small as it can.
 //!
 //! Machines that tell their operations one by one ([`transactional::Transactional`]) are also searched by whole
 //! transactions, with few executions where locks are the only conflict: [`transactions::explore`] (stateless, with data

@@ -4,6 +4,7 @@ use super::changes;
 use super::descriptors::{self, must_not_block};
 use crate::hooks::host;
 use crate::kernel;
+use crate::machine::state::set_errno;
 use libc::{c_int, c_void, iovec, off_t};
 
 /// Bytes of a result that is a length or -1.
@@ -28,12 +29,29 @@ pub unsafe extern "C" fn __lr_libc_read(fd: c_int, buffer: *mut c_void, n: usize
     result
 }
 
+/// Fills the program's parts with random bytes; gives how many.
+fn random_parts(parts: *const iovec, count: c_int) -> isize {
+    let Ok(count) = usize::try_from(count) else {
+        set_errno(libc::EINVAL);
+        return -1;
+    };
+    // SAFETY: the program passes `count` parts.
+    let parts = unsafe { std::slice::from_raw_parts(parts, count) };
+    let fill = |part: &iovec| {
+        crate::hooks::randomness::__lr_libc_getrandom(part.iov_base.cast(), part.iov_len, 0)
+    };
+    parts.iter().map(fill).sum()
+}
+
 /// readv.
 ///
 /// # Safety
 /// As for the C function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __lr_libc_readv(fd: c_int, parts: *const iovec, count: c_int) -> isize {
+    if descriptors::is_random(fd) {
+        return random_parts(parts, count);
+    }
     must_not_block(fd, "readv");
     kernel::readable(fd, "readv");
     // SAFETY: the program's own call, passed on.
@@ -62,6 +80,9 @@ pub unsafe extern "C" fn __lr_libc_pread(
     n: usize,
     at: off_t,
 ) -> isize {
+    if descriptors::is_random(fd) {
+        return crate::hooks::randomness::__lr_libc_getrandom(buffer.cast(), n, 0);
+    }
     // SAFETY: the program's own call, passed on.
     let result = unsafe { libc::pread(fd, buffer, n, at) };
     host::write(buffer as usize, length(result));
@@ -103,7 +124,7 @@ pub unsafe extern "C" fn __lr_libc_write(fd: c_int, buffer: *const c_void, n: us
     let written = kernel::waiting(|| unsafe { libc::write(fd, buffer, n) });
     if written < 0 && kernel::errno() == libc::EPIPE {
         super::nobody_reads();
-        crate::machine::state::set_errno(libc::EPIPE);
+        set_errno(libc::EPIPE);
     }
     written
 }
@@ -116,7 +137,7 @@ pub unsafe extern "C" fn __lr_libc_write(fd: c_int, buffer: *const c_void, n: us
 pub unsafe extern "C" fn __lr_libc_writev(fd: c_int, parts: *const iovec, count: c_int) -> isize {
     let mut total = 0;
     if count < 0 {
-        crate::machine::state::set_errno(libc::EINVAL);
+        set_errno(libc::EINVAL);
         return -1;
     }
     // SAFETY: the program passes `count` parts.

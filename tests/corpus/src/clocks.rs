@@ -1,7 +1,7 @@
 //! Virtual time: clocks never go back, and who has slept or timed out finds that the time has passed.
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, LazyLock, Mutex};
 use std::thread::{park_timeout, sleep, spawn};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -132,4 +132,13 @@ fn a_receiver_may_time_out() {
     let received = receiver.recv_timeout(LONG);
     thread.join().unwrap();
     assert_eq!(received, Ok(1));
+}
+
+//@ warned timing
+#[test]
+fn a_look_after_a_lazy_start_may_be_late() {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    LazyLock::force(&START);
+    let thread = spawn(|| START.elapsed() < Duration::from_secs(1));
+    assert!(thread.join().unwrap());
 }

@@ -176,6 +176,29 @@ fn random_bytes_are_the_same_in_every_execution() {
     });
 }
 
+//@ passed randomness-fixed
+#[test]
+fn random_bytes_at_a_place_are_too() {
+    by_number(|| {
+        use std::os::unix::fs::FileExt;
+        let mut byte = [0];
+        std::fs::File::open("/dev/urandom").unwrap().read_exact_at(&mut byte, 7).unwrap();
+        byte[0].into()
+    });
+}
+
+//@ passed randomness-fixed
+#[test]
+fn random_bytes_in_parts_are_too() {
+    by_number(|| {
+        use std::io::{IoSliceMut, Read};
+        let (mut one, mut other) = ([0; 1], [0; 2]);
+        let parts = &mut [IoSliceMut::new(&mut one), IoSliceMut::new(&mut other)];
+        assert_eq!(std::fs::File::open("/dev/urandom").unwrap().read_vectored(parts).unwrap(), 3);
+        (one[0] ^ other[1]).into()
+    });
+}
+
 //@ passed system-files
 #[test]
 fn the_system_s_files_may_change() {
