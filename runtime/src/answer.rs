@@ -419,6 +419,9 @@ fn reason(state: &mut State, outcome: &Outcome, watch: &Watch) -> Reason {
         Stop::Operations => Reason::Operations,
         Stop::Bound => Reason::Preemptions,
         Stop::Interrupted => match state.left.take() {
+            left if crate::leaving::came_from_outside().is_some() => {
+                Reason::Unsupported(at(left.unwrap_or_default()))
+            }
             Some(stack) => Reason::Computing(at(stack)),
             None if watch.out_of_time => Reason::Seconds,
             None => Reason::Interrupted,
@@ -434,9 +437,10 @@ fn reason(state: &mut State, outcome: &Outcome, watch: &Watch) -> Reason {
     }
 }
 
-/// Where a step was left. The session knows why it asked for that.
+/// Where a step was left. Unless a signal came from outside, the session knows why it asked for that.
 fn at(stack: Vec<u64>) -> Unsupported {
-    Unsupported { message: String::new(), site: SiteId(0), stack }
+    let message = crate::leaving::came_from_outside().unwrap_or_default();
+    Unsupported { message, site: SiteId(0), stack }
 }
 
 /// A step that was made again was another one.

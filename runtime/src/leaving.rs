@@ -11,7 +11,7 @@ use crate::signals;
 use crate::state::{State, end_execution, installed};
 use lockred_search::machine::Flow;
 use lockred_trace::session::STOP_SIGNAL;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 
 /// Instructions that are gone through one by one, for one question: some tenths of a second.
 const MOST_STEPS: u32 = 1 << 16;
@@ -22,12 +22,26 @@ const DIRECTION: i64 = 1 << 10;
 
 /// The session asked to stop.
 static STOP: AtomicBool = AtomicBool::new(false);
+/// A signal that the program handles has come from outside of the process; 0: none has.
+static CAME: AtomicI32 = AtomicI32::new(0);
 /// The processor stops behind so many more instructions.
 static STEPS: AtomicU32 = AtomicU32::new(0);
 
 /// Whether the session asked to stop.
 pub fn stop_requested() -> bool {
     STOP.load(Ordering::Relaxed)
+}
+
+/// What is unsupported because it came from outside, if anything did.
+pub fn came_from_outside() -> Option<String> {
+    let signal = CAME.load(Ordering::Relaxed);
+    (signal != 0).then(|| format!("{} from outside", crate::models::signal_name(signal)))
+}
+
+/// The handler of signals that the program handles: where the program would run its own is known to nobody, so the test ends.
+pub extern "C" fn comes(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::ucontext_t) {
+    CAME.store(signal, Ordering::Relaxed);
+    asked(signal, info, context);
 }
 
 /// The handler of [`STOP_SIGNAL`].
@@ -76,7 +90,15 @@ pub fn stepped(context: *mut libc::ucontext_t) -> bool {
 /// stepping through what the runtime does about them would not come to the program's code.
 #[inline]
 pub fn at_access(bytes: usize) {
-    if bytes < MANY_BYTES || !stop_requested() {
+    if bytes >= MANY_BYTES {
+        behind_call();
+    }
+}
+
+/// A call that may take long, made by the runtime for the program, has come back. Leaves the step if the session asks to stop.
+#[inline]
+pub fn behind_call() {
+    if !stop_requested() {
         return;
     }
     let Some(state) = installed().filter(|state| state.running.is_some()) else { return };

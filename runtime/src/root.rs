@@ -232,6 +232,7 @@ pub fn put_back(execution: &Execution) {
         // SAFETY: the thread is suspended there.
         unsafe { crate::scrub::below(thread.stack_pointer) };
     }
+    crate::kernel::mirror_all(&state.execution.signals);
     state.step.failures.clear();
     state.native.begin();
     crate::channels::restored(state);

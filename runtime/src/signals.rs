@@ -14,7 +14,8 @@ use lockred_trace::message::{Role, Unsupported};
 use lockred_trace::session::STOP_SIGNAL;
 use lockred_trace::sites::SiteId;
 
-const FAULTS: [i32; 6] =
+/// Signals of what the program does.
+pub const FAULTS: [i32; 6] =
     [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT, libc::SIGTRAP];
 const STACK: usize = 256 << 10;
 /// Where the handlers' stack is: below the arena, far from everything else.
@@ -47,7 +48,8 @@ pub fn reset() {
     }
 }
 
-fn handle(signal: i32, handler: usize) {
+/// Has the kernel call a handler, which takes a signal's information, on the stack of handlers.
+pub fn handle(signal: i32, handler: usize) {
     // SAFETY: all-zero bytes are a valid action, and the handler has the signature of SA_SIGINFO.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();

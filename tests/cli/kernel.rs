@@ -31,7 +31,7 @@ fn expect_unsupported(output: &Output, tests: &[TestFinished], file: &str, calls
 #[test]
 fn the_real_kernel_answers_a_test_with_one_thread() {
     let (output, tests) = check("kernel", "alone::", 0);
-    assert_eq!(tests.len(), 21, "{output}");
+    assert_eq!(tests.len(), 22, "{output}");
     for test in &tests {
         assert_eq!(test.verdict, Verdict::Verified, "{} in\n{output}", test.name);
     }
@@ -92,6 +92,26 @@ fn signals_that_the_kernel_sends_reach_handlers_or_are_unsupported() {
         assert_eq!(verdict(right), Verdict::Verified, "{right} in\n{output}");
     }
     assert_eq!(verdict("dies_of_writing_to_nobody"), Verdict::Failed, "{output}");
+}
+
+#[test]
+fn signals_from_outside_are_unsupported_and_a_childs_are_the_kernels() {
+    let (output, tests) = check("kernel", "outside::", 1);
+    let calls = [
+        ("a_handler_of_usr1", "SIGUSR1 from outside"),
+        ("a_handler_of_usr2", "SIGUSR2 from outside"),
+        ("a_blocked_signal", "SIGTERM from outside"),
+        ("a_file_gets_too_long", "SIGXFSZ from outside"),
+        ("input_arrives", "SIGIO from outside"),
+    ];
+    expect_unsupported(&output, &tests, "src/outside.rs", &calls);
+    for test in tests.iter().filter(|test| calls.iter().all(|(name, _)| !test.name.ends_with(name)))
+    {
+        let dies = ["a_signal_that_nobody_handles", "a_handler_that_was_there_once"];
+        let dies = dies.iter().any(|name| test.name.ends_with(name));
+        let expected = if dies { Verdict::Failed } else { Verdict::Verified };
+        assert_eq!(test.verdict, expected, "{} in\n{output}", test.name);
+    }
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Processes that the program makes of itself, above the root: a child is nobody's exploration, and answers no session.
 
 use crate::host;
+use crate::models::signals_of_child::{self, Blocked};
 use crate::session;
-use crate::state::{Mode, installed, set_errno};
+use crate::state::{Mode, installed};
 use libc::{c_char, c_int};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,11 +15,12 @@ pub fn is_child() -> bool {
     CHILD.load(Ordering::Relaxed)
 }
 
-/// The process becomes one without a session, with the handling of signals that programs begin with.
-fn become_child() {
+/// The process becomes one without a session, whose signals are the kernel's.
+fn become_child(blocked: Blocked) {
     CHILD.store(true, Ordering::Relaxed);
     session::forget();
     crate::signals::reset();
+    signals_of_child::begin(blocked);
     if let Some(state) = installed() {
         state.mode = Mode::Free;
         state.order = None;
@@ -37,10 +39,11 @@ pub extern "C" fn __lr_libc_fork() -> libc::pid_t {
     }
     super::sent::refuse("fork");
     super::asked();
+    let blocked = Blocked::all();
     // SAFETY: the process has one thread; the child goes on with a copy of all memory, of which the status page alone was shared.
     let child = unsafe { libc::fork() };
     if child == 0 {
-        become_child();
+        become_child(blocked);
     }
     child
 }
@@ -102,17 +105,4 @@ exec! {
     __lr_libc_execv(path: *const c_char, arguments: Strings) calls execv;
     __lr_libc_execvp(file: *const c_char, arguments: Strings) calls execvp;
     __lr_libc_execvpe(file: *const c_char, arguments: Strings, environment: Strings) calls execvpe;
-}
-
-/// freeaddrinfo: below the root it would be done once in every execution.
-///
-/// # Safety
-/// As for the C function.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __lr_libc_freeaddrinfo(list: *mut libc::addrinfo) {
-    if !host::below_root() {
-        // SAFETY: the program's own call, passed on.
-        unsafe { libc::freeaddrinfo(list) };
-    }
-    set_errno(0);
 }

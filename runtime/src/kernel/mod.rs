@@ -10,7 +10,9 @@ mod agents;
 pub mod auxiliary;
 mod fill;
 mod fork;
+mod hosts;
 mod names;
+mod outside;
 mod real;
 mod sent;
 mod system_calls;
@@ -25,6 +27,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 pub use fork::is_child;
+pub use outside::{mirror, mirror_all};
 pub use sent::refuse_handler;
 pub use system_calls::__lr_libc_syscall;
 pub use timers::{closed, is_timer};
@@ -87,6 +90,7 @@ extern "C" fn ends(waits: u32) {
         let took = real_nanoseconds().saturating_sub(SINCE.load(Ordering::Relaxed));
         passed(Duration::from_nanos(took));
     }
+    crate::leaving::behind_call();
 }
 
 /// Real time that passed while the program waited.
@@ -107,6 +111,7 @@ pub fn waiting<T>(call: impl FnOnce() -> T) -> T {
     let took = since.elapsed();
     let errno = errno();
     passed(took);
+    crate::leaving::behind_call();
     crate::state::set_errno(errno);
     result
 }

@@ -14,7 +14,8 @@ mod strings;
 mod usage;
 
 pub use processors::Processors;
-pub use signals::{Signals, aborts, name as signal_name, nobody_reads};
+pub use signals::child as signals_of_child;
+pub use signals::{Disposition, Signals, aborts, name as signal_name, nobody_reads};
 
 /// Does what a system call does that asks for the process, or is about signals, if it is one that
 /// is modelled.

@@ -29,7 +29,7 @@ pub const EXIT_ANSWERED: i32 = 0;
 pub const EXIT_INTERNAL: i32 = 70;
 /// Signal by which the session asks the process to stop and answer with what it has (Ctrl-C, the budget, a call that blocks). In the middle of
 /// a step it answers `Computing` with the place where it was; the session, which knows why it asked, says what that means.
-pub const STOP_SIGNAL: i32 = 12; // SIGUSR2
+pub const STOP_SIGNAL: i32 = 61; // SIGRTMIN+27, which programs that are checked do not use
 
 /// What a process is to do.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -1,5 +1,6 @@
 //! The functions by which programs say what is to happen at signals, block them, and send them.
 
+use super::child;
 use super::deliver::{self, deliver, operation, record, running};
 use super::names::{self, name};
 use super::table::{Action, Set, only};
@@ -72,12 +73,15 @@ pub extern "C" fn __lr_libc_kill(process: c_int, signal: c_int) -> c_int {
     if signal != 0 && !names::is_valid(signal) {
         return fails(libc::EINVAL);
     }
+    if crate::kernel::is_child() {
+        // SAFETY: a process may send signals; in a forked child the kernel acts on them.
+        return unsafe { libc::kill(process, signal) };
+    }
     if process != identity::PROCESS {
         return kill_another(process, signal);
     }
     match signal {
         0 => {}
-        _ if crate::kernel::is_child() => raise(signal),
         _ => deliver::kill(signal),
     }
     0
@@ -124,6 +128,10 @@ pub extern "C" fn __lr_libc_tgkill(process: c_int, thread: c_int, signal: c_int)
     let _leftovers = crate::scrub::Leftovers;
     if process <= 0 || thread <= 0 || signal != 0 && !names::is_valid(signal) {
         return fails(libc::EINVAL);
+    }
+    if crate::kernel::is_child() {
+        // SAFETY: as in `kill`.
+        return unsafe { libc::syscall(libc::SYS_tgkill, process, thread, signal) as c_int };
     }
     if process != identity::PROCESS || identity::thread(thread).is_none() {
         return fails(libc::ESRCH);
@@ -206,9 +214,14 @@ fn exchange(signal: c_int, new: Option<Action>) -> Action {
     let old = signals.action(signal);
     if let Some(new) = new {
         signals.set_action(signal, new);
+        if crate::kernel::is_child() {
+            child::set_action(signal, new);
+            return old;
+        }
         if signals.has_handler(signal) {
             crate::kernel::refuse_handler(signal);
         }
+        crate::kernel::mirror(signals, signal);
     }
     old
 }
@@ -261,6 +274,17 @@ pub extern "C" fn __lr_libc_sigaltstack(
     0
 }
 
+/// The running thread blocks other signals than before: the kernel is told, and what it blocks no more is acted on.
+fn changed_mask(differing: Set) {
+    let signals = &state().execution.signals;
+    if crate::kernel::is_child() {
+        return child::set_mask(signals.mask(running()));
+    }
+    let changed = (1..=names::LAST).filter(|&signal| differing & only(signal) != 0);
+    changed.for_each(|signal| crate::kernel::mirror(signals, signal));
+    deliver();
+}
+
 /// What `sigprocmask` and `pthread_sigmask` do; gives the error.
 fn change_mask(how: c_int, new: *const sigset_t, old: *mut sigset_t) -> c_int {
     let before = state().execution.signals.mask(running());
@@ -281,7 +305,7 @@ fn change_mask(how: c_int, new: *const sigset_t, old: *mut sigset_t) -> c_int {
     if after != before {
         operation((5, after));
         state().execution.signals.set_mask(running(), after);
-        deliver();
+        changed_mask(before ^ after);
     }
     0
 }
@@ -324,6 +348,10 @@ pub extern "C" fn __lr_libc_sigpending(set: *mut sigset_t) -> c_int {
 /// modelled.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_alarm(seconds: u32) -> u32 {
+    if crate::kernel::is_child() {
+        // SAFETY: a number.
+        return unsafe { libc::alarm(seconds) };
+    }
     if seconds != 0 {
         host::unsupported("alarm");
     }

@@ -2,6 +2,7 @@
 //! kernel would.
 
 mod calls;
+pub mod child;
 mod deliver;
 mod names;
 mod system_calls;
@@ -10,4 +11,4 @@ mod table;
 pub use deliver::{aborts, nobody_reads};
 pub use names::name;
 pub use system_calls::system_call;
-pub use table::Signals;
+pub use table::{Disposition, Signals};
