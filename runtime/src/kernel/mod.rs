@@ -30,7 +30,7 @@ pub use fork::is_child;
 pub use outside::{mirror, mirror_all};
 pub use sent::refuse_handler;
 pub use system_calls::__lr_libc_syscall;
-pub use timers::{closed, is_timer};
+pub use timers::{closed, duplicated, is_timer};
 pub use waits::readable;
 
 /// The kernel was asked for something that others may have a part in.
