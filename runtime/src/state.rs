@@ -344,6 +344,9 @@ pub const NOTHING: Passed = [0; 4];
 /// Stops the running thread before an operation, until the explorer runs it again.
 pub fn stop(pending: Pending, passed: Passed, site: SiteId) {
     keep_errno();
+    if !state().below_root {
+        crate::kernel::before_root();
+    }
     crate::exclusive::look(None);
     let stopped = crate::unwind::recorded_stack();
     let state = state();

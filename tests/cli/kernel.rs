@@ -71,6 +71,19 @@ fn below_the_root_the_kernel_is_unsupported_by_name_and_line() {
 }
 
 #[test]
+fn threads_beside_a_child_process_are_unsupported() {
+    let (output, tests) = check("kernel", "children::", 4);
+    let told = "threads or choices while a child process still runs";
+    let calls =
+        [("a_program_runs_beside_a_thread", told), ("a_forked_child_counts_beside_a_thread", told)];
+    expect_unsupported(&output, &tests, "src/children.rs", &calls);
+    for name in ["children::a_child_was_waited_for", "children::a_child_has_ended"] {
+        let test = tests.iter().find(|test| test.name == name);
+        assert_eq!(test.map(|test| test.verdict), Some(Verdict::Verified), "{name} in\n{output}");
+    }
+}
+
+#[test]
 fn signals_that_the_kernel_sends_reach_handlers_or_are_unsupported() {
     let (output, tests) = check("kernel", "handlers::", 1);
     let calls = [

@@ -51,6 +51,25 @@ pub fn has_children() -> bool {
     }
 }
 
+/// Whether a child of the process still runs.
+pub fn child_runs() -> bool {
+    // SAFETY: only asks. The process has one OS thread, whose number is its own.
+    let own = unsafe { libc::getpid() };
+    match std::fs::read_to_string(format!("/proc/self/task/{own}/children")) {
+        Ok(children) => children.split_ascii_whitespace().any(runs),
+        // Where the system does not list them, those that have ended count, too.
+        Err(_) => has_children(),
+    }
+}
+
+/// Whether a process has not ended yet.
+fn runs(number: &str) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
+    // Behind its name, which may be anything, is its state.
+    let state = status.rsplit(')').next().and_then(|rest| rest.trim_start().chars().next());
+    state.is_some_and(|state| !matches!(state, 'Z' | 'X' | 'x'))
+}
+
 /// Whether a descriptor is open whose other end others may have.
 fn has_open_ends() -> bool {
     descriptors().is_none_or(|all| all.into_iter().any(is_open_end))

@@ -21,7 +21,7 @@ mod timers;
 mod waits;
 
 use crate::host;
-use crate::state::{installed, keep_errno, state};
+use crate::state::{Mode, installed, keep_errno, state};
 use std::ffi::{CStr, c_char};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -98,6 +98,14 @@ fn passed(took: Duration) {
     if installed().is_some() {
         let clock = state().execution.clock;
         crate::time::advance_to(clock.saturating_add(took.as_nanos() as u64));
+    }
+}
+
+/// Main is about to stop for the first time, at what will be the root: whoever goes on below it is explored, and a child is not.
+pub fn before_root() {
+    let explores = installed().is_some_and(|state| state.mode != Mode::Free);
+    if explores && USED.load(Ordering::Relaxed) && agents::child_runs() {
+        host::unsupported("threads or choices while a child process still runs");
     }
 }
 
