@@ -28,6 +28,15 @@ fn expect_unsupported(output: &Output, tests: &[TestFinished], file: &str, calls
     }
 }
 
+/// Whether a test has passed, and rests on an assumption.
+fn expect_assumption(output: &Output, tests: &[TestFinished], name: &str, kind: AssumptionKind) {
+    let test = tests.iter().find(|test| test.name.rsplit("::").next() == Some(name));
+    let test = test.unwrap_or_else(|| panic!("no test {name} in\n{output}"));
+    assert_eq!(test.verdict, Verdict::Passed, "{name} in\n{output}");
+    let assumed = test.assumptions.iter().any(|assumption| assumption.code == kind.code());
+    assert!(assumed, "{name} assumes nothing of the kind in\n{output}");
+}
+
 #[test]
 fn the_real_kernel_answers_a_test_with_one_thread() {
     let (output, tests) = check("kernel", "alone::", 0);
@@ -68,6 +77,7 @@ fn below_the_root_the_kernel_is_unsupported_by_name_and_line() {
     assert_eq!(verdict("closes_what_was_opened_before"), Verdict::Verified, "{output}");
     assert_eq!(verdict("reads_directories_in_two_threads"), Verdict::Verified, "{output}");
     assert_eq!(verdict("reads_one_directory_stream_in_two_threads"), Verdict::Failed, "{output}");
+    expect_assumption(&output, &tests, "asks_for_times_by_number", AssumptionKind::VirtualTime);
 }
 
 #[test]

@@ -11,7 +11,7 @@ mod processors;
 mod signal_sets;
 mod signals;
 mod strings;
-mod usage;
+pub mod usage;
 
 pub use processors::Processors;
 pub use signals::child as signals_of_child;
