@@ -124,6 +124,7 @@ pub fn external(index: u32) -> String {
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_native_call(index: u32, site: u32) {
+    crate::models::numbers::called_native(index);
     if !below_root() {
         return;
     }

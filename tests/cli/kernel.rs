@@ -78,6 +78,9 @@ fn below_the_root_the_kernel_is_unsupported_by_name_and_line() {
     assert_eq!(verdict("reads_directories_in_two_threads"), Verdict::Verified, "{output}");
     assert_eq!(verdict("reads_one_directory_stream_in_two_threads"), Verdict::Failed, "{output}");
     expect_assumption(&output, &tests, "asks_for_times_by_number", AssumptionKind::VirtualTime);
+    for name in ["reads_the_link_of_its_process", "asks_what_a_file_of_the_system_is"] {
+        expect_assumption(&output, &tests, name, AssumptionKind::SystemFiles);
+    }
 }
 
 #[test]
@@ -90,6 +93,26 @@ fn threads_beside_a_child_process_are_unsupported() {
     for name in ["children::a_child_was_waited_for", "children::a_child_has_ended"] {
         let test = tests.iter().find(|test| test.name == name);
         assert_eq!(test.map(|test| test.verdict), Some(Verdict::Verified), "{name} in\n{output}");
+    }
+}
+
+#[test]
+fn numbers_of_processes_are_the_kernels_where_they_show() {
+    let (output, tests) = check("kernel", "numbers::", 4);
+    let calls = [("a_child_signals_its_parent", "SIGUSR1 from outside")];
+    expect_unsupported(&output, &tests, "src/numbers.rs", &calls);
+    expect_assumption(&output, &tests, "calls_take_it_in_threads", AssumptionKind::NativeCode);
+    let others = ["numbers::a_child_signals_its_parent", "numbers::calls_take_it_in_threads"];
+    for test in tests.iter().filter(|test| !others.contains(&test.name.as_str())) {
+        assert_eq!(test.verdict, Verdict::Verified, "{} in\n{output}", test.name);
+    }
+}
+
+#[test]
+fn a_process_that_is_started_again_has_left_nothing_behind() {
+    for _ in 0..2 {
+        let (output, tests) = check("kernel", "numbers::names_a_directory", 0);
+        assert_eq!(tests[0].verdict, Verdict::Verified, "{output}");
     }
 }
 
@@ -144,6 +167,8 @@ fn system_calls_in_assembly_are_those_of_libc() {
         ("waits_in_the_kernel", "read on an eventfd"),
         ("locks_a_file_by_number", "fcntl"),
         ("the_number_is_not_known", "inline assembly (syscall)"),
+        ("the_number_is_not_known_in_capitals", "inline assembly (syscall)"),
+        ("in_capitals", "flock"),
         ("the_old_way", "inline assembly (int 0x80)"),
         ("a_naked_function", "naked_process"),
     ];

@@ -38,6 +38,7 @@ pub extern "C" fn __lr_libc_fork() -> libc::pid_t {
         host::unsupported("fork");
     }
     super::sent::refuse("fork");
+    crate::models::numbers::called("fork");
     super::asked();
     let blocked = Blocked::all();
     // SAFETY: the process has one thread; the child goes on with a copy of all memory, of which the status page alone was shared.

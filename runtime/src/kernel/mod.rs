@@ -21,6 +21,7 @@ mod timers;
 mod waits;
 
 use crate::host;
+use crate::models::numbers;
 use crate::state::{Mode, installed, keep_errno, state};
 use std::ffi::{CStr, c_char};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -67,6 +68,7 @@ unsafe extern "C" fn begins(name: *const c_char) {
         host::unsupported(&name);
     }
     sent::refuse(&name);
+    numbers::called(&name);
     asked();
     SINCE.store(real_nanoseconds(), Ordering::Relaxed);
 }

@@ -155,8 +155,6 @@ fn the_kernels(number: c_long) -> Option<Answer> {
         | libc::SYS_geteuid
         | libc::SYS_getgid
         | libc::SYS_getegid
-        | libc::SYS_getppid
-        | libc::SYS_getpgrp
         | libc::SYS_getpgid
         | libc::SYS_getsid
         | libc::SYS_membarrier

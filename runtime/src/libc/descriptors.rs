@@ -143,6 +143,11 @@ fn object(fd: i32) -> &'static str {
     }
 }
 
+/// Commands of `fcntl` whose arguments or results are numbers of processes: who has a lock, and whom a file signals
+/// (`F_SETOWN_EX` and `F_GETOWN_EX` have no names here).
+const NAMING_PROCESSES: [c_int; 6] =
+    [libc::F_GETLK, libc::F_OFD_GETLK, libc::F_SETOWN, libc::F_GETOWN, 15, 16];
+
 /// fcntl: a duplicate is a new descriptor. What only looks is asked at any time; what locks files or changes what is open is
 /// not put back.
 ///
@@ -158,6 +163,10 @@ pub unsafe extern "C" fn __lr_libc_fcntl(fd: c_int, command: c_int, argument: us
         // What was opened below the root is closed again.
         libc::F_SETFL if !is_of_root(fd) => call(),
         _ if host::below_root() => host::unsupported("fcntl"),
+        _ if NAMING_PROCESSES.contains(&command) => {
+            super::numbers::show();
+            crate::kernel::waits_or_not(call)
+        }
         _ => crate::kernel::waits_or_not(call),
     }
 }

@@ -6,11 +6,13 @@ mod directories;
 mod environment;
 pub mod files;
 pub mod identity;
+pub mod numbers;
 pub mod paths;
 mod processors;
 mod signal_sets;
 mod signals;
 mod strings;
+pub mod system_files;
 pub mod usage;
 
 pub use processors::Processors;

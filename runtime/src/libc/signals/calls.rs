@@ -77,7 +77,7 @@ pub extern "C" fn __lr_libc_kill(process: c_int, signal: c_int) -> c_int {
         // SAFETY: a process may send signals; in a forked child the kernel acts on them.
         return unsafe { libc::kill(process, signal) };
     }
-    if process != identity::PROCESS {
+    if process != identity::process() {
         return kill_another(process, signal);
     }
     match signal {
@@ -133,7 +133,7 @@ pub extern "C" fn __lr_libc_tgkill(process: c_int, thread: c_int, signal: c_int)
         // SAFETY: as in `kill`.
         return unsafe { libc::syscall(libc::SYS_tgkill, process, thread, signal) as c_int };
     }
-    if process != identity::PROCESS || identity::thread(thread).is_none() {
+    if process != identity::process() || identity::thread(thread).is_none() {
         return fails(libc::ESRCH);
     }
     if signal == 0 {
