@@ -1,4 +1,5 @@
-//! Leaving a step in the middle, because the session asks the process to stop: only where nothing of ours is under way.
+//! Leaving a step in the middle, because the session asks the process to stop, or a signal comes that the program handles: only where nothing of ours
+//! is under way.
 //!
 //! The signal comes anywhere. In the program's own code the step is left for the explorer at once. Inside of the runtime or of libc, which may
 //! be in the middle of an allocation, the handler marks only, and has the processor stop behind every instruction until the thread is
