@@ -11,8 +11,10 @@ pub fn is_harmless(text: &str) -> bool {
     enters_kernel(text).is_none() && crate::processor::only_asks(text)
 }
 
-/// The instruction by which assembly calls the kernel, if it has one. Both syntaxes are read; words in comments and labels may look like one.
+/// The instruction by which assembly calls the kernel, if it has one. Both syntaxes are read, in capitals, too; words in comments and labels may
+/// look like one.
 pub fn enters_kernel(text: &str) -> Option<&'static str> {
+    let text = text.to_ascii_lowercase();
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
     let words: Vec<&str> =
         text.split(|c: char| !is_part(c)).filter(|word| !word.is_empty()).collect();
@@ -116,6 +118,8 @@ mod tests {
             ("sysenter", Some("sysenter")),
             ("call my_syscall", None),
             ("cpuid", None),
+            ("MOV EAX, 39\nSYSCALL", Some("syscall")),
+            ("INT 80H", Some("int 0x80")),
         ] {
             assert_eq!(enters_kernel(text), way, "{text}");
         }

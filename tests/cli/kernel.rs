@@ -28,6 +28,15 @@ fn expect_unsupported(output: &Output, tests: &[TestFinished], file: &str, calls
     }
 }
 
+/// Whether a test has passed, and rests on an assumption.
+fn expect_assumption(output: &Output, tests: &[TestFinished], name: &str, kind: AssumptionKind) {
+    let test = tests.iter().find(|test| test.name.rsplit("::").next() == Some(name));
+    let test = test.unwrap_or_else(|| panic!("no test {name} in\n{output}"));
+    assert_eq!(test.verdict, Verdict::Passed, "{name} in\n{output}");
+    let assumed = test.assumptions.iter().any(|assumption| assumption.code == kind.code());
+    assert!(assumed, "{name} assumes nothing of the kind in\n{output}");
+}
+
 #[test]
 fn the_real_kernel_answers_a_test_with_one_thread() {
     let (output, tests) = check("kernel", "alone::", 0);
@@ -70,6 +79,43 @@ fn below_the_root_the_kernel_is_unsupported_by_name_and_line() {
     assert_eq!(verdict("closes_what_was_opened_before"), Verdict::Verified, "{output}");
     assert_eq!(verdict("reads_directories_in_two_threads"), Verdict::Verified, "{output}");
     assert_eq!(verdict("reads_one_directory_stream_in_two_threads"), Verdict::Failed, "{output}");
+    expect_assumption(&output, &tests, "asks_for_times_by_number", AssumptionKind::VirtualTime);
+    for name in ["reads_the_link_of_its_process", "asks_what_a_file_of_the_system_is"] {
+        expect_assumption(&output, &tests, name, AssumptionKind::SystemFiles);
+    }
+}
+
+#[test]
+fn threads_beside_a_child_process_are_unsupported() {
+    let (output, tests) = check("kernel", "children::", 4);
+    let told = "threads or choices while a child process still runs";
+    let calls =
+        [("a_program_runs_beside_a_thread", told), ("a_forked_child_counts_beside_a_thread", told)];
+    expect_unsupported(&output, &tests, "src/children.rs", &calls);
+    for name in ["children::a_child_was_waited_for", "children::a_child_has_ended"] {
+        let test = tests.iter().find(|test| test.name == name);
+        assert_eq!(test.map(|test| test.verdict), Some(Verdict::Verified), "{name} in\n{output}");
+    }
+}
+
+#[test]
+fn numbers_of_processes_are_the_kernels_where_they_show() {
+    let (output, tests) = check("kernel", "numbers::", 4);
+    let calls = [("a_child_signals_its_parent", "SIGUSR1 from outside")];
+    expect_unsupported(&output, &tests, "src/numbers.rs", &calls);
+    expect_assumption(&output, &tests, "calls_take_it_in_threads", AssumptionKind::NativeCode);
+    let others = ["numbers::a_child_signals_its_parent", "numbers::calls_take_it_in_threads"];
+    for test in tests.iter().filter(|test| !others.contains(&test.name.as_str())) {
+        assert_eq!(test.verdict, Verdict::Verified, "{} in\n{output}", test.name);
+    }
+}
+
+#[test]
+fn a_process_that_is_started_again_has_left_nothing_behind() {
+    for _ in 0..2 {
+        let (output, tests) = check("kernel", "numbers::names_a_directory", 0);
+        assert_eq!(tests[0].verdict, Verdict::Verified, "{output}");
+    }
 }
 
 #[test]
@@ -97,12 +143,34 @@ fn signals_that_the_kernel_sends_reach_handlers_or_are_unsupported() {
 }
 
 #[test]
+fn signals_from_outside_are_unsupported_and_a_childs_are_the_kernels() {
+    let (output, tests) = check("kernel", "outside::", 1);
+    let calls = [
+        ("a_handler_of_usr1", "SIGUSR1 from outside"),
+        ("a_handler_of_usr2", "SIGUSR2 from outside"),
+        ("a_blocked_signal", "SIGTERM from outside"),
+        ("a_file_gets_too_long", "SIGXFSZ from outside"),
+        ("input_arrives", "SIGIO from outside"),
+    ];
+    expect_unsupported(&output, &tests, "src/outside.rs", &calls);
+    for test in tests.iter().filter(|test| calls.iter().all(|(name, _)| !test.name.ends_with(name)))
+    {
+        let dies = ["a_signal_that_nobody_handles", "a_handler_that_was_there_once"];
+        let dies = dies.iter().any(|name| test.name.ends_with(name));
+        let expected = if dies { Verdict::Failed } else { Verdict::Verified };
+        assert_eq!(test.verdict, expected, "{} in\n{output}", test.name);
+    }
+}
+
+#[test]
 fn system_calls_in_assembly_are_those_of_libc() {
     let (output, tests) = check("kernel", "assembly::", 1);
     let calls = [
         ("waits_in_the_kernel", "read on an eventfd"),
         ("locks_a_file_by_number", "fcntl"),
         ("the_number_is_not_known", "inline assembly (syscall)"),
+        ("the_number_is_not_known_in_capitals", "inline assembly (syscall)"),
+        ("in_capitals", "flock"),
         ("the_old_way", "inline assembly (int 0x80)"),
         ("a_naked_function", "naked_process"),
     ];

@@ -31,6 +31,7 @@ fn register(constraint: &str) -> Option<&str> {
 
 /// Reads assembly that is the instruction alone, with its constraints; `None` where something else is in it.
 fn shape(text: &str, constraints: &str) -> Option<Shape> {
+    let text = text.to_ascii_lowercase();
     let lines = text.split(['\n', ';']).map(str::trim).filter(|line| !line.is_empty());
     // Behind a call that does not come back there is a trap.
     if !matches!(lines.collect::<Vec<_>>()[..], ["syscall"] | ["syscall", "ud2"]) {
@@ -162,6 +163,11 @@ mod tests {
         let expected = [("ax", 5), ("di", 0), ("dx", 4), ("r10", 1), ("r8", 2), ("r9", 3)];
         assert_eq!(inputs(&shape), expected);
         assert_eq!((shape.outputs, shape.result), (3, Some(1)));
+    }
+
+    #[test]
+    fn capitals_are_read() {
+        assert!(shape("SYSCALL", "={ax},0").is_some());
     }
 
     #[test]

@@ -325,6 +325,8 @@ impl SearchOptions {
                 TimeName::Any => Time::Any,
                 TimeName::Ordered => Time::Ordered,
             },
+            // What has to learn them is started again.
+            numbers: false,
             verify_restores: self.verify_restores,
             without_images: self.without_images,
         }

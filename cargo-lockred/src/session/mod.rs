@@ -17,7 +17,9 @@ pub use death::Death;
 use directory::Directory;
 use lockred_trace::message::{Counts, Exploration, Message, Minimised, Observation, Replay};
 use lockred_trace::schedule::Schedule;
-use lockred_trace::session::{EXIT_ANSWERED, EXIT_INTERNAL, Order, STOP_SIGNAL};
+use lockred_trace::session::{
+    EXIT_AGAIN, EXIT_ANSWERED, EXIT_INTERNAL, Environment, Order, STOP_SIGNAL,
+};
 use process::Process;
 pub use status::Progress;
 use std::ffi::OsString;
@@ -90,6 +92,25 @@ pub fn run(
     patience: Patience,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Ending> {
+    if let Some(ending) = run_once(launch, order, patience, progress)? {
+        return Ok(ending);
+    }
+    let ending = run_once(launch, &with_kernels_numbers(order), patience, progress)?;
+    Ok(ending.expect("no process asks twice to be started again"))
+}
+
+/// An order by which the program learns the kernel's numbers of processes from the start.
+fn with_kernels_numbers(order: &Order) -> Order {
+    Order { environment: Environment { numbers: true, ..order.environment }, ..order.clone() }
+}
+
+/// Runs a process to its end; `None`: it is to be started again, as it has told made-up numbers of processes, and the kernel's show.
+fn run_once(
+    launch: &Launch,
+    order: &Order,
+    patience: Patience,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Option<Ending>> {
     let directory = Directory::create(order)?;
     let output = directory.output()?;
     let temporary = Temporary::of(launch);
@@ -111,7 +132,10 @@ pub fn run(
             Act::Kill => process.signal(libc::SIGKILL),
         }
     };
-    Ok(ending(&directory, order, status, watchdog.into_asked(), computed))
+    if status.code() == Some(EXIT_AGAIN) && !order.environment.numbers {
+        return Ok(None);
+    }
+    Ok(Some(ending(&directory, order, status, watchdog.into_asked(), computed)))
 }
 
 /// Why a session by hand did not come about.
@@ -122,12 +146,19 @@ pub enum ByHand {
     Start(std::io::Error),
 }
 
-/// Runs a program, a debugger say, that runs the launch with an order, at the terminal and without a limit. Gives how it ended.
+/// What a process may compute that shows whether it has to be started again.
+const SECONDS_BEFORE_HAND: f64 = 60.0;
+
+/// Runs a program, a debugger say, that runs the launch with an order, at the terminal and without a limit. Gives how it ended. (Under its hands, nothing is
+/// started again: that shows before.)
 pub fn by_hand(
     launch: &Launch,
     order: &Order,
     mut program: Command,
 ) -> std::result::Result<ExitStatus, ByHand> {
+    let patience = Patience::of_budget(Some(SECONDS_BEFORE_HAND));
+    let before = run_once(launch, order, patience, &mut |_| ()).map_err(ByHand::Session)?;
+    let order = if before.is_none() { &with_kernels_numbers(order) } else { order };
     let directory = Directory::create(order).map_err(ByHand::Session)?;
     let temporary = Temporary::of(launch);
     process::set_up(&mut program, launch);

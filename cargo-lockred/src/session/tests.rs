@@ -49,6 +49,15 @@ fn an_answer_is_read() {
 }
 
 #[test]
+fn a_process_that_needs_the_kernels_numbers_is_started_again_once() {
+    let script = "grep -q '\"numbers\":true' $LOCKRED_SESSION/order.json || exit 71
+        echo \"$ANSWER\" >> $LOCKRED_SESSION/messages.jsonl";
+    let Ending::Explored(answer) = run_script(script) else { panic!() };
+    assert_eq!(answer.counts.executions, 2);
+    assert!(failure("exit 71").message.contains("status 71"));
+}
+
+#[test]
 fn an_error_inside_the_process_is_ours() {
     let script =
         r#"echo '{"error":{"message":"no arena"}}' >> $LOCKRED_SESSION/messages.jsonl; exit 70"#;

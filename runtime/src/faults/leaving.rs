@@ -1,4 +1,5 @@
-//! Leaving a step in the middle, because the session asks the process to stop: only where nothing of ours is under way.
+//! Leaving a step in the middle, because the session asks the process to stop, or a signal comes that the program handles: only where nothing of ours
+//! is under way.
 //!
 //! The signal comes anywhere. In the program's own code the step is left for the explorer at once. Inside of the runtime or of libc, which may
 //! be in the middle of an allocation, the handler marks only, and has the processor stop behind every instruction until the thread is
@@ -12,7 +13,7 @@ use crate::machine::state::{State, end_execution, running};
 use crate::session::files::StatusPage;
 use lockred_search::machine::Flow;
 use lockred_trace::session::STOP_SIGNAL;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 
 /// Instructions that are gone through one by one, for one question: some tenths of a second.
 const MOST_STEPS: u32 = 1 << 16;
@@ -23,12 +24,38 @@ const DIRECTION: i64 = 1 << 10;
 
 /// The session asked to stop.
 static STOP: AtomicBool = AtomicBool::new(false);
+/// A signal that the program handles has come from outside of the process; 0: none has.
+static CAME: AtomicI32 = AtomicI32::new(0);
 /// The processor stops behind so many more instructions.
 static STEPS: AtomicU32 = AtomicU32::new(0);
 
 /// Whether the session asked to stop.
 pub fn stop_requested() -> bool {
     STOP.load(Ordering::Relaxed)
+}
+
+/// What is unsupported because it came from outside, if anything did.
+pub fn came_from_outside() -> Option<String> {
+    let signal = CAME.load(Ordering::Relaxed);
+    (signal != 0).then(|| format!("{} from outside", crate::world::signal_names::name(signal)))
+}
+
+/// The handler of signals that the program handles: where the program would run its own is known to nobody, so the test ends.
+pub extern "C" fn comes(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::ucontext_t) {
+    CAME.store(signal, Ordering::Relaxed);
+    asked(signal, info, context);
+}
+
+/// From now on a signal from outside ends the test, if the program handles it.
+pub fn attend() {
+    crate::world::outside::begin(|signal| signals::handle(signal, comes as *const () as usize));
+}
+
+/// What came before is none of this process's, which is not the one that explores.
+pub fn forget() {
+    STOP.store(false, Ordering::Relaxed);
+    CAME.store(0, Ordering::Relaxed);
+    STEPS.store(0, Ordering::Relaxed);
 }
 
 /// The handler of [`STOP_SIGNAL`].
@@ -76,7 +103,21 @@ pub fn stepped(context: *mut libc::ucontext_t) -> bool {
 /// stepping through what the runtime does about them would not come to the program's code.
 #[inline]
 pub fn at_access(state: &mut State, bytes: usize) {
-    if bytes < MANY_BYTES || !stop_requested() {
+    if bytes >= MANY_BYTES && stop_requested() {
+        leave_here(state);
+    }
+}
+
+/// A call that may take long, made by the runtime for the program, has come back. Leaves the step if the session asks to stop.
+pub fn after_call() {
+    if stop_requested() {
+        leave_here(&mut hook::enter());
+    }
+}
+
+#[cold]
+fn leave_here(state: &mut State) {
+    if state.running.is_none() {
         return;
     }
     state.verdicts.left = Some(crate::coroutine::unwind::stack());

@@ -8,15 +8,13 @@ use crate::machine::hook;
 use crate::machine::state::{State, end_execution, running};
 use crate::report::failure::{Failure, place};
 use crate::session::files::StatusPage;
-use crate::world::signal_names::name;
+use crate::world::signal_names::{FAULTS, name};
 use lockred_search::machine::Flow;
 use lockred_trace::codes::BugKind;
 use lockred_trace::message::{Role, Unsupported};
 use lockred_trace::session::STOP_SIGNAL;
 use lockred_trace::sites::SiteId;
 
-const FAULTS: [i32; 6] =
-    [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT, libc::SIGTRAP];
 const STACK: usize = 256 << 10;
 /// Where the handlers' stack is: below the arena, far from everything else.
 const STACK_AT: usize = 0x0f10_0000_0000;
@@ -46,9 +44,12 @@ pub fn reset() {
         // SAFETY: the default action needs no handler.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
+    crate::world::outside::end();
+    crate::faults::leaving::forget();
 }
 
-fn handle(signal: i32, handler: usize) {
+/// Has the kernel call a handler, which takes a signal's information, on the stack of handlers.
+pub fn handle(signal: i32, handler: usize) {
     // SAFETY: all-zero bytes are a valid action, and the handler has the signature of SA_SIGINFO.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();

@@ -67,6 +67,7 @@ pub fn below_root() -> bool {
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_native_call(index: u32, site: u32) {
+    crate::models::numbers::called_native(index);
     let state = &mut *hook::enter();
     if !state.is_put_back() {
         return;

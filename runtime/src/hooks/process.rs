@@ -110,6 +110,10 @@ pub fn died_of_abort(state: &mut State, stack: Vec<u64>) -> ! {
 /// pause: waits for a signal for ever. std lets threads wait so that end the process while another thread is doing that.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_pause() -> i32 {
+    if crate::kernel::is_child() {
+        // SAFETY: the kernel acts on a child's signals.
+        return unsafe { libc::pause() };
+    }
     let entered = &mut hook::enter();
     if entered.execution.exit.is_some() {
         pthread::end(entered);

@@ -30,7 +30,8 @@ fn timespec(nanoseconds: u64) -> libc::timespec {
 /// Sleeps: time goes on, and other threads may run wherever they may run anyway.
 fn sleep_for(entered: &mut Entered, nanoseconds: u64) {
     if !entered.is_put_back() {
-        crate::kernel::sleeps(nanoseconds);
+        // It may wait, and a signal of a child's is handled meanwhile.
+        entered.outside(|| crate::kernel::sleeps(nanoseconds));
     }
     crate::machine::timely::sleep(
         entered,

@@ -1,6 +1,7 @@
 //! Whether somebody outside of the program's one thread can change what it waits for: another process, another machine.
 
 use super::USED;
+use crate::world::children;
 use std::mem::{size_of_val, zeroed};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::OnceLock;
@@ -22,7 +23,7 @@ pub fn set_up() {
 /// Whether anybody can. `true` costs real time only.
 pub fn may_act() -> bool {
     // A child has the ends of its parent's pipes, and its parent the others.
-    USED.load(Ordering::Relaxed) && (super::is_child() || has_children() || has_open_ends())
+    USED.load(Ordering::Relaxed) && (super::is_child() || children::has_any() || has_open_ends())
 }
 
 /// Descriptors that are open; `None` where the system has no list of them.
@@ -38,16 +39,6 @@ fn status(fd: i32) -> Option<libc::stat> {
     unsafe {
         let mut status: libc::stat = zeroed();
         (libc::fstat(fd, &raw mut status) == 0).then_some(status)
-    }
-}
-
-/// Whether the process has children that it has not waited for.
-pub fn has_children() -> bool {
-    let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-    // SAFETY: all-zero bytes are a valid place for what is found; nothing is taken away (WNOWAIT).
-    unsafe {
-        let mut info: libc::siginfo_t = zeroed();
-        libc::waitid(libc::P_ALL, 0, &raw mut info, options) == 0
     }
 }
 

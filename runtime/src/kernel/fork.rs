@@ -1,9 +1,10 @@
 //! Processes that the program makes of itself, above the root: a child is nobody's exploration, and answers no session.
 
+use crate::faults::child::{self, Blocked};
 use crate::hooks::host;
 use crate::machine::config::Mode;
 use crate::machine::hook;
-use crate::machine::state::{State, set_errno};
+use crate::machine::state::State;
 use crate::session::files as session;
 use libc::{c_char, c_int};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,18 +17,25 @@ pub fn is_child() -> bool {
     CHILD.load(Ordering::Relaxed)
 }
 
-/// The process becomes one without a session, with the handling of signals that programs begin with.
-fn become_child() {
+/// The process becomes one without a session, whose signals are the kernel's.
+fn become_child(blocked: Blocked) {
     CHILD.store(true, Ordering::Relaxed);
     session::forget();
     crate::faults::signals::reset();
-    let state = &mut *hook::enter();
-    state.config.mode = Mode::Free;
-    state.config.order = None;
-    state.config.status = None;
-    state.monitors.recorder = None;
-    state.monitors.lives = None;
-    state.monitors.observed = None;
+    let signals = hook::with(|state| {
+        state.config.mode = Mode::Free;
+        state.config.order = None;
+        state.config.status = None;
+        state.monitors.recorder = None;
+        state.monitors.lives = None;
+        state.monitors.observed = None;
+        let number = state.thread_number();
+        (!state.execution.threads.is_empty()).then(|| (state.execution.signals.clone(), number))
+    });
+    // A signal that waits comes at once, and its handler may enter.
+    if let Some((signals, number)) = signals {
+        child::begin(blocked, &signals, number);
+    }
 }
 
 /// fork: a copy of a process with one thread. The program's memory is private to each.
@@ -37,11 +45,13 @@ pub extern "C" fn __lr_libc_fork() -> libc::pid_t {
         host::unsupported("fork");
     }
     super::sent::refuse("fork");
+    crate::models::numbers::called("fork");
     super::asked();
+    let blocked = Blocked::all();
     // SAFETY: the process has one thread; the child goes on with a copy of all memory, of which the status page alone was shared.
     let child = unsafe { libc::fork() };
     if child == 0 {
-        become_child();
+        become_child(blocked);
     }
     child
 }
@@ -104,17 +114,4 @@ exec! {
     __lr_libc_execv(path: *const c_char, arguments: Strings) calls execv;
     __lr_libc_execvp(file: *const c_char, arguments: Strings) calls execvp;
     __lr_libc_execvpe(file: *const c_char, arguments: Strings, environment: Strings) calls execvpe;
-}
-
-/// freeaddrinfo: below the root it would be done once in every execution.
-///
-/// # Safety
-/// As for the C function.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __lr_libc_freeaddrinfo(list: *mut libc::addrinfo) {
-    if !host::below_root() {
-        // SAFETY: the program's own call, passed on.
-        unsafe { libc::freeaddrinfo(list) };
-    }
-    set_errno(0);
 }

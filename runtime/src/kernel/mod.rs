@@ -10,6 +10,7 @@ mod agents;
 pub mod auxiliary;
 mod fill;
 mod fork;
+mod hosts;
 mod names;
 mod real;
 mod sent;
@@ -18,9 +19,11 @@ mod table;
 mod timers;
 mod waits;
 
+use crate::faults::leaving;
 use crate::hooks::host;
 use crate::machine::hook;
 use crate::machine::state::keep_errno;
+use crate::models::numbers;
 use std::ffi::{CStr, c_char};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -28,7 +31,7 @@ use std::time::{Duration, Instant};
 pub use fork::is_child;
 pub use sent::refuse_handler;
 pub use system_calls::__lr_libc_syscall;
-pub use timers::{closed, is_timer};
+pub use timers::{closed, duplicated, is_timer};
 pub use waits::readable;
 
 /// The kernel was asked for something that others may have a part in.
@@ -65,6 +68,7 @@ unsafe extern "C" fn begins(name: *const c_char) {
         host::unsupported(&name);
     }
     sent::refuse(&name);
+    numbers::called(&name);
     asked();
     SINCE.store(real_nanoseconds(), Ordering::Relaxed);
 }
@@ -90,6 +94,7 @@ extern "C" fn ends(waits: u32) {
         let took = real_nanoseconds().saturating_sub(SINCE.load(Ordering::Relaxed));
         passed(Duration::from_nanos(took));
     }
+    leaving::after_call();
 }
 
 /// Virtual time.
@@ -115,6 +120,7 @@ pub fn waiting<T>(call: impl FnOnce() -> T) -> T {
     let took = since.elapsed();
     let errno = errno();
     passed(took);
+    leaving::after_call();
     crate::machine::state::set_errno(errno);
     result
 }

@@ -5,7 +5,7 @@
 
 use std::arch::naked_asm;
 
-/// Fronts. None of the functions has arguments on the stack, or a result beside `rax`.
+/// Fronts. None of the functions has arguments on the stack (more than six), or a result beside `rax`.
 macro_rules! fronts {
     (@waits may wait) => { "1" };
     (@waits at once) => { "0" };
@@ -84,7 +84,6 @@ fronts! {
     __lr_libc_recvmmsg calls recvmmsg, may wait;
     __lr_libc_shutdown calls shutdown, at once;
     __lr_libc_getaddrinfo calls getaddrinfo, may wait;
-    __lr_libc_getnameinfo calls getnameinfo, may wait;
     __lr_libc_setsockopt calls setsockopt, at once;
     __lr_libc_getsockopt calls getsockopt, at once;
     __lr_libc_getsockname calls getsockname, at once;

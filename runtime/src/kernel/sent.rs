@@ -2,9 +2,9 @@
 //!
 //! Where the model cannot tell when such a signal comes, the test ends as unsupported.
 
-use super::agents;
 use crate::hooks::host;
 use crate::machine::hook;
+use crate::world::children;
 use crate::world::signal_names::name as signal_name;
 
 /// Whether a handler of the program's takes a signal.
@@ -27,7 +27,7 @@ pub fn refuse(call: &str) {
 
 /// Refuses a handler of a signal that may come at any time from now on.
 pub fn refuse_handler(signal: i32) {
-    if signal == libc::SIGCHLD && agents::has_children() {
+    if signal == libc::SIGCHLD && children::has_any() {
         host::unsupported("a handler of SIGCHLD while child processes run");
     }
 }

@@ -5,6 +5,7 @@ use super::names::name;
 use super::table::{Answer, answer};
 use crate::hooks::host;
 use crate::machine::state::set_errno;
+use crate::models::{numbers, system_files};
 use lockred_trace::codes::AssumptionKind;
 
 /// The largest number of an error: results of the kernel down to its negative are errors.
@@ -24,16 +25,22 @@ unsafe fn make(number: i64, arguments: Arguments) -> i64 {
         // SAFETY: as above.
         Some(Answer::Model(model)) => unsafe { model(arguments) },
         Some(Answer::Looks(fills)) => {
+            numbers::called(&name(number));
+            if matches!(number, libc::SYS_readlinkat | libc::SYS_newfstatat) {
+                system_files::looks_at(std::ptr::with_exposed_provenance(b));
+            }
             let result = native();
             let places = fills.iter().filter_map(|fill| fill.place(arguments, result));
             places.for_each(|(address, bytes)| host::write(address, bytes));
             result
         }
         Some(Answer::Assumed) => {
+            numbers::leaves_something();
             host::assume(AssumptionKind::NativeCode, &format!("calls {}", name(number)));
             native()
         }
         Some(Answer::Real) if !host::below_root() => {
+            numbers::called(&name(number));
             super::asked();
             super::waiting(native)
         }

@@ -10,7 +10,7 @@ use crate::hooks::pthread;
 use crate::hooks::randomness;
 use crate::hooks::time;
 use crate::machine::hook;
-use crate::models::{descriptors, files, paths};
+use crate::models::{descriptors, files, paths, usage};
 use libc::{MAP_FAILED, c_long};
 use std::ptr::with_exposed_provenance as from;
 use std::ptr::with_exposed_provenance_mut as to;
@@ -113,6 +113,9 @@ fn threads_and_time(number: c_long) -> Option<Answer> {
         libc::SYS_clock_gettime => safe!(|a| time::__lr_libc_clock_gettime(a[0] as i32, to(a[1]))),
         libc::SYS_gettimeofday => safe!(|a| time::__lr_libc_gettimeofday(to(a[0]), to(a[1]))),
         libc::SYS_time => safe!(|a| time::__lr_libc_time(to(a[0]))),
+        libc::SYS_times => model!(|a| usage::__lr_libc_times(to(a[0]))),
+        libc::SYS_sysinfo => model!(|a| usage::__lr_libc_sysinfo(to(a[0]))),
+        libc::SYS_getrusage => model!(|a| usage::__lr_libc_getrusage(a[0] as i32, to(a[1]))),
         libc::SYS_nanosleep => safe!(|a| time::__lr_libc_nanosleep(from(a[0]), to(a[1]))),
         libc::SYS_clock_nanosleep => {
             safe!(|a| -time::__lr_libc_clock_nanosleep(a[0] as i32, a[1] as i32, from(a[2]), to(a[3])))
@@ -164,8 +167,6 @@ fn the_kernels(number: c_long) -> Option<Answer> {
         | libc::SYS_geteuid
         | libc::SYS_getgid
         | libc::SYS_getegid
-        | libc::SYS_getppid
-        | libc::SYS_getpgrp
         | libc::SYS_getpgid
         | libc::SYS_getsid
         | libc::SYS_membarrier

@@ -23,32 +23,83 @@ struct Timer {
     interval: u64,
 }
 
-/// Timers by descriptor. (The lock is the runtime's own and never contended.)
-static TIMERS: Mutex<BTreeMap<c_int, Timer>> = Mutex::new(BTreeMap::new());
+/// All timers. A duplicate of a descriptor is the same timer, which lives as long as one of them is open.
+#[derive(Default)]
+struct Timers {
+    /// Which timer a descriptor is.
+    of: BTreeMap<c_int, u64>,
+    timers: BTreeMap<u64, Timer>,
+    made: u64,
+}
 
-fn timers() -> MutexGuard<'static, BTreeMap<c_int, Timer>> {
+impl Timers {
+    fn made(&mut self, fd: c_int, timer: Timer) {
+        self.closed(fd);
+        self.made += 1;
+        self.of.insert(fd, self.made);
+        self.timers.insert(self.made, timer);
+    }
+
+    fn get(&mut self, fd: c_int) -> Option<&mut Timer> {
+        self.timers.get_mut(self.of.get(&fd)?)
+    }
+
+    fn closed(&mut self, fd: c_int) {
+        let Some(timer) = self.of.remove(&fd) else { return };
+        if self.of.values().all(|&other| other != timer) {
+            self.timers.remove(&timer);
+        }
+    }
+
+    fn duplicated(&mut self, fd: c_int, new: c_int) {
+        if fd == new {
+            return;
+        }
+        self.closed(new);
+        if let Some(&timer) = self.of.get(&fd) {
+            self.of.insert(new, timer);
+        }
+    }
+}
+
+/// (The lock is the runtime's own and never contended.)
+static TIMERS: Mutex<Timers> =
+    Mutex::new(Timers { of: BTreeMap::new(), timers: BTreeMap::new(), made: 0 });
+
+fn timers() -> MutexGuard<'static, Timers> {
     TIMERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether a descriptor is a timer.
 pub fn is_timer(fd: c_int) -> bool {
-    timers().contains_key(&fd)
+    timers().of.contains_key(&fd)
 }
 
 /// A descriptor is closed.
 pub fn closed(fd: c_int) {
-    timers().remove(&fd);
+    timers().closed(fd);
+}
+
+/// `new` is what `fd` is, and no more what it was, unless there was an error. Above the root.
+pub fn duplicated(fd: c_int, new: c_int) {
+    if new >= 0 {
+        timers().duplicated(fd, new);
+    }
 }
 
 /// When the next timer expires, by the virtual clock.
 pub fn next() -> Option<u64> {
-    timers().values().filter_map(|timer| timer.next).min()
+    timers().timers.values().filter_map(|timer| timer.next).min()
 }
 
 /// What has expired by now can be read.
 pub fn expire() {
     let now = super::now();
-    for (&fd, timer) in timers().iter_mut() {
+    let mut all = timers();
+    let Timers { of, timers, .. } = &mut *all;
+    for (&fd, timer) in of {
+        let Some(timer) = timers.get_mut(timer) else { continue };
+        // Of several descriptors, the first one gets it.
         let Some(next) = timer.next.filter(|&next| next <= now) else { continue };
         let times = match timer.interval {
             0 => 1,
@@ -93,7 +144,7 @@ pub extern "C" fn __lr_libc_timerfd_create(clock: c_int, flags: c_int) -> c_int 
     // SAFETY: makes a descriptor; the flags of both kinds are those of `open`.
     let fd = unsafe { libc::eventfd(0, flags) };
     if fd >= 0 {
-        timers().insert(fd, Timer { offset, ..Timer::default() });
+        timers().made(fd, Timer { offset, ..Timer::default() });
     }
     fd
 }
@@ -115,7 +166,7 @@ pub unsafe extern "C" fn __lr_libc_timerfd_settime(
     expire();
     let now = super::now();
     let mut all = timers();
-    let Some(timer) = all.get_mut(&fd) else {
+    let Some(timer) = all.get(fd) else {
         set_errno(libc::EINVAL);
         return -1;
     };
@@ -159,11 +210,32 @@ pub unsafe extern "C" fn __lr_libc_timerfd_gettime(fd: c_int, out: *mut itimersp
         host::unsupported("timerfd_gettime");
     }
     expire();
-    let Some(timer) = timers().get(&fd).copied() else {
+    let Some(timer) = timers().get(fd).copied() else {
         set_errno(libc::EINVAL);
         return -1;
     };
     // SAFETY: the program passes a place for the time.
     unsafe { *out = left(&timer) };
     0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timer_lives_as_long_as_a_duplicate() {
+        let mut all = Timers::default();
+        all.made(3, Timer { next: Some(7), ..Timer::default() });
+        all.duplicated(3, 5);
+        all.duplicated(3, 3);
+        all.closed(3);
+        assert_eq!(all.get(5).and_then(|timer| timer.next), Some(7));
+        all.made(3, Timer::default());
+        all.duplicated(3, 5);
+        assert_eq!((all.timers.len(), all.get(5).and_then(|timer| timer.next)), (1, None));
+        all.duplicated(9, 5);
+        all.closed(3);
+        assert!(all.of.is_empty() && all.timers.is_empty());
+    }
 }

@@ -45,6 +45,13 @@ pub fn unsupported_at(state: &mut State, what: &str, site: SiteId) -> ! {
     end_execution(state, Flow::Unsupported)
 }
 
+/// Main is about to stop for the first time, at what will be the root: whoever goes on below it is explored, and a child is not.
+pub fn before_root(state: &mut State) {
+    if state.config.mode != Mode::Free && crate::world::children::one_runs() {
+        unsupported(state, "threads or choices while a child process still runs");
+    }
+}
+
 /// The machine does not give what it takes: that is nobody's mistake. Where a thread runs, its test ends; else the process does.
 pub fn impossible(state: &mut State, what: &str) -> ! {
     if state.config.mode != Mode::Free && state.running.is_some() {

@@ -205,6 +205,7 @@ pub fn put_back(state: &mut State, execution: &Execution) {
         // SAFETY: the thread is suspended there.
         unsafe { crate::coroutine::scrub::below(thread.stack_pointer) };
     }
+    crate::world::outside::mirror_all(&state.execution.signals);
     state.step.failures.clear();
     state.monitors.native.begin();
     crate::machine::channels::restored(state);

@@ -100,6 +100,9 @@ pub const NOTHING: Passed = [0; 4];
 /// Stops the running thread before an operation, until the explorer runs it again.
 pub fn stop(entered: &mut Entered, pending: Pending, passed: Passed, site: SiteId) {
     keep_errno(entered);
+    if !entered.below_root {
+        crate::machine::limits::before_root(entered);
+    }
     crate::monitor::exclusive::look(entered, None);
     let state = &mut **entered;
     let stopped = crate::report::record::stack(state);

@@ -4,6 +4,7 @@
 //! descriptors of the same file), or, across file systems, as a copy. Contents are copied before the first change of an execution.
 //! What is too large for that, or cannot be read, is not undone: an assumption (`external-write`).
 
+use super::system_files;
 use crate::hooks::host;
 use crate::world::descriptors;
 use crate::world::undo::{self, Identity, Kept, Undo, push};
@@ -21,6 +22,7 @@ const MOST_BYTES: u64 = 64 << 20;
 
 /// The absolute path of a name in a directory that is open; nothing below the root of an execution changes otherwise.
 fn absolute(directory: c_int, path: *const c_char) -> Option<PathBuf> {
+    system_files::changes(path);
     if !host::below_root() || path.is_null() {
         return None;
     }

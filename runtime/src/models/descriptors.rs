@@ -83,6 +83,11 @@ fn object(fd: i32) -> &'static str {
     }
 }
 
+/// Commands of `fcntl` whose arguments or results are numbers of processes: who has a lock, and whom a file signals
+/// (`F_SETOWN_EX` and `F_GETOWN_EX` have no names here).
+const NAMING_PROCESSES: [c_int; 6] =
+    [libc::F_GETLK, libc::F_OFD_GETLK, libc::F_SETOWN, libc::F_GETOWN, 15, 16];
+
 /// fcntl: a duplicate is a new descriptor. What only looks is asked at any time; what locks files or changes what is open is
 /// not put back.
 ///
@@ -93,11 +98,15 @@ pub unsafe extern "C" fn __lr_libc_fcntl(fd: c_int, command: c_int, argument: us
     // SAFETY: the program's own call, passed on.
     let call = || unsafe { libc::fcntl(fd, command, argument) };
     match command {
-        libc::F_DUPFD | libc::F_DUPFD_CLOEXEC => opened(call()),
+        libc::F_DUPFD | libc::F_DUPFD_CLOEXEC => duplicated(fd, call()),
         libc::F_GETFD | libc::F_GETFL | libc::F_SETFD => call(),
         // What was opened below the root is closed again.
         libc::F_SETFL if !is_of_root(fd) => call(),
         _ if host::below_root() => host::unsupported("fcntl"),
+        _ if NAMING_PROCESSES.contains(&command) => {
+            super::numbers::show();
+            crate::kernel::waits_or_not(call)
+        }
         _ => crate::kernel::waits_or_not(call),
     }
 }
@@ -119,7 +128,7 @@ pub unsafe extern "C" fn __lr_libc_fcntl64(fd: c_int, command: c_int, argument: 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __lr_libc_dup(fd: c_int) -> c_int {
     // SAFETY: the program's own call, passed on.
-    opened(unsafe { libc::dup(fd) })
+    duplicated(fd, unsafe { libc::dup(fd) })
 }
 
 /// dup2: what is open at the root is not replaced below it.
@@ -130,7 +139,7 @@ pub unsafe extern "C" fn __lr_libc_dup(fd: c_int) -> c_int {
 pub unsafe extern "C" fn __lr_libc_dup2(fd: c_int, to: c_int) -> c_int {
     replaces(to, "dup2");
     // SAFETY: the program's own call, passed on.
-    opened(unsafe { libc::dup2(fd, to) })
+    duplicated(fd, unsafe { libc::dup2(fd, to) })
 }
 
 /// dup3: what is open at the root is not replaced below it.
@@ -141,7 +150,7 @@ pub unsafe extern "C" fn __lr_libc_dup2(fd: c_int, to: c_int) -> c_int {
 pub unsafe extern "C" fn __lr_libc_dup3(fd: c_int, to: c_int, flags: c_int) -> c_int {
     replaces(to, "dup3");
     // SAFETY: the program's own call, passed on.
-    opened(unsafe { libc::dup3(fd, to, flags) })
+    duplicated(fd, unsafe { libc::dup3(fd, to, flags) })
 }
 
 /// A descriptor is closed, if it is open, and opened again.
@@ -151,7 +160,13 @@ fn replaces(fd: c_int, call: &str) {
     }
     if host::below_root() {
         world::closed(fd);
-    } else {
-        crate::kernel::closed(fd);
     }
+}
+
+/// A descriptor is what another one is.
+fn duplicated(fd: c_int, new: c_int) -> c_int {
+    if !host::below_root() {
+        crate::kernel::duplicated(fd, new);
+    }
+    opened(new)
 }

@@ -7,13 +7,14 @@ mod directories;
 mod environment;
 pub mod files;
 pub mod identity;
+pub mod numbers;
 pub mod paths;
 mod processors;
 mod signal_sets;
 mod signals;
 mod strings;
-
-mod usage;
+pub mod system_files;
+pub mod usage;
 
 pub use signals::{aborts, nobody_reads};
 

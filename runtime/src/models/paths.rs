@@ -1,9 +1,8 @@
 //! Calls that name files: really done; changes are undone at a restore ([`changes`]).
 
-use super::{changes, descriptors};
+use super::{changes, descriptors, system_files};
 use crate::hooks::host;
 use libc::{c_char, c_int, c_uint};
-use lockred_trace::codes::AssumptionKind;
 use std::ffi::CStr;
 
 /// A C string is read.
@@ -11,26 +10,6 @@ fn reads(text: *const c_char) {
     if !text.is_null() {
         // SAFETY: the program passes a C string.
         host::read(text as usize, unsafe { libc::strlen(text) } + 1);
-    }
-}
-
-/// What the system says of itself: files that change although nobody writes them.
-const OF_THE_SYSTEM: [&str; 2] = ["/proc/", "/sys/"];
-/// Those of them that do not, as long as the process lives: std looks there for how many threads it
-/// may start.
-const LASTING: [&str; 4] =
-    ["/proc/self/cgroup", "/proc/self/mountinfo", "/proc/self/exe", "/sys/fs/cgroup/"];
-
-/// The program opens the file at a path.
-fn opens(path: *const c_char) {
-    if !host::below_root() || path.is_null() {
-        return;
-    }
-    // SAFETY: the program passes a C string.
-    let path = unsafe { CStr::from_ptr(path) }.to_string_lossy();
-    let begins = |starts: &[&str]| starts.iter().any(|start| path.starts_with(start));
-    if begins(&OF_THE_SYSTEM) && !begins(&LASTING) {
-        host::assume(AssumptionKind::SystemFiles, &path);
     }
 }
 
@@ -70,7 +49,7 @@ pub unsafe extern "C" fn __lr_libc_openat(
     mode: c_uint,
 ) -> c_int {
     reads(path);
-    opens(path);
+    system_files::looks_at(path);
     // SAFETY: the program passes a C string.
     let known = (!path.is_null()).then(|| unsafe { CStr::from_ptr(path) }.to_bytes());
     if let Some(file) = known.and_then(crate::kernel::auxiliary::open) {
@@ -98,10 +77,11 @@ pub unsafe extern "C" fn __lr_libc_openat64(
 
 /// Calls that look at a file and fill a `stat`.
 macro_rules! look {
-    ($($name:ident($($argument:ident: $type:ty),+) calls $real:path;)+) => { $(
+    ($($name:ident($($argument:ident: $type:ty),+) $(at $path:ident)? calls $real:path;)+) => { $(
         #[doc = concat!(stringify!($real), ".\n\n# Safety\nAs for the C function.")]
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type),+, out: *mut libc::stat) -> c_int {
+            $(system_files::looks_at($path);)?
             host::write(out as usize, size_of::<libc::stat>());
             // SAFETY: the program's own call, passed on.
             unsafe { $real($($argument),+, out) }
@@ -112,10 +92,10 @@ macro_rules! look {
 look! {
     __lr_libc_fstat(fd: c_int) calls libc::fstat;
     __lr_libc_fstat64(fd: c_int) calls libc::fstat;
-    __lr_libc_stat(path: *const c_char) calls libc::stat;
-    __lr_libc_stat64(path: *const c_char) calls libc::stat;
-    __lr_libc_lstat(path: *const c_char) calls libc::lstat;
-    __lr_libc_lstat64(path: *const c_char) calls libc::lstat;
+    __lr_libc_stat(path: *const c_char) at path calls libc::stat;
+    __lr_libc_stat64(path: *const c_char) at path calls libc::stat;
+    __lr_libc_lstat(path: *const c_char) at path calls libc::lstat;
+    __lr_libc_lstat64(path: *const c_char) at path calls libc::lstat;
 }
 
 /// statx.
@@ -130,6 +110,7 @@ pub unsafe extern "C" fn __lr_libc_statx(
     mask: c_uint,
     out: *mut libc::statx,
 ) -> c_int {
+    system_files::looks_at(path);
     host::write(out as usize, size_of::<libc::statx>());
     // SAFETY: the program's own call, passed on.
     unsafe { libc::statx(directory, path, flags, mask, out) }
@@ -145,6 +126,7 @@ pub unsafe extern "C" fn __lr_libc_readlink(
     out: *mut c_char,
     n: usize,
 ) -> isize {
+    system_files::looks_at(path);
     // SAFETY: the program's own call, passed on.
     let result = unsafe { libc::readlink(path, out, n) };
     host::write(out as usize, usize::try_from(result).unwrap_or(0));
@@ -157,6 +139,7 @@ pub unsafe extern "C" fn __lr_libc_readlink(
 /// As for the C function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __lr_libc_realpath(path: *const c_char, out: *mut c_char) -> *mut c_char {
+    system_files::looks_at(path);
     // SAFETY: the program's own call, passed on; without a buffer the result is libc's to free, and copied.
     unsafe {
         let own = libc::realpath(path, std::ptr::null_mut());

@@ -3,8 +3,9 @@
 use lockred_trace::lock_order::LockOrder;
 use lockred_trace::message::Message;
 use lockred_trace::session::{
-    self, DEATH_FRAMES, ENV, EXIT_ANSWERED, EXIT_INTERNAL, MESSAGE_FILE, ORDER_FILE, Order, Phase,
-    STATUS_BYTES, STATUS_DEATH, STATUS_FILE, STATUS_TRAIL, StatusWord, TRAIL_CAPACITY,
+    self, DEATH_FRAMES, ENV, EXIT_AGAIN, EXIT_ANSWERED, EXIT_INTERNAL, MESSAGE_FILE, ORDER_FILE,
+    Order, Phase, STATUS_BYTES, STATUS_DEATH, STATUS_FILE, STATUS_TRAIL, StatusWord,
+    TRAIL_CAPACITY,
 };
 use lockred_trace::sites::Sidecar;
 use std::fs::OpenOptions;
@@ -160,10 +161,23 @@ fn map_at_status(flags: i32, file: i32) {
     }
 }
 
+/// The program may have limited the length of its files: that is none of ours, as far as it can be more.
+fn lift_limit() {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: a place for the limit, which the first call fills.
+    unsafe {
+        if libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) == 0 {
+            limit.rlim_cur = limit.rlim_max;
+            libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit);
+        }
+    }
+}
+
 /// Appends a message.
 fn append(directory: &std::path::Path, message: &Message) -> Result<(), String> {
     let mut line = serde_json::to_vec(message).map_err(|error| error.to_string())?;
     line.push(b'\n');
+    lift_limit();
     let path = directory.join(MESSAGE_FILE);
     let mut file = OpenOptions::new()
         .create(true)
@@ -204,6 +218,11 @@ pub fn refuse(message: &str) -> ! {
     }
     eprintln!("{message}");
     leave(EXIT_INTERNAL)
+}
+
+/// Ends the process: the session starts it again, with the kernel's numbers from the start.
+pub fn start_again() -> ! {
+    leave(EXIT_AGAIN)
 }
 
 fn leave(status: i32) -> ! {

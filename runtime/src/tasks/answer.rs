@@ -371,6 +371,9 @@ fn reason(entered: &mut Entered, outcome: &Outcome, watch: &Watch) -> Reason {
         Stop::Operations => Reason::Operations,
         Stop::Bound => Reason::Preemptions,
         Stop::Interrupted => match entered.verdicts.left.take() {
+            left if crate::faults::leaving::came_from_outside().is_some() => {
+                Reason::Unsupported(at(left.unwrap_or_default()))
+            }
             Some(stack) => Reason::Computing(at(stack)),
             None if watch.out_of_time => Reason::Seconds,
             None => Reason::Interrupted,
@@ -390,9 +393,10 @@ fn reason(entered: &mut Entered, outcome: &Outcome, watch: &Watch) -> Reason {
     }
 }
 
-/// Where a step was left. The session knows why it asked for that.
+/// Where a step was left. Unless a signal came from outside, the session knows why it asked for that.
 fn at(stack: Vec<u64>) -> Unsupported {
-    Unsupported { message: String::new(), site: SiteId(0), stack }
+    let message = crate::faults::leaving::came_from_outside().unwrap_or_default();
+    Unsupported { message, site: SiteId(0), stack }
 }
 
 /// The failure that a schedule of this length was kept for: the first that shows at its end or behind it. Earlier ones are others.

@@ -50,6 +50,9 @@ extern "C" fn set_up() {
         None => State::new(Mode::Free, None, None),
     };
     crate::world::before_the_program();
+    if state.config.mode != Mode::Free {
+        crate::faults::leaving::attend();
+    }
     hook::install(state);
     crate::machine::start::main_thread(&mut hook::enter(), bottom);
 }

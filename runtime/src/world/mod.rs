@@ -1,7 +1,9 @@
 //! What programs see of the system around them, as far as a restore puts it back.
 
+pub mod children;
 pub mod descriptors;
 pub mod environment;
+pub mod outside;
 pub mod processors;
 pub mod signal_names;
 pub mod signals;
@@ -16,6 +18,7 @@ pub fn before_the_program() {
 pub fn at_root() {
     descriptors::at_root();
     environment::at_root();
+    outside::at_root();
 }
 
 /// Puts descriptors, file positions and the environment back to the root.

@@ -51,6 +51,10 @@ const FIRST_REAL_TIME: i32 = 34;
 /// The last signal.
 pub const LAST: i32 = 64;
 
+/// Signals of what the program does.
+pub const FAULTS: [i32; 6] =
+    [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT, libc::SIGTRAP];
+
 /// Whether a program may name this signal. (glibc keeps 32 and 33 for itself.)
 pub const fn is_valid(signal: i32) -> bool {
     matches!(signal, 1..=31 | FIRST_REAL_TIME..=LAST)

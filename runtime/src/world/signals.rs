@@ -48,6 +48,18 @@ pub enum Reaction {
     Handle(Action),
 }
 
+/// What the kernel has to do at a signal from outside.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Disposition {
+    /// What it does by default.
+    Default,
+    /// Nothing.
+    Ignore,
+    /// Something that only the program, or the model, knows.
+    Handle,
+}
+
 /// A signal that was sent.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Sent {
@@ -165,6 +177,23 @@ impl Signals {
         }
     }
 
+    /// What the kernel has to do at a signal from outside.
+    pub fn disposition(&self, signal: i32) -> Disposition {
+        let is_blocked = self.threads.iter().any(|thread| thread.mask & only(signal) != 0);
+        match (self.action(signal).handler, self.reaction(signal)) {
+            (libc::SIG_IGN, _) => Disposition::Ignore,
+            (_, Reaction::Handle(_)) => Disposition::Handle,
+            (_, Reaction::Ignore) => Disposition::Default,
+            _ if is_blocked => Disposition::Handle,
+            _ => Disposition::Default,
+        }
+    }
+
+    /// All signals of which the program wants something.
+    pub fn actions(&self) -> impl Iterator<Item = (i32, Action)> {
+        self.actions.iter().map(|(&signal, &action)| (signal, action))
+    }
+
     /// A signal is sent to a thread. (What is ignored is not even pending, unless it is blocked.)
     pub fn send_to_thread(&mut self, number: u32, sent: Sent) {
         let blocked = self.mask(number) & only(sent.signal) != 0;
@@ -249,6 +278,19 @@ mod tests {
         assert_eq!(all.pending(0), only(10));
         all.set_action(10, ignore);
         assert_eq!(all.pending(0), 0);
+    }
+
+    #[test]
+    fn the_kernel_is_told_what_the_model_does() {
+        let mut all = handled(&[10, libc::SIGCHLD]);
+        let ignore = Action { handler: libc::SIG_IGN, ..HANDLER };
+        all.set_action(12, ignore);
+        let told = [10, 12, 15, libc::SIGCHLD, libc::SIGURG].map(|signal| all.disposition(signal));
+        use Disposition::{Default, Handle, Ignore};
+        assert_eq!(told, [Handle, Ignore, Default, Handle, Default]);
+        all.set_mask(1, only(15) | only(libc::SIGURG));
+        let told = [12, 15, libc::SIGURG].map(|signal| all.disposition(signal));
+        assert_eq!(told, [Ignore, Handle, Default]);
     }
 
     #[test]

@@ -31,9 +31,11 @@ pub const KEPT_DIRECTORY: &str = "kept";
 pub const EXIT_ANSWERED: i32 = 0;
 /// Exit status of an exploration process that failed by an error of ours (with a `Message::Error` where it still could).
 pub const EXIT_INTERNAL: i32 = 70;
+/// Exit status of an exploration process that has told the program made-up numbers, and needs [`Environment::numbers`].
+pub const EXIT_AGAIN: i32 = 71;
 /// Signal by which the session asks the process to stop and answer with what it has (Ctrl-C, the budget, a call that blocks). In the middle of
 /// a step it answers `Computing` with the place where it was; the session, which knows why it asked, says what that means.
-pub const STOP_SIGNAL: i32 = 12; // SIGUSR2
+pub const STOP_SIGNAL: i32 = 61; // SIGRTMIN+27, which programs that are checked do not use
 
 /// What a process is to do.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -105,6 +107,9 @@ pub struct Environment {
     /// When sleeps and timeouts end.
     #[serde(default)]
     pub time: Time,
+    /// The program learns the kernel's own numbers of processes from the start, and no made-up ones.
+    #[serde(default)]
+    pub numbers: bool,
     /// Every restore from a copy of the state is compared with running the steps again. (A test of lockred itself.)
     #[serde(default)]
     pub verify_restores: bool,
@@ -121,6 +126,7 @@ impl Environment {
         leaks: false,
         random: Random::Fixed,
         time: Time::Any,
+        numbers: false,
         verify_restores: false,
         without_images: false,
     };

@@ -1,10 +1,12 @@
 //! The functions by which programs say what is to happen at signals, block them, and send them.
 
 use super::deliver::{self, deliver, operation, record, running, set_mask};
+use crate::faults::child;
 use crate::hooks::host;
 use crate::machine::hook;
 use crate::machine::state::set_errno;
 use crate::models::identity;
+use crate::world::outside;
 use crate::world::signal_names::{self as names, name};
 use crate::world::signals::{Action, Set, only};
 use libc::{c_int, sigset_t};
@@ -75,12 +77,15 @@ pub extern "C" fn __lr_libc_kill(process: c_int, signal: c_int) -> c_int {
     if signal != 0 && !names::is_valid(signal) {
         return fails(libc::EINVAL);
     }
-    if process != identity::PROCESS {
+    if crate::kernel::is_child() {
+        // SAFETY: a process may send signals; in a forked child the kernel acts on them.
+        return unsafe { libc::kill(process, signal) };
+    }
+    if process != identity::process() {
         return kill_another(process, signal);
     }
     match signal {
         0 => {}
-        _ if crate::kernel::is_child() => raise(signal),
         _ => deliver::kill(signal),
     }
     0
@@ -128,7 +133,11 @@ pub extern "C" fn __lr_libc_tgkill(process: c_int, thread: c_int, signal: c_int)
     if process <= 0 || thread <= 0 || signal != 0 && !names::is_valid(signal) {
         return fails(libc::EINVAL);
     }
-    if process != identity::PROCESS || identity::thread(thread).is_none() {
+    if crate::kernel::is_child() {
+        // SAFETY: as in `kill`.
+        return unsafe { libc::syscall(libc::SYS_tgkill, process, thread, signal) as c_int };
+    }
+    if process != identity::process() || identity::thread(thread).is_none() {
         return fails(libc::ESRCH);
     }
     if signal == 0 {
@@ -211,10 +220,17 @@ fn exchange(signal: c_int, new: Option<Action>) -> Action {
         if let Some(new) = new {
             signals.set_action(signal, new);
         }
-        (old, new.is_some() && signals.has_handler(signal))
+        (old, signals.has_handler(signal))
     });
-    if handles {
-        crate::kernel::refuse_handler(signal);
+    if let Some(new) = new {
+        if crate::kernel::is_child() {
+            child::set_action(signal, new);
+            return old;
+        }
+        if handles {
+            crate::kernel::refuse_handler(signal);
+        }
+        hook::with(|state| outside::mirror(&state.execution.signals, signal));
     }
     old
 }
@@ -271,6 +287,19 @@ pub extern "C" fn __lr_libc_sigaltstack(
     0
 }
 
+/// The running thread blocks other signals than before: the kernel is told, and what it blocks no more is acted on.
+fn changed_mask(differing: Set) {
+    if crate::kernel::is_child() {
+        let mask = hook::with(|state| state.execution.signals.mask(state.thread_number()));
+        return child::set_mask(mask);
+    }
+    hook::with(|state| {
+        let changed = (1..=names::LAST).filter(|&signal| differing & only(signal) != 0);
+        changed.for_each(|signal| outside::mirror(&state.execution.signals, signal));
+    });
+    deliver();
+}
+
 /// What `sigprocmask` and `pthread_sigmask` do; gives the error.
 fn change_mask(how: c_int, new: *const sigset_t, old: *mut sigset_t) -> c_int {
     let before = hook::with(|state| state.execution.signals.mask(state.thread_number()));
@@ -291,7 +320,7 @@ fn change_mask(how: c_int, new: *const sigset_t, old: *mut sigset_t) -> c_int {
     if after != before {
         operation((5, after));
         set_mask(running(), after);
-        deliver();
+        changed_mask(before ^ after);
     }
     0
 }
@@ -335,6 +364,10 @@ pub extern "C" fn __lr_libc_sigpending(set: *mut sigset_t) -> c_int {
 /// modelled.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_alarm(seconds: u32) -> u32 {
+    if crate::kernel::is_child() {
+        // SAFETY: a number.
+        return unsafe { libc::alarm(seconds) };
+    }
     if seconds != 0 {
         host::unsupported("alarm");
     }

@@ -167,7 +167,7 @@ fn handle(sent: Sent, action: Action) {
     record(|| format!("runs the handler of {}", name(signal)));
     // SAFETY: only looks.
     let user = unsafe { libc::getuid() };
-    let process = crate::models::identity::PROCESS;
+    let process = crate::models::identity::process();
     let mut information =
         Information { signal, error: 0, code, padding: 0, process, user, rest: [0; 13] };
     // SAFETY: all-zero bytes are a valid context; whoever reads registers in it finds zeros.

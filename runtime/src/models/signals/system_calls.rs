@@ -8,7 +8,7 @@ pub fn system_call(number: i64, a: usize, b: usize, c: usize) -> Option<i64> {
     Some(i64::from(match number {
         libc::SYS_kill => __lr_libc_kill(a, b),
         libc::SYS_tgkill => __lr_libc_tgkill(a, b, c),
-        libc::SYS_tkill => __lr_libc_tgkill(crate::models::identity::PROCESS, a, b),
+        libc::SYS_tkill => __lr_libc_tgkill(crate::models::identity::process(), a, b),
         _ => return None,
     }))
 }
