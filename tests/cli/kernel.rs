@@ -40,7 +40,7 @@ fn expect_assumption(output: &Output, tests: &[TestFinished], name: &str, kind: 
 #[test]
 fn the_real_kernel_answers_a_test_with_one_thread() {
     let (output, tests) = check("kernel", "alone::", 0);
-    assert_eq!(tests.len(), 22, "{output}");
+    assert_eq!(tests.len(), 23, "{output}");
     for test in &tests {
         assert_eq!(test.verdict, Verdict::Verified, "{} in\n{output}", test.name);
     }
