@@ -1,7 +1,9 @@
-//! Signals of a child that the program forked: the kernel has the program's own actions and mask, and acts on them.
+//! Signals of a child that the program forked: the kernel has the program's own actions and mask,
+//! and acts on them.
 //!
-//! Handlers enter the state. One that comes while the runtime has it waits: the signal is sent again, and blocked, and the processor
-//! stops after every instruction until the state is given back. That takes no time, as who has the state waits for nobody.
+//! Handlers enter the state. One that comes while the runtime has it waits: the signal is sent
+//! again, and blocked, and the processor stops after every instruction until the state is given
+//! back. That takes no time, as who has the state waits for nobody.
 
 use crate::faults::overflow::STEP;
 use crate::machine::hook;
@@ -45,8 +47,8 @@ impl Drop for Blocked {
     }
 }
 
-/// The process is a child that was just forked, with all signals blocked: the kernel takes over what its one thread and its
-/// parent wanted. Nobody has the state: handlers may run at once.
+/// The process is a child that was just forked, with all signals blocked: the kernel takes over
+/// what its one thread and its parent wanted. Nobody has the state: handlers may run at once.
 pub fn begin(blocked: Blocked, signals: &Signals, thread: u32) {
     std::mem::forget(blocked);
     for signal in (1..=LAST).filter(|&signal| is_valid(signal)) {
@@ -73,7 +75,8 @@ pub fn set_action(signal: i32, wanted: Action) {
             (comes as *const () as usize, flags)
         }
     };
-    // SAFETY: all-zero bytes are a valid action; the handler is ours, and a set of signals begins with the kernel's.
+    // SAFETY: all-zero bytes are a valid action; the handler is ours, and a set of signals begins
+    // with the kernel's.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handler;
@@ -101,8 +104,9 @@ extern "C" fn comes(signal: i32, info: *mut libc::siginfo_t, context: *mut libc:
         return unsafe { wait(signal, info, &mut *context) };
     }
     let handler = HANDLERS[signal as usize].load(Ordering::Relaxed);
-    // SAFETY: the default action needs no handler. The program has given this address as that of a handler; one with
-    // fewer parameters ignores the others. Nothing unwinds out of here: the process aborts.
+    // SAFETY: the default action needs no handler. The program has given this address as that of a
+    // handler; one with fewer parameters ignores the others. Nothing unwinds out of here: the
+    // process aborts.
     unsafe {
         if ONCE.fetch_and(!only(signal), Ordering::Relaxed) & only(signal) != 0 {
             libc::signal(signal, libc::SIG_DFL);
@@ -129,7 +133,8 @@ unsafe fn wait(signal: i32, info: *mut libc::siginfo_t, context: &mut libc::ucon
     if WAITING.fetch_or(only(signal), Ordering::Relaxed) == 0 {
         let blocks_traps = *blocked & only(libc::SIGTRAP) != 0;
         *blocked &= !only(libc::SIGTRAP);
-        // SAFETY: all-zero bytes are a valid action; the handler has the signature of SA_SIGINFO, and blocks all signals.
+        // SAFETY: all-zero bytes are a valid action; the handler has the signature of SA_SIGINFO,
+        // and blocks all signals.
         let before = unsafe {
             let mut before: libc::sigaction = std::mem::zeroed();
             let mut action: libc::sigaction = std::mem::zeroed();
@@ -150,7 +155,8 @@ unsafe fn wait(signal: i32, info: *mut libc::siginfo_t, context: &mut libc::ucon
     }
 }
 
-/// The processor has stopped after an instruction: once the state is free, what waits is no longer blocked.
+/// The processor has stopped after an instruction: once the state is free, what waits is no longer
+/// blocked.
 extern "C" fn stepped(_signal: i32, _info: *mut libc::siginfo_t, context: *mut libc::ucontext_t) {
     if hook::is_taken() {
         return;
