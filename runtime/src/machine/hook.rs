@@ -59,6 +59,12 @@ fn not_ready() -> Option<Entered> {
     None
 }
 
+/// Whether somebody has the state: for signal handlers, which may come meanwhile.
+pub fn is_taken() -> bool {
+    let is_free = !FREE.load(Ordering::Relaxed).is_null();
+    !is_free && !INSTALLED.load(Ordering::Relaxed).is_null()
+}
+
 /// Enters.
 #[inline]
 pub fn enter() -> Entered {

@@ -1,9 +1,11 @@
-//! Which numbers of processes a program learns: made-up ones, so that every process of a check learns the same, until it asks the kernel
-//! for something in which the kernel's own show (a child, `/proc`, a call that takes a number).
+//! Which numbers of processes a program learns: made-up ones, so that every process of a check
+//! learns the same, until it asks the kernel for something in which the kernel's own show (a child,
+//! `/proc`, a call that takes a number).
 //!
-//! From then on they are the kernel's. A process that has told made-up ones before ends, and the session starts it again with the kernel's
-//! from the start: nothing else agrees with what other programs are told. So that such a process leaves nothing behind, above the root what
-//! outlives a process (a file that it makes) is one of these calls, too.
+//! From then on they are the kernel's. A process that has told made-up ones before ends, and the
+//! session starts it again with the kernel's from the start: nothing else agrees with what other
+//! programs are told. So that such a process leaves nothing behind, above the root what outlives a
+//! process (a file that it makes) is one of these calls, too.
 
 use crate::hooks::host;
 use crate::machine::config::Mode;
@@ -17,7 +19,8 @@ static TOLD: AtomicBool = AtomicBool::new(false);
 /// The kernel's numbers have shown.
 static SHOWN: AtomicBool = AtomicBool::new(false);
 
-/// Calls in whose arguments or results the kernel's numbers show, or which make what outlives the process.
+/// Calls in whose arguments or results the kernel's numbers show, or which make what outlives the
+/// process.
 const SHOWING: &[&str] = &[
     "bind",
     "clock_getcpuclockid",

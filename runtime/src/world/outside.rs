@@ -1,5 +1,6 @@
-//! Signals from outside (of a child, of a file that the program asked to be signalled for, of a limit): the model runs the program's
-//! handlers, so the kernel is given one of ours in the place of each, which ends the test. What is ignored the kernel ignores, too.
+//! Signals from outside (of a child, of a file that the program asked to be signalled for, of a
+//! limit): the model runs the program's handlers, so the kernel is given one of ours in the place
+//! of each, which ends the test. What is ignored the kernel ignores, too.
 
 use super::signal_names::{FAULTS, LAST};
 use super::signals::{Disposition, Signals};
