@@ -71,7 +71,7 @@ pub fn sift(
         if !stopped || !sifted.found.is_empty() || passes.is_empty() || passes.len() >= MOST {
             return Ok(Ok(sifted));
         }
-        match again(examiner, test, &passes, seconds)? {
+        match search_for(examiner, test, &passes, |all| all - seconds)? {
             Explored::Answer(next) => sifted.answer = *next,
             other => return Ok(Err(other)),
         }
@@ -90,11 +90,7 @@ fn look_in_order(
     let search = SearchOptions { time: TimeName::Ordered, ..own.clone() };
     let words = test.own.as_ref().map_or_else(Vec::new, |own| own.words.clone());
     let ordered = Test { own: Some(OwnOptions { words, search }), ..test.clone() };
-    let mut order = examiner.exploration(&ordered);
-    if let Task::Explore { limits, .. } = &mut order.task {
-        limits.seconds = limits.seconds.map(|all| ((all - seconds) / 2.0).max(0.1));
-    }
-    let explored = explore::once(&examiner.launch(test), &order, &mut |_| ())?;
+    let explored = search_for(examiner, &ordered, &[], |all| (all - seconds) / 2.0)?;
     let Explored::Answer(answer) = explored else { return Ok(Err(explored)) };
     let exploration = &answer.exploration;
     for finding in &exploration.findings {
@@ -124,17 +120,17 @@ fn is_excluded(bug: &mut FoundBug) {
     }
 }
 
-/// Searches again, past what has these keys.
-fn again(
+/// Searches again, past what has these keys, in what `left` gives of all the test's seconds.
+fn search_for(
     examiner: &Examiner<'_>,
     test: &Test,
     passes: &[String],
-    seconds: f64,
+    left: impl Fn(f64) -> f64,
 ) -> Result<Explored> {
     let mut order = examiner.exploration(test);
     order.passes = passes.to_vec();
     if let Task::Explore { limits, .. } = &mut order.task {
-        limits.seconds = limits.seconds.map(|all| (all - seconds).max(0.1));
+        limits.seconds = limits.seconds.map(|all| left(all).max(0.1));
     }
     explore::once(&examiner.launch(test), &order, &mut |_| ())
 }

@@ -4,6 +4,7 @@
 //! ends. So a directory that can be locked is nobody's, but for the moment between its making and its locking: whoever locks his own looks
 //! whether it is still there, and makes another one if not.
 
+use super::temporary;
 use lockred_trace::session::{KEPT_DIRECTORY, MESSAGE_FILE, ORDER_FILE, STATUS_FILE};
 use std::fs::{self, File};
 use std::io;
@@ -48,7 +49,7 @@ fn make_in(above: &Path) -> io::Result<Owned> {
 }
 
 /// Whether a path still leads to what was opened by it.
-pub fn is_there(place: &Path, opened: &File) -> io::Result<bool> {
+fn is_there(place: &Path, opened: &File) -> io::Result<bool> {
     let opened = opened.metadata()?;
     let same = |there: fs::Metadata| (there.dev(), there.ino()) == (opened.dev(), opened.ino());
     Ok(fs::symlink_metadata(place).is_ok_and(same))
@@ -57,19 +58,35 @@ pub fn is_there(place: &Path, opened: &File) -> io::Result<bool> {
 /// Removes the directories of our own user that are nobody's any more. What cannot be removed stays.
 fn remove_in(above: &Path) {
     for entry in fs::read_dir(above).into_iter().flatten().flatten() {
-        if entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX)) {
-            let _ = remove(&entry.path());
-        }
+        let (name, place) = (entry.file_name(), entry.path());
+        let begins = |prefix| name.to_str().is_some_and(|name| name.starts_with(prefix));
+        let _ = if begins(PREFIX) {
+            take(&place).and_then(|_lock| remove(&place))
+        } else if begins(temporary::PREFIX) {
+            // Whatever the program has left in its own.
+            take(&place).and_then(|_lock| fs::remove_dir_all(&place))
+        } else {
+            Ok(())
+        };
     }
 }
 
-fn remove(place: &Path) -> io::Result<()> {
+/// Locks a directory of our own user that is nobody's.
+///
+/// # Errors
+/// When it is somebody's, another user's, or gone.
+pub fn take(place: &Path) -> io::Result<File> {
     let lock = open(place)?;
     // SAFETY: takes nothing and gives a number.
     if lock.metadata()?.uid() != unsafe { libc::geteuid() } {
-        return Ok(());
+        return Err(io::ErrorKind::PermissionDenied.into());
     }
     flock(&lock, libc::LOCK_EX | libc::LOCK_NB)?;
+    // Who had it before may have removed it between the two.
+    if is_there(place, &lock)? { Ok(lock) } else { Err(io::ErrorKind::NotFound.into()) }
+}
+
+fn remove(place: &Path) -> io::Result<()> {
     // Never more than what is ours: a directory with anything else in it stays.
     for file in FILES {
         match fs::remove_file(place.join(file)) {
@@ -85,11 +102,11 @@ fn remove(place: &Path) -> io::Result<()> {
 }
 
 /// Opens a directory itself, not what a link leads to.
-pub fn open(place: &Path) -> io::Result<File> {
+fn open(place: &Path) -> io::Result<File> {
     File::options().read(true).custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW).open(place)
 }
 
-pub fn flock(file: &File, operation: i32) -> io::Result<()> {
+fn flock(file: &File, operation: i32) -> io::Result<()> {
     // SAFETY: the descriptor is open as long as `file` is borrowed.
     match unsafe { libc::flock(file.as_raw_fd(), operation) } {
         0 => Ok(()),
@@ -124,13 +141,16 @@ mod tests {
         let dead = make(format!("{PREFIX}dead"), &FILES);
         fs::create_dir(above.path().join(&dead).join(KEPT_DIRECTORY)).unwrap();
         fs::write(above.path().join(dead).join(KEPT_DIRECTORY).join("1"), "").unwrap();
+        let _temporary = make(format!("{}dead-0", temporary::PREFIX), &["anything"]);
+        let used = make(format!("{}used-0", temporary::PREFIX), &["anything"]);
+        let _lock = take(&above.path().join(&used)).unwrap();
         let with_more = make(format!("{PREFIX}more"), &["notes"]);
         let other = make("lockred-other".into(), &FILES);
         let link = format!("{PREFIX}link");
         std::os::unix::fs::symlink(above.path().join(&other), above.path().join(&link)).unwrap();
         remove_in(above.path());
         let mine = living.place.path().file_name().unwrap().to_str().unwrap().to_owned();
-        let mut expected = vec![mine, with_more, other.clone(), link];
+        let mut expected = vec![mine, used, with_more, other.clone(), link];
         expected.sort();
         assert_eq!(names(above.path()), expected);
         assert_eq!(names(&above.path().join(other)).len(), FILES.len());

@@ -6,15 +6,15 @@
 //! executable and its arguments, and a number where the same test is run twice at a time.
 
 use super::Launch;
-use super::leftovers::{flock, is_there, open};
+use super::leftovers::take;
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 /// What the names of the directories begin with.
-const PREFIX: &str = "cargo-lockred-tmp-";
+pub const PREFIX: &str = "cargo-lockred-tmp-";
 /// The same test may be run so many times at a time.
 const NUMBERS: u32 = 10;
 
@@ -41,16 +41,7 @@ impl Temporary {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             _ => {}
         }
-        let lock = open(path)?;
-        // SAFETY: takes nothing and gives a number.
-        if lock.metadata()?.uid() != unsafe { libc::geteuid() } {
-            return Err(io::ErrorKind::PermissionDenied.into());
-        }
-        flock(&lock, libc::LOCK_EX | libc::LOCK_NB)?;
-        // Who had it before may have removed it between the two.
-        if !is_there(path, &lock)? {
-            return Err(io::ErrorKind::NotFound.into());
-        }
+        let lock = take(path)?;
         empty(path)?;
         Ok(Self { path: path.to_owned(), _lock: lock })
     }

@@ -1,6 +1,9 @@
 //! Signals that the real kernel would send to the program. Programs' handlers are the model's: the kernel runs none of them.
 //!
-//! Where the model cannot tell when such a signal comes, the test ends as unsupported.
+//! Where the model cannot know when such a signal comes, the test ends as unsupported: at the call
+//! that leads to it, where that is known. (The handler of ours in the kernel, see
+//! [`outside`](crate::world::outside), would end it at a place that depends on the machine, or not
+//! at all.)
 
 use crate::hooks::host;
 use crate::machine::hook;

@@ -12,7 +12,7 @@ use crate::machine::operation::Pending;
 use crate::machine::snapshot::Snapshot;
 use crate::machine::state::State;
 use crate::memory::chunks::Chunks;
-use crate::monitor::gate;
+use crate::monitor::gate::{self, Lent};
 use crate::monitor::native::{self, Call};
 use crate::report::failure::Failure;
 use lockred_search::discipline::{Gate, Go};
@@ -21,6 +21,7 @@ use lockred_search::machine::{Chooser, Flow, Status, Step, ThreadId};
 use lockred_search::transactional::{End, Racer, Snapshots, Transactional};
 use lockred_trace::codes::AssumptionKind;
 use lockred_trace::sites::SiteId;
+use std::ptr::NonNull;
 
 /// Steps that are run again rather than copying a state (70 kB in a small test) and putting it back: measured with 4 to 64 of them, where
 /// 16 were best by 5 to 10 %; in a search over states, whose steps cost several times as much, 4.
@@ -91,14 +92,14 @@ impl Chooser for Again<'_> {
 
 /// Keeps the values that a step takes.
 struct Keeping<'a, 'g> {
-    gate: *mut Gate<'g>,
+    gate: NonNull<Gate<'g>>,
     values: &'a mut Vec<u32>,
 }
 
 impl Chooser for Keeping<'_, '_> {
     fn choose(&mut self, of: u32) -> u32 {
         // SAFETY: `advance` lends the gate while the step runs, and hooks use it one after the other.
-        let value = unsafe { (*self.gate).choose(of) };
+        let value = unsafe { self.gate.as_mut().choose(of) };
         self.values.push(value);
         value
     }
@@ -191,10 +192,12 @@ impl Log {
         failures: &mut Vec<Failure>,
     ) -> Flow {
         let number = thread.index();
-        let lent = std::ptr::from_mut(gate);
+        let lent = NonNull::from(&mut *gate);
         let mut step = std::mem::take(&mut self.step);
         let mut keeping = Keeping { gate: lent, values: &mut self.values };
-        execute(entered, thread, &mut keeping, Some(lent.cast()), &mut step);
+        // SAFETY: the step ends before `gate` is used again, and values are chosen between hooks' uses of it.
+        let lent = unsafe { Lent::new(lent) };
+        execute(entered, thread, &mut keeping, Some(lent), &mut step);
         failures.append(&mut step.failures);
         let native = entered.monitors.native.of_step().into();
         let values = self.values.len();

@@ -54,22 +54,26 @@ pub fn make_directory(
     path: *const c_char,
     call: impl FnOnce() -> c_int,
 ) -> c_int {
-    let Some(path) = absolute(directory, path) else { return call() };
-    changes();
-    let result = call();
-    if result == 0 {
-        push(Undo::RemoveDirectory(path));
-    }
-    result
+    made(directory, path, call, Undo::RemoveDirectory)
 }
 
 /// Makes a file, or a name of one, by a call that fails where there is one.
 pub fn make(directory: c_int, path: *const c_char, call: impl FnOnce() -> c_int) -> c_int {
+    made(directory, path, call, Undo::Remove)
+}
+
+/// Makes what is undone like this.
+fn made(
+    directory: c_int,
+    path: *const c_char,
+    call: impl FnOnce() -> c_int,
+    undo: impl FnOnce(PathBuf) -> Undo,
+) -> c_int {
     let Some(path) = absolute(directory, path) else { return call() };
     changes();
     let result = call();
     if result == 0 {
-        push(Undo::Remove(path));
+        push(undo(path));
     }
     result
 }
@@ -157,7 +161,7 @@ pub fn open(
     changes();
     let there = fs::metadata(&path);
     if there.is_ok() {
-        save(&path, &path);
+        save(&path);
     }
     let result = call();
     // What is made where a symbolic link leads is found by the descriptor.
@@ -181,34 +185,32 @@ pub fn write(fd: c_int) {
     changes();
     // Of what was opened below the root the contents are known.
     if fd > 2 && descriptors::is_of_root(fd) {
-        let path = PathBuf::from(format!("/proc/self/fd/{fd}"));
-        let name = fs::read_link(&path).unwrap_or_else(|_| path.clone());
-        save(&path, &name);
+        save(&PathBuf::from(format!("/proc/self/fd/{fd}")));
     }
 }
 
 /// Copies what is in a file that exists, unless that was done before.
-fn save(path: &Path, name: &Path) {
+fn save(path: &Path) {
     let Ok(data) = fs::metadata(path) else { return };
-    if !data.is_file() {
-        // Devices, pipes and directories have no contents that a program overwrites.
-        if data.file_type().is_block_device() {
-            cannot(name);
-        }
-        return;
-    }
-    if !undo::is_new(identity(&data)) {
-        return;
-    }
-    let contents = (data.len() <= MOST_BYTES).then(|| read(path).ok()).flatten();
+    let contents = match () {
+        () if data.is_file() && !undo::is_new(identity(&data)) => return,
+        () if data.is_file() => contents(path, &data).ok(),
+        // Others, such as pipes and directories, have no contents that a program overwrites.
+        () if data.file_type().is_block_device() => None,
+        () => return,
+    };
     match contents {
         Some(contents) => push(Undo::Contents(path.to_owned(), contents)),
-        None => cannot(name),
+        // What a descriptor is of has another name.
+        None => cannot(&fs::read_link(path).unwrap_or_else(|_| path.to_owned())),
     }
 }
 
-/// What is in a file. (Its position is not moved, even by a path to a descriptor.)
-fn read(path: &Path) -> io::Result<Vec<u8>> {
+/// What is in a file, if that is not too much. (Its position is not moved, even by a path to a descriptor.)
+fn contents(path: &Path, data: &fs::Metadata) -> io::Result<Vec<u8>> {
+    if data.len() > MOST_BYTES {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
     fs::read(path)
 }
 
@@ -223,9 +225,7 @@ fn keep(path: &Path) -> io::Result<Kept> {
     match fs::hard_link(path, &link) {
         Ok(()) => Ok(Kept::Link(link)),
         Err(_) if data.file_type().is_symlink() => Ok(Kept::Target(fs::read_link(path)?)),
-        Err(_) if data.is_file() && data.len() <= MOST_BYTES => {
-            Ok(Kept::Copy(read(path)?, data.mode() & 0o7777))
-        }
+        Err(_) if data.is_file() => Ok(Kept::Copy(contents(path, &data)?, data.mode() & 0o7777)),
         Err(error) => Err(error),
     }
 }

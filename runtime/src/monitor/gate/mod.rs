@@ -17,8 +17,10 @@
 //!
 //! Plain memory is never a reason to stop: a data race ends the search, or is told and gone past.
 
+mod futex;
+
 use crate::machine::channels;
-use crate::machine::event::{ChannelAct, Event, Freed, Futex, Plain};
+use crate::machine::event::{ChannelAct, Event, Freed, Plain};
 use crate::machine::handles;
 use crate::machine::names::{self, Use};
 use crate::machine::operation::{Atomic, AtomicOperation, Pending};
@@ -29,6 +31,7 @@ use lockred_search::footprint::{Access, ObjectId};
 use lockred_search::machine::ThreadId;
 use lockred_trace::hooks::{Class, How, Order};
 use lockred_trace::sites::SiteId;
+use std::ptr::NonNull;
 
 /// The ordering of what the machine itself does: it orders nothing, and no program sees it.
 const INTERNAL: Ordering = Ordering { trusted: true, internal: true, ..Ordering::RELAXED };
@@ -38,14 +41,37 @@ const fn internal(object: ObjectId, access: Access) -> Operation {
     Operation::Data { object, access, kind: Kind::Atomic(Value::Updated, INTERNAL), site: 0 }
 }
 
-/// The gate of the step under way, as a raw pointer: hooks reach it from inside the step.
-pub type Lent = *mut Gate<'static>;
+/// The gate of the step under way, which the search lends: hooks reach it from inside the step.
+#[derive(Debug)]
+pub struct Lent(NonNull<Gate<'static>>);
 
-/// The gate, if the search by transactions runs the step.
-fn gate(state: &State) -> Option<&'static mut Gate<'static>> {
-    // SAFETY: set by `Native::advance`, whose caller lends the gate until the step ends; hooks run inside the step only, one
-    // after the other, and keep no reference.
-    state.step.gate.map(|gate| unsafe { &mut *gate })
+impl Lent {
+    /// Lends a gate.
+    ///
+    /// # Safety
+    /// The gate lives as long as this value, and nobody else reaches it while a hook runs.
+    pub const unsafe fn new(gate: NonNull<Gate<'_>>) -> Self {
+        Self(gate.cast())
+    }
+
+    /// The gate. Nobody else has it while this is borrowed.
+    const fn gate(&mut self) -> &mut Gate<'static> {
+        // SAFETY: by the promise of who has lent it, which ends with this value.
+        unsafe { self.0.as_mut() }
+    }
+}
+
+/// The gate, if the search by transactions runs the step, for what needs nothing else of the state.
+fn gate(state: &mut State) -> Option<&mut Gate<'static>> {
+    state.step.gate.as_mut().map(Lent::gate)
+}
+
+/// Takes the gate out of the state for as long as `act` takes, which needs both. Whether there is one.
+fn with_gate(state: &mut State, act: impl FnOnce(&mut State, &mut Gate<'_>)) -> bool {
+    let Some(mut lent) = state.step.gate.take() else { return false };
+    act(state, lent.gate());
+    state.step.gate = Some(lent);
+    true
 }
 
 /// What an order orders, in an operation of which this is known. (Users of a recognised primitive cannot see weak values.)
@@ -295,13 +321,17 @@ pub fn on(state: &mut State, event: &Event<'_>) {
         }
         Event::Allocated { .. } => {}
         Event::Freed(freed) => ends(state, *freed),
-        Event::Futex(address, what) => futex(state, *address, *what),
+        Event::Futex(address, what) => futex::futex(state, *address, *what),
         other => between(state, other),
     }
 }
 
 /// Events that concern one object of the search, or none.
 fn between(state: &mut State, event: &Event<'_>) {
+    if matches!(event, Event::Changed) {
+        with_gate(state, |state, gate| changed(state, gate));
+        return;
+    }
     let Some(gate) = gate(state) else { return };
     let operation = match *event {
         Event::Looks(operation) => return looks(gate, operation),
@@ -319,7 +349,6 @@ fn between(state: &mut State, event: &Event<'_>) {
         Event::Joined { target, .. } => Operation::Join(ThreadId(target)),
         Event::WentOn => Operation::Local,
         Event::Slept(_) => Operation::Awake,
-        Event::Changed => return changed(state, gate),
         Event::ByTime => return gate.by_time(),
         Event::WaitsForGood => return gate.waits_for_good(),
         _ => return,
@@ -329,7 +358,7 @@ fn between(state: &mut State, event: &Event<'_>) {
 
 /// Plain memory is accessed.
 #[inline]
-fn plain(state: &State, address: usize, size: usize, writes: bool, site: SiteId) {
+fn plain(state: &mut State, address: usize, size: usize, writes: bool, site: SiteId) {
     if let Some(gate) = gate(state) {
         touch_plain(gate, address, size, writes, site);
     }
@@ -348,8 +377,8 @@ fn touch_plain(gate: &mut Gate<'_>, address: usize, size: usize, writes: bool, s
 }
 
 /// Memory ends: a write to all of it. Nobody has accessed what was never touched.
-fn ends(state: &State, Freed { address, size, muted, .. }: Freed) {
-    if let (Some(gate), false, true) = (gate(state), muted, watching()) {
+fn ends(state: &mut State, Freed { address, size, muted, .. }: Freed) {
+    if let (false, true, Some(gate)) = (muted, watching(), gate(state)) {
         crate::memory::arena::touched(address, size, |address, size| {
             touch_plain(gate, address, size, true, SiteId(0));
         });
@@ -357,14 +386,14 @@ fn ends(state: &State, Freed { address, size, muted, .. }: Freed) {
 }
 
 /// The running thread has got a block of memory, for which a word stands.
-pub fn creates(state: &State, word: usize) {
+pub fn creates(state: &mut State, word: usize) {
     if let Some(gate) = gate(state) {
         gate.plain(names::granule(word), Access::Create, crate::monitor::births::SITE);
     }
 }
 
 /// The running thread has accessed, or frees, a block of memory that another one may have got.
-pub fn uses_block(state: &State, word: usize, site: SiteId) {
+pub fn uses_block(state: &mut State, word: usize, site: SiteId) {
     if let Some(gate) = gate(state) {
         gate.plain(names::granule(word), Access::Use, u64::from(site.0));
     }
@@ -375,7 +404,7 @@ fn atomic(state: &mut State, operation: &AtomicOperation, access: Access, wrote:
     if !state.config.by_transactions {
         return;
     }
-    let (address, site) = (operation.address, u64::from(operation.site.0));
+    let address = operation.address;
     let class = operation.how.class();
     let number = state.thread_number() as usize;
     if matches!(class, Class::CondvarWait | Class::CondvarNotify) {
@@ -383,14 +412,27 @@ fn atomic(state: &mut State, operation: &AtomicOperation, access: Access, wrote:
         state.execution.threads[number].condvar.address = Some(address);
         return;
     }
-    let Some(gate) = gate(state) else {
-        // It is run again: others must learn all the same what it waits with.
-        let thread = &mut state.execution.threads[number];
-        if class == Class::Unlock && thread.condvar.address.is_some() {
-            thread.condvar.lock = state.knowledge.names.is_told_as_lock(address).then_some(address);
-        }
+    if with_gate(state, |state, gate| executed(state, gate, operation, access, wrote)) {
         return;
-    };
+    }
+    // It is run again: others must learn all the same what it waits with.
+    let thread = &mut state.execution.threads[number];
+    if class == Class::Unlock && thread.condvar.address.is_some() {
+        thread.condvar.lock = state.knowledge.names.is_told_as_lock(address).then_some(address);
+    }
+}
+
+/// An atomic operation was executed in a transaction.
+fn executed(
+    state: &mut State,
+    gate: &mut Gate<'_>,
+    operation: &AtomicOperation,
+    access: Access,
+    wrote: bool,
+) {
+    let (address, site) = (operation.address, u64::from(operation.site.0));
+    let class = operation.how.class();
+    let number = state.thread_number() as usize;
     if state.execution.threads[number].condvar.address == Some(address) {
         // The futex call looks at the word first.
         return;
@@ -497,122 +539,6 @@ fn changed(state: &State, gate: &mut Gate<'_>) {
         tell(gate, (address, size as usize), Access::Read, kind, |object, access, kind| {
             Operation::Await { object, access, kind, site: 0 }
         });
-    }
-}
-
-/// Something was done with a futex.
-fn futex(state: &mut State, address: usize, what: Futex<'_>) {
-    match what {
-        Futex::Compared | Futex::TimedOut | Futex::Woken { .. } => {}
-        Futex::Differs { timed } => futex_wait(state, address, false, timed),
-        Futex::Enqueued { timed } => futex_wait(state, address, true, timed),
-        Futex::Returned => futex_returned(state, address),
-        Futex::Left => futex_left(state, address),
-        Futex::Wakes(woken) => futex_wake(state, address, woken),
-    }
-}
-
-/// The queue at an address is used as that of a condition variable, or in a way that the discipline does not know.
-fn use_queue(state: &mut State, gate: &mut Gate<'_>, address: usize, how: Use) {
-    if state.knowledge.names.use_queue(address, how) {
-        gate.expose(names::queue(address));
-    }
-}
-
-/// An access to a queue that the discipline does not know: seen by all.
-fn queue(state: &mut State, gate: &mut Gate<'_>, address: usize, access: Access) {
-    use_queue(state, gate, address, Use::Exposed);
-    gate.after(&internal(names::queue(address), access), Effect::Done);
-}
-
-/// A futex's word was compared, and the running thread has entered its queue or not.
-fn futex_wait(state: &mut State, address: usize, entered: bool, timed: bool) {
-    let number = state.thread_number() as usize;
-    let thread = &mut state.execution.threads[number];
-    let (condvar, lock) = (thread.condvar.address.take(), thread.condvar.lock.take());
-    let known = lock.filter(|_| condvar == Some(address) && entered);
-    thread.condvar.waits_with = known.filter(|_| !timed);
-    let Some(gate) = gate(state) else { return };
-    if let Some(lock) = known {
-        let (queue, lock) = (names::queue(address), names::lock(lock));
-        gate.after(&Operation::Wait { queue, lock, in_order: false }, Effect::Done);
-        use_queue(state, gate, address, Use::Condvar);
-        if timed {
-            use_queue(state, gate, address, Use::Exposed);
-        }
-        return;
-    }
-    if let Some(lock) = lock {
-        let lock = names::lock(lock);
-        gate.after(&Operation::Release(lock, Mode::Exclusive), Effect::Done);
-    }
-    compared(state, gate, address);
-    if entered {
-        queue(state, gate, address, Access::Enqueue);
-    }
-}
-
-/// A futex's word was compared, and the running thread goes on for no reason: as if it had never been in the queue, where nobody
-/// has seen it.
-fn futex_returned(state: &mut State, address: usize) {
-    let number = state.thread_number() as usize;
-    let thread = &mut state.execution.threads[number];
-    let (condvar, lock) = (thread.condvar.address.take(), thread.condvar.lock.take());
-    let Some(gate) = gate(state) else { return };
-    if let Some(lock) = lock {
-        gate.after(&Operation::Release(names::lock(lock), Mode::Exclusive), Effect::Done);
-    }
-    if condvar == Some(address) {
-        gate.after(&Operation::Local, Effect::Done);
-    } else {
-        compared(state, gate, address);
-    }
-}
-
-/// The word of a futex was compared by the machine.
-fn compared(state: &mut State, gate: &mut Gate<'_>, address: usize) {
-    state.knowledge.names.use_as_data(address, 4);
-    let kind = Kind::Atomic(Value::Read, INTERNAL);
-    tell(gate, (address, 4), Access::Read, kind, |object, access, kind| Operation::Data {
-        object,
-        access,
-        kind,
-        site: 0,
-    });
-}
-
-/// The running thread leaves a futex's queue, in which it might have timed out.
-fn futex_left(state: &mut State, address: usize) {
-    if let Some(gate) = gate(state) {
-        queue(state, gate, address, Access::Leave);
-    }
-}
-
-/// Waiters of a futex were woken.
-fn futex_wake(state: &mut State, address: usize, woken: &[u32]) {
-    let number = state.thread_number() as usize;
-    let condvar = state.execution.threads[number].condvar.address.take();
-    let Some(gate) = gate(state) else { return };
-    let threads = &state.execution.threads;
-    let waits_with = |&thread: &u32| {
-        let lock = threads[thread as usize].condvar.waits_with?;
-        Some((ThreadId(thread), names::lock(lock)))
-    };
-    let known: Vec<_> = woken.iter().filter_map(waits_with).collect();
-    if condvar == Some(address) && known.len() == woken.len() {
-        use_queue(state, gate, address, Use::Condvar);
-        return gate.after(
-            &Operation::Notify(names::queue(address)),
-            Effect::Woke { waiters: &known, others: false },
-        );
-    }
-    let access = if woken.is_empty() { Access::WakeNone } else { Access::Wake };
-    queue(state, gate, address, access);
-    for &thread in woken {
-        let pending = state.execution.threads[thread as usize].pending;
-        if let Pending::FutexQueued { deadline: None, .. } = pending {
-            gate.enables(ThreadId(thread));
-        }
     }
 }
 
