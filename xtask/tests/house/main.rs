@@ -1,5 +1,8 @@
-//! Rules of the house that the compiler does not know, read from the sources.
+//! Rules of the house that the compiler does not know, read from the sources and documents.
 
+mod citations;
+mod documents;
 mod rooms;
 mod source;
 mod state;
+mod tree;

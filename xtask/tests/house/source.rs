@@ -1,6 +1,6 @@
 //! Sources of a package as far as the rules look at them: files, functions, and what these call.
 
-use std::path::{Path, PathBuf};
+use crate::tree::Tree;
 
 /// A file without its tests and comments.
 pub struct File {
@@ -20,34 +20,22 @@ pub struct Function {
 
 /// The files of a package, by where its sources are below the repository.
 pub fn files(sources: &str) -> Vec<File> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join(sources);
-    let mut found = Vec::new();
-    walk(&root, &mut found);
-    found.sort();
-    let file = |path: PathBuf| {
-        let below = path.strip_prefix(&root).unwrap().with_extension("");
-        let mut module: Vec<String> =
-            below.iter().map(|name| name.to_str().unwrap().to_owned()).collect();
+    let below = format!("{sources}/");
+    let tree = Tree::read();
+    let texts = tree.below(&below).filter_map(|(path, text)| {
+        Some((path.strip_prefix(&below)?.strip_suffix(".rs")?.to_owned(), text))
+    });
+    let file = |(path, text): (String, &str)| {
+        let mut module: Vec<String> = path.split('/').map(String::from).collect();
         if matches!(module.last().map(String::as_str), Some("mod" | "lib" | "main")) {
             module.pop();
         }
-        File { module, code: code(&std::fs::read_to_string(&path).unwrap()) }
+        File { module, code: code(text) }
     };
-    let files: Vec<File> = found.into_iter().map(file).collect();
+    let files: Vec<File> = texts.map(file).collect();
     assert!(files.len() > 3, "{sources} has sources");
     // Tests may look at everything.
     files.into_iter().filter(|file| !file.module.iter().any(|name| name == "tests")).collect()
-}
-
-fn walk(directory: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            walk(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
-        }
-    }
 }
 
 /// A text without its tests, comments and what stands in quotes.

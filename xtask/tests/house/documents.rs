@@ -4,11 +4,9 @@
 //! it is a relative link. Sections are cited by the anchor that GitHub makes of their title, not by
 //! number.
 
-mod citations;
-mod tree;
-
+use crate::citations;
+use crate::tree::{self, Tree};
 use std::collections::{BTreeSet, HashSet};
-use tree::Tree;
 
 /// A tree of these files, for tests of the rules themselves.
 fn of(files: &[(&str, &str)]) -> Tree {
