@@ -1,4 +1,5 @@
-//! Links the package to the libLLVM of the toolchain that builds it, and tells it which toolchain that is.
+//! Links the package to the libLLVM of the toolchain that builds it, and tells it which toolchain
+//! that is.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,4 +1,5 @@
-//! Embeds the sources of the back end, so that an installed `cargo-lockred` can build it for any toolchain.
+//! Embeds the sources of the back end, so that an installed `cargo-lockred` can build it for any
+//! toolchain.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

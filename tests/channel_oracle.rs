@@ -1,9 +1,11 @@
-//! Random model programs with channels, emitted as Rust tests over std's and crossbeam's: the native machine reports what the model
-//! machine reports, in as many executions. A few may need more: the search by transactions explores some traces twice where threads
-//! wait for values, and natively threads do more (they end by dropping what their handles share). None may need fewer.
+//! Random model programs with channels, emitted as Rust tests over std's and crossbeam's: the
+//! native machine reports what the model machine reports, in as many executions. A few may need
+//! more: the search by transactions explores some traces twice where threads wait for values, and
+//! natively threads do more (they end by dropping what their handles share). None may need fewer.
 //!
-//! Two or three threads with up to four statements each over two channels, of any capacity, a plain variable and a mutex. Nobody drops
-//! an end; a first thread starts the others and waits for them. What is received decides what a thread writes, so that the order of messages shows.
+//! Two or three threads with up to four statements each over two channels, of any capacity, a plain
+//! variable and a mutex. Nobody drops an end; a first thread starts the others and waits for them.
+//! What is received decides what a thread writes, so that the order of messages shows.
 
 use lockred_model::{Failure, ModelMachine, Program};
 use lockred_search::discipline::Discipline;

@@ -79,14 +79,16 @@ fn every_program_gets_its_verdict() {
 /// Modules whose programs are checked with their claims in every run of the tests.
 const SLICE: &[&str] = &["handles", "locals", "lock_order", "memory", "mutex", "refcounts"];
 
-/// Programs that fill a whole stack, or write everywhere: keeping what is claimed of each byte takes too long there.
+/// Programs that fill a whole stack, or write everywhere: keeping what is claimed of each byte
+/// takes too long there.
 const TOO_MUCH: &[&str] = &[
     "process::a_stack_overflows",
     "robust::a_thread_overflows_its_stack_between_calls",
     "robust::overwrites_the_explorer",
 ];
 
-/// A crate of one module of the corpus. As one program, the corpus is so large that large sets of addresses are taken for unknown.
+/// A crate of one module of the corpus. As one program, the corpus is so large that large sets of
+/// addresses are taken for unknown.
 fn alone(module: &str) -> PathBuf {
     let (whole, part) = (program::corpus(), temporary("corpus-modules").join(module));
     let source = part.join("src");
@@ -105,7 +107,8 @@ fn alone(module: &str) -> PathBuf {
     part
 }
 
-/// Checks a module of the corpus with its claims. Gives how many accesses points-to has something to say of.
+/// Checks a module of the corpus with its claims. Gives how many accesses points-to has something
+/// to say of.
 fn check_claims(module: &str, programs: &[Program]) -> u64 {
     let part = alone(module);
     let lockred = |arguments: &[&str]| {

@@ -1,7 +1,9 @@
-//! Programs are checked with the sync models and without: what is found is the same, in fewer executions.
+//! Programs are checked with the sync models and without: what is found is the same, in fewer
+//! executions.
 //!
-//! Random model programs use std's primitives; programs of the corpus those of the other libraries. Without models some searches do
-//! not end within [`EXECUTIONS`]: they may miss what the others find, and must not find more.
+//! Random model programs use std's primitives; programs of the corpus those of the other libraries.
+//! Without models some searches do not end within [`EXECUTIONS`]: they may miss what the others
+//! find, and must not find more.
 
 use lockred_model::Program;
 use lockred_model::program::Statement;
@@ -40,8 +42,9 @@ fn check(directory: &Path, filters: &[&str], arguments: &[&str]) -> Vec<TestFini
     tool::finish(&mut tool::lockred(directory, arguments)).tests()
 }
 
-/// The kinds of bugs that were found; behind a data race nothing else counts. Threads that wait for each other by going round loops are in
-/// a livelock as they are written, and in a deadlock where the loops are recognised.
+/// The kinds of bugs that were found; behind a data race nothing else counts. Threads that wait for
+/// each other by going round loops are in a livelock as they are written, and in a deadlock where
+/// the loops are recognised.
 fn kinds(test: &TestFinished) -> Vec<BugKind> {
     let recognised = |kind| if kind == BugKind::Livelock { BugKind::Deadlock } else { kind };
     let mut kinds: Vec<_> = test.bugs.iter().map(|bug| recognised(bug.kind)).collect();

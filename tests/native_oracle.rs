@@ -1,18 +1,22 @@
-//! Random model programs emitted as Rust tests: the native machine reports what the model machine reports, in as many
-//! executions.
+//! Random model programs emitted as Rust tests: the native machine reports what the model machine
+//! reports, in as many executions.
 //!
-//! Programs with data races: both complete strategies find one natively. All others: verdict, completeness and deadlocks agree under
-//! both strategies, and the search by transactions needs exactly the model's number of executions. With few preemptions nothing
-//! else is found, and most of it.
+//! Programs with data races: both complete strategies find one natively. All others: verdict,
+//! completeness and deadlocks agree under both strategies, and the search by transactions needs
+//! exactly the model's number of executions. With few preemptions nothing else is found, and most
+//! of it.
 //!
-//! Three kinds of programs may need more natively ([`may_need_more`]); none may need fewer, and what is found must agree all the same.
-//! Smallest programs (model's executions, native ones):
+//! Three kinds of programs may need more natively ([`may_need_more`]); none may need fewer, and
+//! what is found must agree all the same. Smallest programs (model's executions, native ones):
 //! - `r = cas x 0 0` beside `r = x += 1; r = cas x 0 1` (2, 3; single operations too).
-//! - A waiter and two threads `lock a; x = 1; notify_one c; unlock a` (6, 8; single operations too).
-//! - `lock b; lock l; unlock l; unlock b` beside `lock b; unlock b; read l; unread l` (1, 17). Some of these, with three
-//!   threads, do not end within [`NATIVE_EXECUTIONS`] either, so that completeness is not asked of them.
+//! - A waiter and two threads `lock a; x = 1; notify_one c; unlock a` (6, 8; single operations
+//!   too).
+//! - `lock b; lock l; unlock l; unlock b` beside `lock b; unlock b; read l; unread l` (1, 17). Some
+//!   of these, with three threads, do not end within [`NATIVE_EXECUTIONS`] either, so that
+//!   completeness is not asked of them.
 //!
-//! Threads are joined, not scoped: two scoped threads that do nothing need 643 executions, two joined ones 1.
+//! Threads are joined, not scoped: two scoped threads that do nothing need 643 executions, two
+//! joined ones 1.
 
 use lockred_model::program::Statement;
 use lockred_model::{Failure, ModelMachine, Program};

@@ -1,4 +1,5 @@
-//! The programs of the papers (`tests/paper`), checked and compared with the directives beside them, and with what is known of them.
+//! The programs of the papers (`tests/paper`), checked and compared with the directives beside
+//! them, and with what is known of them.
 
 use lockred_tests::compare::{differences, table};
 use lockred_tests::outcome::{TestFinished, tests};

@@ -1,6 +1,8 @@
-//! The search over states on native code: it ends where states recur, finds what the others find, and goes back to states as they were.
+//! The search over states on native code: it ends where states recur, finds what the others find,
+//! and goes back to states as they were.
 //!
-//! It knows no happens-before: where it cannot exclude data races it says so (`data-races`), and a program that has one must be told so.
+//! It knows no happens-before: where it cannot exclude data races it says so (`data-races`), and a
+//! program that has one must be told so.
 
 use lockred_model::{Failure, ModelMachine, Program};
 use lockred_search::discipline::Discipline;
@@ -169,11 +171,12 @@ fn judge(program: Program, endless: bool) -> Option<Judged> {
     (outcome.stop == Stop::Complete).then_some(Judged { program, races, deadlocks })
 }
 
-/// What differs between a native result and the model's. Of endless programs some have too many states natively, and where threads go
-/// round in vain for ever the native machine sees a livelock.
+/// What differs between a native result and the model's. Of endless programs some have too many
+/// states natively, and where threads go round in vain for ever the native machine sees a livelock.
 fn difference(model: &Judged, native: &TestFinished, endless: bool) -> Option<&'static str> {
     if model.races {
-        // The model stops at plain accesses that race, the native machine does not: what else there is may differ.
+        // The model stops at plain accesses that race, the native machine does not: what else there
+        // is may differ.
         return (native.verdict == Verdict::Verified).then_some("data races are excluded");
     }
     let expected = |kind| kind == BugKind::Deadlock || endless && kind == BugKind::Livelock;

@@ -6,13 +6,14 @@ const UPDATES: &[&str] = &["or", "add", "not", "xor", "and", "sub"];
 /// Updates that leave 0 behind where they are given 0: what they are given is then what they leave.
 const KEEPING: &[&str] = &["or", "add", "xor", "sub"];
 
-/// Whether assembly touches no memory and keeps nothing: it is empty (a barrier for the optimiser), or only asks the processor.
+/// Whether assembly touches no memory and keeps nothing: it is empty (a barrier for the optimiser),
+/// or only asks the processor.
 pub fn is_harmless(text: &str) -> bool {
     enters_kernel(text).is_none() && crate::processor::only_asks(text)
 }
 
-/// The instruction by which assembly calls the kernel, if it has one. Both syntaxes are read, in capitals, too; words in comments and labels may
-/// look like one.
+/// The instruction by which assembly calls the kernel, if it has one. Both syntaxes are read, in
+/// capitals, too; words in comments and labels may look like one.
 pub fn enters_kernel(text: &str) -> Option<&'static str> {
     let text = text.to_ascii_lowercase();
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
@@ -29,7 +30,8 @@ pub fn enters_kernel(text: &str) -> Option<&'static str> {
     })
 }
 
-/// The functions that assembly outside of functions defines and that call the kernel: names, with the instruction.
+/// The functions that assembly outside of functions defines and that call the kernel: names, with
+/// the instruction.
 pub fn functions_entering_kernel(text: &str) -> Vec<(String, &'static str)> {
     let mut found = Vec::new();
     let mut labels: Vec<&str> = Vec::new();
@@ -50,7 +52,8 @@ pub fn functions_entering_kernel(text: &str) -> Vec<(String, &'static str)> {
     found
 }
 
-/// Assembly that is one sequentially consistent fence of x86-64, and nothing else that others can see.
+/// Assembly that is one sequentially consistent fence of x86-64, and nothing else that others can
+/// see.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fence {
     /// It changes no memory: `mfence`, or a locked update that keeps the top of the stack as it is.

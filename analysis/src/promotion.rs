@@ -1,12 +1,13 @@
 //! Inlining of what is marked for it, and promotion of the local variables that it brings together.
 //!
-//! rustc has promoted the local variables of each crate when it compiled that (see cargo-lockred's wrapper): only functions that inlining
-//! changes are gone through again, which is a tenth of them.
+//! rustc has promoted the local variables of each crate when it compiled that (see cargo-lockred's
+//! wrapper): only functions that inlining changes are gone through again, which is a tenth of them.
 
 use crate::llvm::{Attribute, Context, Function, Module, Value};
 use std::collections::HashSet;
 
-/// What is done to functions: promotion of local variables that never escape, and propagation of constants.
+/// What is done to functions: promotion of local variables that never escape, and propagation of
+/// constants.
 const PASSES: &str = "sroa,sccp";
 
 /// The attribute that keeps promotion from reading behind one of several pointers before it is
@@ -41,7 +42,8 @@ pub fn callers(function: Function) -> impl Iterator<Item = Function> {
     users.filter(move |at| at.callee() == Some(function.value())).map(|at| at.function())
 }
 
-/// Inlines every call that is marked, or whose callee is, and promotes in the functions that were named for having such calls.
+/// Inlines every call that is marked, or whose callee is, and promotes in the functions that were
+/// named for having such calls.
 ///
 /// # Errors
 /// When LLVM refuses the passes.

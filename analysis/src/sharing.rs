@@ -1,8 +1,9 @@
 //! Thread escape: which objects more than one thread can reach.
 //!
-//! An object is shared if its address is in something that every thread can reach: a global variable, what a thread was started with, memory of
-//! those who are not known or of the C library, or an object that is shared itself. A variable that each thread has one of, and
-//! memory on a thread's stack, is shared only if its address is.
+//! An object is shared if its address is in something that every thread can reach: a global
+//! variable, what a thread was started with, memory of those who are not known or of the C library,
+//! or an object that is shared itself. A variable that each thread has one of, and memory on a
+//! thread's stack, is shared only if its address is.
 
 use crate::facts::access::accesses;
 use crate::facts::{Facts, FunctionId, Index, Operand};
@@ -24,7 +25,8 @@ pub enum Reach {
     Shared,
 }
 
-/// What the plain accesses of a program may touch, by the address that they use. Those that are not known are shared.
+/// What the plain accesses of a program may touch, by the address that they use. Those that are not
+/// known are shared.
 #[derive(Clone, Debug, Default)]
 pub struct Reaches(HashMap<Value, Reach>);
 
@@ -59,7 +61,9 @@ pub(crate) struct Sharing<'f> {
 }
 
 impl<'f> Sharing<'f> {
-    /// Analyses a program, with an error that a test asks for. `None` where the analysis of where addresses point to takes too long. O(objects and the addresses in them), beside the analysis of where addresses point to.
+    /// Analyses a program, with an error that a test asks for. `None` where the analysis of where
+    /// addresses point to takes too long. O(objects and the addresses in them), beside the analysis
+    /// of where addresses point to.
     pub(crate) fn of(facts: &'f Facts, bounds: Bounds, flaw: Option<Flaw>) -> Option<Self> {
         let points_to = PointsTo::of(facts, bounds)?;
         let mut shared = vec![false; points_to.object_count()];

@@ -1,7 +1,8 @@
-//! The file of known findings: what a check accepts, and which entries nothing stands behind any more.
+//! The file of known findings: what a check accepts, and which entries nothing stands behind any
+//! more.
 //!
-//! It is TOML with an entry a line, sorted, so that differences can be read; who reviews them may put comments between, which
-//! stay until the file is written anew.
+//! It is TOML with an entry a line, sorted, so that differences can be read; who reviews them may
+//! put comments between, which stay until the file is written anew.
 
 use crate::check::outcome::{Ended, Outcome};
 use crate::error::{Error, Result};

@@ -1,8 +1,10 @@
-//! cargo's configuration as far as lockred must know it: which tools cargo would call, and the `[env]` of processes.
+//! cargo's configuration as far as lockred must know it: which tools cargo would call, and the
+//! `[env]` of processes.
 //!
-//! cargo merges `--config` arguments, then environment variables `CARGO_…`, then `.cargo/config.toml` of the working
-//! directory and every directory above it, then that of the cargo home; the first that names a key wins. A file may
-//! include others, which count less than itself.
+//! cargo merges `--config` arguments, then environment variables `CARGO_…`, then
+//! `.cargo/config.toml` of the working directory and every directory above it, then that of the
+//! cargo home; the first that names a key wins. A file may include others, which count less than
+//! itself.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -31,7 +33,8 @@ pub struct Configuration {
 }
 
 impl Configuration {
-    /// Reads what applies in `directory`, with `--config` arguments. What cannot be read is left to cargo to report.
+    /// Reads what applies in `directory`, with `--config` arguments. What cannot be read is left to
+    /// cargo to report.
     pub fn read(directory: &Path, arguments: &[String]) -> Self {
         let names = ["RUSTC", "RUSTC_WRAPPER", "CARGO_BUILD_RUSTC", "CARGO_BUILD_RUSTC_WRAPPER"];
         let environment = names
@@ -88,7 +91,8 @@ impl Configuration {
         }
     }
 
-    /// The value of `build.<key>` of the first layer that `wanted` picks and that has it, as a program.
+    /// The value of `build.<key>` of the first layer that `wanted` picks and that has it, as a
+    /// program.
     fn program(&self, key: &str, argument: bool) -> Option<OsString> {
         self.layers.iter().filter(|layer| layer.argument == argument).find_map(|layer| {
             let value = layer.table.get("build")?.get(key)?.as_str()?;
@@ -101,7 +105,8 @@ impl Configuration {
         found.map(|(_, value)| program(&self.directory, value))
     }
 
-    /// The program of `build.<key>` or its environment variables; `None` where none is set, or it is set empty.
+    /// The program of `build.<key>` or its environment variables; `None` where none is set, or it
+    /// is set empty.
     pub fn tool(&self, key: &str) -> Option<OsString> {
         let upper = key.replace('-', "_").to_uppercase();
         let found = self
@@ -112,8 +117,8 @@ impl Configuration {
         found.filter(|program| !program.is_empty())
     }
 
-    /// The `[env]` tables: what cargo sets for the processes that it starts. A variable that is set already stays,
-    /// unless its entry is forced.
+    /// The `[env]` tables: what cargo sets for the processes that it starts. A variable that is set
+    /// already stays, unless its entry is forced.
     pub fn process_environment(&self) -> Vec<(String, OsString)> {
         let mut found: Vec<(String, OsString)> = Vec::new();
         for layer in &self.layers {
@@ -138,7 +143,8 @@ impl Configuration {
     }
 }
 
-/// A program as it is written somewhere: a bare name is looked up in PATH, any other is relative to `base`.
+/// A program as it is written somewhere: a bare name is looked up in PATH, any other is relative to
+/// `base`.
 fn program(base: &Path, written: &OsStr) -> OsString {
     if written.as_encoded_bytes().contains(&b'/') {
         base.join(written).into()

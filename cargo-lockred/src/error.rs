@@ -1,4 +1,5 @@
-//! Errors that end a command: a sentence for the user, an optional hint, and the exit status they lead to.
+//! Errors that end a command: a sentence for the user, an optional hint, and the exit status they
+//! lead to.
 
 use crate::exit::Exit;
 use std::io::{self, ErrorKind};

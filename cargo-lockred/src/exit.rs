@@ -2,15 +2,17 @@
 
 use std::process::ExitCode;
 
-/// What a run ends with. When several apply to a `check`, the first in this order wins: `Interrupted`, `Usage`,
-/// `BuildFailed`, `BugFound`, `Unsupported`, `NotVerified`, `Success`.
+/// What a run ends with. When several apply to a `check`, the first in this order wins:
+/// `Interrupted`, `Usage`, `BuildFailed`, `BugFound`, `Unsupported`, `NotVerified`, `Success`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Exit {
-    /// `check`: no bug found. `replay`: the schedule ran to its end and no bug showed. `setup`: done. `explain`, `list`, `discipline`: printed.
+    /// `check`: no bug found. `replay`: the schedule ran to its end and no bug showed. `setup`:
+    /// done. `explain`, `list`, `discipline`: printed.
     Success = 0,
-    /// `check`: a bug was found that the baseline does not have, or a warning, or a circle in the order of locks, that was denied. `replay`: the bug was reproduced.
-    /// `discipline --check`: a field has lost its protection.
+    /// `check`: a bug was found that the baseline does not have, or a warning, or a circle in the
+    /// order of locks, that was denied. `replay`: the bug was reproduced. `discipline --check`: a
+    /// field has lost its protection.
     BugFound = 1,
     /// Wrong usage: unknown options, no test matched, an unknown or damaged replay id.
     Usage = 2,

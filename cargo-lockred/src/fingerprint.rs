@@ -1,4 +1,5 @@
-//! Stable 64-bit hashes for names of directories and findings: FNV-1a, the same on every machine and in every version.
+//! Stable 64-bit hashes for names of directories and findings: FNV-1a, the same on every machine
+//! and in every version.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -6,7 +7,8 @@ use std::path::Path;
 const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0000_0100_0000_01b3;
 
-/// A hash under way. Parts are kept apart: `add("ab"), add("c")` differs from `add("a"), add("bc")`.
+/// A hash under way. Parts are kept apart: `add("ab"), add("c")` differs from `add("a"),
+/// add("bc")`.
 #[derive(Clone, Copy, Debug)]
 pub struct Fingerprint(u64);
 

@@ -1,4 +1,5 @@
-//! `cargo lockred list`: the schedules that are kept, and whether their programs are still the same.
+//! `cargo lockred list`: the schedules that are kept, and whether their programs are still the
+//! same.
 
 use crate::build::project::Project;
 use crate::cli::list::{ListFormat, ListOptions};

@@ -18,8 +18,8 @@
 //!              LOCKRED_SESSION=<session directory>
 //! ```
 //!
-//! The role is chosen by the environment: where `LOCKRED_WRAPPER_SHIM` is set, this is the wrapper; else the subcommand.
-//! A test executable is started without that variable.
+//! The role is chosen by the environment: where `LOCKRED_WRAPPER_SHIM` is set, this is the wrapper;
+//! else the subcommand. A test executable is started without that variable.
 
 mod audit;
 mod backend;

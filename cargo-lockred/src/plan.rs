@@ -1,4 +1,5 @@
-//! `cargo lockred plan`: which accesses of a program have hooks, and by which rule the others have none.
+//! `cargo lockred plan`: which accesses of a program have hooks, and by which rule the others have
+//! none.
 
 use crate::build::artifact::Built;
 use crate::cli::list::ListFormat;

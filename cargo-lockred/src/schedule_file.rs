@@ -1,4 +1,5 @@
-//! The files in which schedules of bugs are kept, with all that a replay needs: `<target>/lockred/schedules/<id>.json`.
+//! The files in which schedules of bugs are kept, with all that a replay needs:
+//! `<target>/lockred/schedules/<id>.json`.
 
 use crate::cli::selection::Selection;
 use crate::error::{Error, Result};
@@ -68,7 +69,8 @@ pub struct KeptBuild {
     pub hash: String,
 }
 
-/// Writes a schedule, under an id that no other fingerprint has; sets the id, also where it cannot be written. Gives the file's path.
+/// Writes a schedule, under an id that no other fingerprint has; sets the id, also where it cannot
+/// be written. Gives the file's path.
 ///
 /// # Errors
 /// When it cannot be written.
@@ -102,7 +104,8 @@ fn free_id(directory: &Path, fingerprint: &str) -> String {
 /// Reads the schedule of an id.
 ///
 /// # Errors
-/// When the id is unknown, or its file is damaged or of another version: wrong usage, naming the file.
+/// When the id is unknown, or its file is damaged or of another version: wrong usage, naming the
+/// file.
 pub fn read(directory: &Path, id: &str) -> Result<ScheduleFile> {
     if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Err(Error::usage(format!("unknown schedule id `{id}`"))

@@ -1,4 +1,5 @@
-//! What `check`, `plan` and `replay` work on: a workspace, its toolchain with a back end, and what was built.
+//! What `check`, `plan` and `replay` work on: a workspace, its toolchain with a back end, and what
+//! was built.
 
 use crate::backend::{self, Backend};
 use crate::build::Build;
@@ -31,7 +32,8 @@ impl Subject {
     /// Finds everything, and sets the back end up where it is missing.
     ///
     /// # Errors
-    /// What cargo, the toolchain or the set-up complain about, or what is wrong with the packages' sync models.
+    /// What cargo, the toolchain or the set-up complain about, or what is wrong with the packages'
+    /// sync models.
     pub fn find(directory: &Path, selection: &Selection, console: &Console) -> Result<Self> {
         let rules = Rules::of(&selection.analysis)?;
         let configuration = Configuration::read(directory, &selection.manifest.config);

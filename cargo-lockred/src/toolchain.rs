@@ -26,7 +26,8 @@ impl Toolchain {
     /// Asks the rustc that cargo would use in `directory`.
     ///
     /// # Errors
-    /// When rustc cannot be run, or the toolchain is one that lockred does not support: one line each.
+    /// When rustc cannot be run, or the toolchain is one that lockred does not support: one line
+    /// each.
     pub fn find(directory: &Path, configuration: &Configuration) -> Result<Self> {
         let rustc = configuration.tool("rustc").unwrap_or_else(|| OsString::from("rustc"));
         let verbose_version = ask(&rustc, directory, "-vV")?;

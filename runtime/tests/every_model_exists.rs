@@ -1,5 +1,6 @@
-//! Every libc function that the shim renames is defined by the runtime, exactly once, and nothing else is; and its row in the table says
-//! of each address that it is given how the memory there is accessed.
+//! Every libc function that the shim renames is defined by the runtime, exactly once, and nothing
+//! else is; and its row in the table says of each address that it is given how the memory there is
+//! accessed.
 
 use lockred_trace::hooks::LIBC_PREFIX;
 use lockred_trace::libc_functions::{self, Effect, Touch, answered, is_answered};

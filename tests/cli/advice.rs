@@ -1,4 +1,5 @@
-//! What reports of races advise: the memory orders that they name are made stronger, in the source, and the tests are clean then.
+//! What reports of races advise: the memory orders that they name are made stronger, in the source,
+//! and the tests are clean then.
 
 use crate::fixtures::own;
 use lockred_tests::outcome::{Site, TestFinished};

@@ -1,4 +1,5 @@
-//! What code says of itself by the crate `lockred`: options, assumptions, blocks that are atomic, disciplines. What is wrong is reported.
+//! What code says of itself by the crate `lockred`: options, assumptions, blocks that are atomic,
+//! disciplines. What is wrong is reported.
 
 use crate::fixtures::annotated;
 use lockred_tests::outcome::TestFinished;

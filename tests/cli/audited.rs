@@ -12,7 +12,8 @@ fn check(arguments: &[&str]) -> Output {
     )
 }
 
-/// By code and type: what came of a warning, whether it fails the check, and the tests that show it.
+/// By code and type: what came of a warning, whether it fails the check, and the tests that show
+/// it.
 fn came(output: &Output) -> BTreeMap<String, (String, bool, Value)> {
     let lines = output.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let warnings = lines.filter(|line| line["reason"] == "audit-warning");

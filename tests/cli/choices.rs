@@ -1,4 +1,5 @@
-//! What is explored on request: spurious results, values that a program asks for, randomness from the system.
+//! What is explored on request: spurious results, values that a program asks for, randomness from
+//! the system.
 
 use crate::fixtures::annotated;
 use lockred_tests::outcome::TestFinished;
@@ -18,7 +19,8 @@ fn check(status: i32, arguments: &[&str]) -> Vec<TestFinished> {
     run(choices(), &arguments).expect(status).tests()
 }
 
-/// The verdict on a test of the fixture in which nothing fails: what looks at a clock rests on that.
+/// The verdict on a test of the fixture in which nothing fails: what looks at a clock rests on
+/// that.
 fn without_bugs(test: &TestFinished) -> Verdict {
     if test.name.ends_with("a_park_with_a_timeout") { Verdict::Passed } else { Verdict::Verified }
 }

@@ -1,4 +1,5 @@
-//! Walks towards circles in the order of locks: what a search does not come to soon is found, told and replayed as anything else.
+//! Walks towards circles in the order of locks: what a search does not come to soon is found, told
+//! and replayed as anything else.
 
 use crate::fixtures::{own, shared};
 use lockred_tests::tool::run;
@@ -58,7 +59,8 @@ fn the_search_goes_on_behind_what_walks_find_and_its_counts_are_its_own() {
     let walked = told(&[&keep[..], &FEW].concat(), 1);
     let [none, some] = &walked("test-finished")[..] else { panic!("two tests") };
     assert_eq!(none["name"], "behind::acquires_none_of_them");
-    // One target are the circles of mutexes, another one those of other locks. Four walks towards each meet none of it.
+    // One target are the circles of mutexes, another one those of other locks. Four walks towards
+    // each meet none of it.
     assert_eq!((&none["walks"], &none["executions"]), (&json!(8), &json!(30)));
     assert_eq!((&none["verdict"], &none["bugs"]), (&json!("passed"), &json!([])));
     assert_eq!((&some["walks"], &some["executions"]), (&json!(104), &json!(30)));

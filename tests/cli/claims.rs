@@ -1,4 +1,5 @@
-//! What the plan claims is compared with what happens, and errors of the analysis are found by that; the plan is printed.
+//! What the plan claims is compared with what happens, and errors of the analysis are found by
+//! that; the plan is printed.
 
 use crate::fixtures::shared;
 use lockred_tests::tool::{Output, run};

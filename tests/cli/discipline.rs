@@ -1,4 +1,5 @@
-//! `cargo lockred discipline`: what protects what is told, pinned and compared, each lost lock is caught, and a reformatting is not.
+//! `cargo lockred discipline`: what protects what is told, pinned and compared, each lost lock is
+//! caught, and a reformatting is not.
 
 use crate::fixtures::own;
 use lockred_tests::tool::{Output, run};

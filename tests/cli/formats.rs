@@ -25,7 +25,8 @@ fn documents(directory: &Path) -> Vec<String> {
     vec![format("sarif"), format("junit")]
 }
 
-/// Both documents as they are read by those who know them: the one run of the SARIF log, and the report.
+/// Both documents as they are read by those who know them: the one run of the SARIF log, and the
+/// report.
 fn read(directory: &Path) -> (Value, quick_junit::Report) {
     let sarif = fs::read_to_string(directory.join("sarif")).unwrap();
     let mut log: Value = serde_json::from_str(&sarif).unwrap_or_else(|e| panic!("{e}\n{sarif}"));

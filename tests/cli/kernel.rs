@@ -1,4 +1,5 @@
-//! What only the real kernel can answer: it does for tests with one thread; below the root it is unsupported, by name and line.
+//! What only the real kernel can answer: it does for tests with one thread; below the root it is
+//! unsupported, by name and line.
 
 use crate::fixtures::shared;
 use lockred_tests::outcome::TestFinished;

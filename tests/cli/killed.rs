@@ -1,4 +1,5 @@
-//! Processes that die at any moment: nothing that was explored is lost, and the outcome is that of a check that nobody disturbed.
+//! Processes that die at any moment: nothing that was explored is lost, and the outcome is that of
+//! a check that nobody disturbed.
 
 use crate::fixtures::{annotated, own, shared};
 use lockred_tests::tool::{Output, finish, lockred};
@@ -72,7 +73,8 @@ enum Victim {
     Both,
 }
 
-/// Waits until so much more was explored. Gives who explores; `None` if the check has ended before that.
+/// Waits until so much more was explored. Gives who explores; `None` if the check has ended before
+/// that.
 fn wait_for(child: &mut Child, temporary: &Path, more: u64) -> Option<Vec<u32>> {
     let mut until = None;
     loop {
@@ -107,7 +109,8 @@ fn sessions(temporary: &Path) -> Vec<PathBuf> {
     entries.filter(|path| path.join(STATUS_FILE).exists()).collect()
 }
 
-/// Kills a check again and again, and lets it go on each time, until it comes to its end before that.
+/// Kills a check again and again, and lets it go on each time, until it comes to its end before
+/// that.
 fn killed_again_and_again(fixture: &Path, seed: u64) -> Output {
     let temporary = fixture.join("temporary");
     let victims = [Victim::Both, Victim::Exploration, Victim::Lockred];
@@ -131,7 +134,8 @@ fn killed_again_and_again(fixture: &Path, seed: u64) -> Output {
                 stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
             };
         }
-        // Who explores alone was killed goes on by itself, and is killed with what it has started then.
+        // Who explores alone was killed goes on by itself, and is killed with what it has started
+        // then.
         let _ = child.kill();
         let _ = child.wait_with_output().unwrap();
         kills += 1;

@@ -1,11 +1,13 @@
-//! The order of locks of small programs, before any run: nestings that must be known, and such that must not; and every one that happens is known.
+//! The order of locks of small programs, before any run: nestings that must be known, and such that
+//! must not; and every one that happens is known.
 
 use crate::fixtures::{empty, shared};
 use lockred_tests::tool::run;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// A module of the fixture: what is held and acquired, by the last part of the locks' names, and circles.
+/// A module of the fixture: what is held and acquired, by the last part of the locks' names, and
+/// circles.
 struct Program {
     name: &'static str,
     has: &'static [&'static str],

@@ -1,4 +1,5 @@
-//! The command line: usage, selection, verdicts, JSON, replay, targets, and surroundings that differ.
+//! The command line: usage, selection, verdicts, JSON, replay, targets, and surroundings that
+//! differ.
 
 mod advice;
 mod allocators;

@@ -84,7 +84,8 @@ fn a_library_older_than_its_model_is_explored_as_it_is_written() {
     }
 }
 
-/// What a check of the three passes says that it explores as written, to people and to machines alike.
+/// What a check of the three passes says that it explores as written, to people and to machines
+/// alike.
 fn unmodelled(directory: &Path) -> Vec<String> {
     let arguments = ["check", "--message-format", "json", "three_pass"];
     let output = run(directory, &arguments).expect(0);

@@ -1,4 +1,5 @@
-//! `--scale-loops`: which loops were ended early is told, in reports of bugs too, and kept for the replay.
+//! `--scale-loops`: which loops were ended early is told, in reports of bugs too, and kept for the
+//! replay.
 
 use crate::fixtures::shared;
 use lockred_tests::tool::run;

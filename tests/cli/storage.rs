@@ -6,7 +6,8 @@ use lockred_tests::tool::{Output, finish, lockred, run};
 use std::path::Path;
 use std::process::Command;
 
-/// Runs where a mount covers `directory`; where the system permits no mounts, there is nothing to run.
+/// Runs where a mount covers `directory`; where the system permits no mounts, there is nothing to
+/// run.
 fn finish_under(mount: Mount, directory: &Path, command: &Command) -> Option<Output> {
     std::fs::create_dir_all(directory).unwrap();
     let Some(mut command) = under(mount, directory, command) else {

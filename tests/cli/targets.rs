@@ -1,4 +1,5 @@
-//! Targets of every kind: binaries, examples, tests without libtest, proc-macro and no_std crates, aborting panics.
+//! Targets of every kind: binaries, examples, tests without libtest, proc-macro and no_std crates,
+//! aborting panics.
 
 use crate::fixtures::shared;
 use lockred_tests::outcome::TestFinished;

@@ -1,4 +1,5 @@
-//! One check of the programs in all forms at once; each form is compared, and read by those who know it.
+//! One check of the programs in all forms at once; each form is compared, and read by those who
+//! know it.
 
 use crate::golden::check;
 use crate::normal;

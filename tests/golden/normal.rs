@@ -51,7 +51,8 @@ pub fn values(text: &str, names: &[(&str, &str)]) -> String {
     text
 }
 
-/// Files of the corpus as relative to it, wherever the repository lies and whether or not it is one of git.
+/// Files of the corpus as relative to it, wherever the repository lies and whether or not it is one
+/// of git.
 pub fn places(text: &str, corpus: &Path) -> String {
     let absolute = format!("{}/", corpus.display());
     without_registry(&text.replace(&absolute, "").replace("tests/corpus/src/", "src/"))

@@ -1,4 +1,5 @@
-//! The manual's examples: each is a program of this repository, gives the code of its page, and the report that the page shows.
+//! The manual's examples: each is a program of this repository, gives the code of its page, and the
+//! report that the page shows.
 
 use crate::golden::{is_blessed, same};
 use crate::normal;

@@ -71,7 +71,8 @@ fn difference(program: &Program, test: &TestFinished) -> Option<(String, String)
             test.verdict == Verdict::Unsupported && !test.error && names_it
         }
     };
-    // A circle of locks, and a lock that is not held everywhere, are warned of where that is expected, and nowhere else.
+    // A circle of locks, and a lock that is not held everywhere, are warned of where that is
+    // expected, and nowhere else.
     let exact = [WarningKind::LockOrder, WarningKind::LockingDiscipline];
     let unexpected = |kind: &WarningKind| {
         program.expectation != Expectation::Warned(*kind) && warned(test, *kind)
@@ -180,7 +181,8 @@ mod tests {
         differences(&programs, &outcome::tests(&outcome::parse(&race(directives)).unwrap()))
     }
 
-    /// The race at the line where it is behind one directive, or behind two that begin with a number of preemptions.
+    /// The race at the line where it is behind one directive, or behind two that begin with a
+    /// number of preemptions.
     fn race(directives: &str) -> String {
         let line = if directives.starts_with("//@ preemptions") { 5 } else { 4 };
         RACE.replace('\n', "").replace("\"line\":4", &format!("\"line\":{line}"))

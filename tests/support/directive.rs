@@ -1,4 +1,5 @@
-//! The directives beside a corpus program (`//@ verified`, …), parsed; `tests/corpus/src/lib.rs` says what each means.
+//! The directives beside a corpus program (`//@ verified`, …), parsed; `tests/corpus/src/lib.rs`
+//! says what each means.
 
 use lockred_trace::codes::{AssumptionKind, BugKind, WarningKind};
 use std::ops::RangeInclusive;

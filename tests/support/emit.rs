@@ -1,8 +1,9 @@
 //! Model programs of [`crate::generate`]'s sub-language written as Rust tests.
 //!
-//! A thread of the program becomes a function that a thread calls with a shared reference (so that nothing is dropped
-//! with its closure); the test itself only starts threads and waits. Registers are locals, guards are locals in an `Option`,
-//! and what is still held at the end of a thread is forgotten, so that it stays locked as in the model.
+//! A thread of the program becomes a function that a thread calls with a shared reference (so that
+//! nothing is dropped with its closure); the test itself only starts threads and waits. Registers
+//! are locals, guards are locals in an `Option`, and what is still held at the end of a thread is
+//! forgotten, so that it stays locked as in the model.
 
 use crate::generate::{CONDVAR, MUTEXES, PLAIN, RWLOCK};
 use lockred_model::Program;

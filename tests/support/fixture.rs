@@ -7,8 +7,8 @@ use std::sync::{Mutex, PoisonError};
 /// Copies of fixtures that exist already in this process.
 static COPIES: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
 
-/// Copies `tests/fixtures/<name>` to `<temporary>/<copy>`, once per process. Files that are equal stay as they are, so that
-/// what was built from them in an earlier run is still fresh.
+/// Copies `tests/fixtures/<name>` to `<temporary>/<copy>`, once per process. Files that are equal
+/// stay as they are, so that what was built from them in an earlier run is still fresh.
 ///
 /// # Panics
 /// When it cannot be copied.
@@ -24,7 +24,8 @@ pub fn copy(name: &str, temporary: &Path, copy: &str) -> PathBuf {
     to
 }
 
-/// Copies a fixture that uses the crate `lockred`: that is a dependency by path, which a copy does not find by itself. Once per process.
+/// Copies a fixture that uses the crate `lockred`: that is a dependency by path, which a copy does
+/// not find by itself. Once per process.
 ///
 /// # Panics
 /// When it cannot be copied.

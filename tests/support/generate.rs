@@ -1,8 +1,10 @@
-//! Random model programs of the sub-language that [`crate::emit`] can write as Rust, equal for equal seeds.
+//! Random model programs of the sub-language that [`crate::emit`] can write as Rust, equal for
+//! equal seeds.
 //!
-//! Two or three threads of four to eight statements over two plain variables, two atomics, two mutexes, one reader-writer
-//! lock and one condition variable; in some, one thread chooses a value. In most programs every access to a plain variable is
-//! under the lock that protects it; in the others it may be anywhere, or published through an atomic.
+//! Two or three threads of four to eight statements over two plain variables, two atomics, two
+//! mutexes, one reader-writer lock and one condition variable; in some, one thread chooses a value.
+//! In most programs every access to a plain variable is under the lock that protects it; in the
+//! others it may be anywhere, or published through an atomic.
 
 use lockred_model::Program;
 use lockred_model::program::{
@@ -55,7 +57,8 @@ pub fn program(seed: u64) -> Program {
     program
 }
 
-/// The program of this seed, each thread of which begins again when it has come to its end, and goes on for ever.
+/// The program of this seed, each thread of which begins again when it has come to its end, and
+/// goes on for ever.
 #[must_use]
 pub fn endless(seed: u64) -> Program {
     let mut program = program(seed);
@@ -275,8 +278,8 @@ impl Writer<'_> {
         }
     }
 
-    /// A plain variable that may be accessed here: the first one under the first mutex, the second one under the
-    /// reader-writer lock.
+    /// A plain variable that may be accessed here: the first one under the first mutex, the second
+    /// one under the reader-writer lock.
     fn plain(&mut self) -> Option<Variable> {
         let x = self.dice.pick(&PLAIN);
         let lock = if x == PLAIN[0] { MUTEXES[0] } else { RWLOCK };

@@ -1,4 +1,5 @@
-//! What the end-to-end tests share: the corpus and its directives, running cargo-lockred, fixture crates, random programs.
+//! What the end-to-end tests share: the corpus and its directives, running cargo-lockred, fixture
+//! crates, random programs.
 
 pub mod compare;
 pub mod directive;

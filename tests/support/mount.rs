@@ -14,7 +14,8 @@ pub enum Mount {
     ReadOnly,
 }
 
-/// The same command, run where `mount` covers `directory`; `None` where the system permits no mount.
+/// The same command, run where `mount` covers `directory`; `None` where the system permits no
+/// mount.
 #[must_use]
 pub fn under(mount: Mount, directory: &Path, command: &Command) -> Option<Command> {
     let covered = match mount {

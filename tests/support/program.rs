@@ -1,4 +1,5 @@
-//! The programs of the corpus: each test function with its directives and the lines marked as the bug.
+//! The programs of the corpus: each test function with its directives and the lines marked as the
+//! bug.
 
 use crate::directive::{self, Directive, Expectation};
 use std::iter::once;

@@ -1,4 +1,5 @@
-//! Finding or building cargo-lockred, and running it as a user's shell would: without what cargo sets for a test.
+//! Finding or building cargo-lockred, and running it as a user's shell would: without what cargo
+//! sets for a test.
 
 use crate::outcome::{self, Line, TestFinished};
 use std::ffi::OsStr;

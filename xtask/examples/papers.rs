@@ -1,9 +1,11 @@
-//! The table of Stoller's measurements (figure 4) with ours beside: states, memory and seconds of HaltException and Clean, without the
-//! reduction by locks and with it, with the locking discipline checked and not; and by which factors the reduction with checks is
-//! better than none without. `cargo xtask bench papers` runs it.
+//! The table of Stoller's measurements (figure 4) with ours beside: states, memory and seconds of
+//! HaltException and Clean, without the reduction by locks and with it, with the locking discipline
+//! checked and not; and by which factors the reduction with checks is better than none without.
+//! `cargo xtask bench papers` runs it.
 //!
-//! States of ours and of the paper are not the same things: an operation of a model is coarser than a bytecode, and what bytecodes do
-//! to the operand stack is none. So the reduction finds less to leave out, and the factors are smaller.
+//! States of ours and of the paper are not the same things: an operation of a model is coarser than
+//! a bytecode, and what bytecodes do to the operand stack is none. So the reduction finds less to
+//! leave out, and the factors are smaller.
 
 #[path = "../../runtime/search/model/tests/search/check/memory.rs"]
 mod memory;

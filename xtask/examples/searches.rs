@@ -1,8 +1,10 @@
-//! How searches grow on model programs, as a table: executions, transactions, operations, seconds, rates and memory by threads,
-//! rounds and strategy. `cargo xtask bench search` runs it. It lives here because examples of the search's own crate are built with
-//! the switch of its deliberate faults, which costs time.
+//! How searches grow on model programs, as a table: executions, transactions, operations, seconds,
+//! rates and memory by threads, rounds and strategy. `cargo xtask bench search` runs it. It lives
+//! here because examples of the search's own crate are built with the switch of its deliberate
+//! faults, which costs time.
 //!
-//! `cargo run --release -p xtask --example searches [most transactions per row [program [strategy]]]`
+//! `cargo run --release -p xtask --example searches [most transactions per row [program
+//! [strategy]]]`
 
 #[path = "../../runtime/search/model/tests/search/check/memory.rs"]
 mod memory;
@@ -66,8 +68,8 @@ fn processor() -> Option<f64> {
     Some(told.split(' ').next()?.parse::<f64>().ok()? / 1e9)
 }
 
-/// Seconds that `work` takes: on the processor, so that other processes do not count, unless that is too short for the
-/// system's count, which goes on by milliseconds.
+/// Seconds that `work` takes: on the processor, so that other processes do not count, unless that
+/// is too short for the system's count, which goes on by milliseconds.
 fn seconds(work: impl FnOnce()) -> f64 {
     let (clock, before) = (Instant::now(), processor());
     work();

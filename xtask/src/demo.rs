@@ -1,4 +1,5 @@
-//! `cargo xtask demo`: checks the sample crate, which has a deadlock, a data race and a correct test.
+//! `cargo xtask demo`: checks the sample crate, which has a deadlock, a data race and a correct
+//! test.
 
 use crate::command::{self, root};
 use crate::setup;

@@ -1,8 +1,10 @@
-//! `cargo xtask models`: which published versions of libraries the sync models hold for, with hashes of the sources that rules speak of.
+//! `cargo xtask models`: which published versions of libraries the sync models hold for, with
+//! hashes of the sources that rules speak of.
 //!
-//! The list is `analysis/models/versions.toml`. Cargo says which versions there are, newest first: each time, an older one is asked for. A version in
-//! which a rule that is for it does not find what it names is told, and is not listed: it is explored as it is written. What is on the list and not
-//! published any more stays there, since programs go on to use it.
+//! The list is `analysis/models/versions.toml`. Cargo says which versions there are, newest first:
+//! each time, an older one is asked for. A version in which a rule that is for it does not find
+//! what it names is told, and is not listed: it is explored as it is written. What is on the list
+//! and not published any more stays there, since programs go on to use it.
 
 use crate::command::{Outcome, cargo, root, run};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,5 +1,6 @@
-//! The programs of the benches are right as ordinary tests: a bench of wrong programs would measure nothing. (The wrong twins of
-//! `xtask/peers` are left out: they hang, fail, or have undefined behaviour.)
+//! The programs of the benches are right as ordinary tests: a bench of wrong programs would measure
+//! nothing. (The wrong twins of `xtask/peers` are left out: they hang, fail, or have undefined
+//! behaviour.)
 
 use std::path::Path;
 use std::process::Command;

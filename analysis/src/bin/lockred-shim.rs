@@ -1,4 +1,5 @@
-//! The linker that rustc calls in a build of `cargo lockred check`; `--prepare` makes `std.bc` for it.
+//! The linker that rustc calls in a build of `cargo lockred check`; `--prepare` makes `std.bc` for
+//! it.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,8 +1,9 @@
 //! Where blocks of the heap come from, and where they go back to.
 //!
-//! In a program that uses the system's allocator, a call of `__rust_alloc` gives a block that nobody else has a pointer to, and
-//! `__rust_dealloc` takes one back: it comes to the runtime, which keeps what it wants in memory of its own. Where the program has an
-//! allocator of its own, nothing is known of either: what is freed there is kept, and given to other threads.
+//! In a program that uses the system's allocator, a call of `__rust_alloc` gives a block that
+//! nobody else has a pointer to, and `__rust_dealloc` takes one back: it comes to the runtime,
+//! which keeps what it wants in memory of its own. Where the program has an allocator of its own,
+//! nothing is known of either: what is freed there is kept, and given to other threads.
 
 use crate::llvm::{Function, Instruction, Module, Opcode};
 use crate::recognise::{demangle, path_of};

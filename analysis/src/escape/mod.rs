@@ -1,9 +1,13 @@
-//! Which plain accesses can be left alone: memory that no other thread can reach, and memory that is never written.
+//! Which plain accesses can be left alone: memory that no other thread can reach, and memory that
+//! is never written.
 //!
-//! A stack variable, or a thread-local one, is private while its address is only used to access it, is compared, or is
-//! passed to a function that keeps no copy of it ([`uses`]); an address that is stored, returned, made a number that goes anywhere, or
-//! passed on otherwise makes the variable shared. A parameter is private if every call of its function passes the address of
-//! private memory. A block of the heap is its thread's own in the same way ([`blocks`]), but may be freed. All of it is flow-insensitive, over the whole program, and found before anything is instrumented.
+//! A stack variable, or a thread-local one, is private while its address is only used to access it,
+//! is compared, or is passed to a function that keeps no copy of it ([`uses`]); an address that is
+//! stored, returned, made a number that goes anywhere, or passed on otherwise makes the variable
+//! shared. A parameter is private if every call of its function passes the address of private
+//! memory. A block of the heap is its thread's own in the same way ([`blocks`]), but may be freed.
+//! All of it is flow-insensitive, over the whole program, and found before anything is
+//! instrumented.
 
 mod blocks;
 mod uses;
@@ -19,7 +23,8 @@ use uses::Uses;
 pub struct Privacy {
     /// Stack variables, parameters, and thread-local variables that only one thread can reach.
     private: HashSet<Value>,
-    /// Blocks of the heap that only one thread can reach, and parameters that point to such blocks or to private memory.
+    /// Blocks of the heap that only one thread can reach, and parameters that point to such blocks
+    /// or to private memory.
     blocks: HashSet<Value>,
 }
 
@@ -61,7 +66,8 @@ impl Spreading {
 }
 
 impl Privacy {
-    /// Analyses a whole program, with an error if a test asks for one. O(instructions and uses of pointers).
+    /// Analyses a whole program, with an error if a test asks for one. O(instructions and uses of
+    /// pointers).
     #[must_use]
     pub fn flawed(module: &Module, flaw: Option<Flaw>) -> Self {
         let functions: Vec<Function> =
@@ -96,7 +102,8 @@ impl Privacy {
         privacy
     }
 
-    /// Why no access through this pointer matters to other threads: the rule that says least of all that are needed.
+    /// Why no access through this pointer matters to other threads: the rule that says least of all
+    /// that are needed.
     #[must_use]
     pub fn reason(&self, pointer: Value) -> Option<Reason> {
         let of = |base: Value| match (base.as_global(), base.as_instruction()) {
@@ -113,14 +120,15 @@ impl Privacy {
             .try_fold(Reason::Constant, |so_far, base| Some(so_far.max(of(base)?)))
     }
 
-    /// Whether an access through this pointer may touch memory that another thread can reach and somebody can write.
+    /// Whether an access through this pointer may touch memory that another thread can reach and
+    /// somebody can write.
     #[must_use]
     pub fn may_be_shared(&self, pointer: Value) -> bool {
         bases(pointer).is_none_or(|bases| bases.into_iter().any(|base| !self.is_unshared(base)))
     }
 
-    /// Whether a pointer only ever points to private stack variables of the function in which it is computed: a store through it is
-    /// then seen by nobody once that function has returned.
+    /// Whether a pointer only ever points to private stack variables of the function in which it is
+    /// computed: a store through it is then seen by nobody once that function has returned.
     #[must_use]
     pub fn is_local(&self, pointer: Value) -> bool {
         bases(pointer).is_some_and(|bases| {
@@ -134,7 +142,8 @@ impl Privacy {
         self.private.contains(&base) || base.as_global().is_some_and(|g| g.is_constant())
     }
 
-    /// The parameters that always point to memory of which it is known that only one thread can reach it.
+    /// The parameters that always point to memory of which it is known that only one thread can
+    /// reach it.
     fn private_parameters(
         &self,
         functions: &[Function],
@@ -193,7 +202,8 @@ fn escaping_parameters(uses: &Uses, functions: &[Function]) -> HashSet<Value> {
 /// Bases that are looked for before a pointer counts as unknown.
 const LIMIT: usize = 64;
 
-/// The variables, parameters and other values that an address may be computed from; `None` if there are too many.
+/// The variables, parameters and other values that an address may be computed from; `None` if there
+/// are too many.
 fn bases(pointer: Value) -> Option<Vec<Value>> {
     let mut seen = HashSet::new();
     let mut open = vec![pointer];

@@ -1,4 +1,5 @@
-//! Where a pointer goes inside one function: whether it is only used to access memory, and which functions it is passed to.
+//! Where a pointer goes inside one function: whether it is only used to access memory, and which
+//! functions it is passed to.
 
 use crate::assembly::fence;
 use crate::llvm::{Attribute, Function, Instruction, Opcode, Value};
@@ -14,8 +15,8 @@ pub(super) struct Uses {
     flaw: Option<Flaw>,
 }
 
-/// Bits of LLVM's `captures` attribute that say that a pointer itself (not only its bits for comparison) may survive
-/// the call, elsewhere or as its result.
+/// Bits of LLVM's `captures` attribute that say that a pointer itself (not only its bits for
+/// comparison) may survive the call, elsewhere or as its result.
 const PROVENANCE: u64 = 0xcc;
 
 /// Uses that are followed before a pointer counts as kept: keeps the walk linear in practice.
@@ -26,7 +27,8 @@ impl Uses {
         Self { captures: Attribute::named("captures"), freeing, flaw }
     }
 
-    /// The parameters that a pointer, or one computed from it, is passed as; `None` if a copy of it is kept.
+    /// The parameters that a pointer, or one computed from it, is passed as; `None` if a copy of it
+    /// is kept.
     pub(super) fn of(&self, pointer: Value) -> Option<Vec<Value>> {
         let mut seen: HashSet<Value> = HashSet::new();
         let mut open = vec![pointer];
@@ -46,7 +48,8 @@ impl Uses {
                         if user.operand(0) != pointer
                             || self.flaw == Some(Flaw::StoresKeepNothing) => {}
                     Opcode::AtomicRmw if user.operand(1) != pointer => {}
-                    // A number made of an address is followed as the address is: it may be made a pointer again.
+                    // A number made of an address is followed as the address is: it may be made a
+                    // pointer again.
                     Opcode::Address | Opcode::Merge | Opcode::Number => open.push(user.value()),
                     Opcode::Call if is_thread_local_address(user) => open.push(user.value()),
                     Opcode::Call => self.passed(user, pointer, &mut passed)?,
@@ -57,7 +60,8 @@ impl Uses {
         Some(passed)
     }
 
-    /// Adds the parameters as which a call gets a pointer; `None` if the call may keep a copy of it.
+    /// Adds the parameters as which a call gets a pointer; `None` if the call may keep a copy of
+    /// it.
     fn passed(&self, call: Instruction, pointer: Value, passed: &mut Vec<Value>) -> Option<()> {
         let callee = call.callee()?;
         if callee.is_inline_asm() {
@@ -94,7 +98,8 @@ impl Uses {
     }
 }
 
-/// Whether an instruction computes the running thread's address of a thread-local variable, which is its argument.
+/// Whether an instruction computes the running thread's address of a thread-local variable, which
+/// is its argument.
 pub(super) fn is_thread_local_address(instruction: Instruction) -> bool {
     instruction.opcode() == Opcode::Call
         && instruction

@@ -1,4 +1,5 @@
-//! The ranges of memory that an instruction accesses plainly: loads and stores, memory intrinsics, structures passed by hidden copy.
+//! The ranges of memory that an instruction accesses plainly: loads and stores, memory intrinsics,
+//! structures passed by hidden copy.
 
 use crate::llvm::{Attribute, Instruction, Module, Opcode, Value};
 
@@ -33,7 +34,8 @@ pub struct Access {
     pub length: Length,
 }
 
-/// The plain accesses of an instruction, in the order in which it makes them; none of an atomic one.
+/// The plain accesses of an instruction, in the order in which it makes them; none of an atomic
+/// one.
 #[must_use]
 pub fn accesses(module: &Module, at: Instruction) -> Vec<Access> {
     let access = |direction, start, length| Access { at, direction, start, length };

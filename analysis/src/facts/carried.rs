@@ -1,9 +1,11 @@
 //! Trait objects that are passed on whole: their table was put beside their object before.
 //!
-//! Where an address and a table meet ([`Act::Pair`]), any object of the one may be called by the methods of the other. Where both have come from one place
-//! together (two parameters beside each other, two words of memory, two results of a call), they belong together already, and only each to its own. So
-//! those acts say nothing, and are left out. A trait object is never taken apart into halves that are put together with others' but by code that
-//! computes its address anew, and that is still a pair.
+//! Where an address and a table meet ([`Act::Pair`]), any object of the one may be called by the
+//! methods of the other. Where both have come from one place together (two parameters beside each
+//! other, two words of memory, two results of a call), they belong together already, and only each
+//! to its own. So those acts say nothing, and are left out. A trait object is never taken apart
+//! into halves that are put together with others' but by code that computes its address anew, and
+//! that is still a pair.
 
 use super::{Act, Body, Distance, Facts, Operand, Slot};
 use std::collections::{HashMap, HashSet};
@@ -119,7 +121,8 @@ impl<'b> Values<'b> {
         at
     }
 
-    /// Whether an address and what is beside it have come together. `open`: what is being looked at, which is so if the rest is.
+    /// Whether an address and what is beside it have come together. `open`: what is being looked
+    /// at, which is so if the rest is.
     fn are_carried(&self, data: Slot, with: Slot, open: &mut HashSet<(Slot, Slot)>) -> bool {
         let (data, with) = (self.chased(data, true), self.chased(with, false));
         if !open.insert((data, with)) {
@@ -154,7 +157,8 @@ impl<'b> Values<'b> {
             && data.iter().zip(&with).all(|(&data, &with)| self.are_carried(data, with, open))
     }
 
-    /// Whether two loads are of two words beside each other, with nothing between them that may write.
+    /// Whether two loads are of two words beside each other, with nothing between them that may
+    /// write.
     fn are_beside(&self, (a, first): (usize, usize), (b, second): (usize, usize)) -> bool {
         let place = |at: usize, part: usize| match &self.body.acts[at] {
             Act::Load { address: Operand::Slot(address), parts } => {
@@ -176,7 +180,8 @@ impl<'b> Values<'b> {
         (a_place.0, a_place.1 + 8, 8) == b_place && a_place.2 == 8 && !between.iter().any(writes)
     }
 
-    /// What an address is computed from, as far as it is known how far it is from that, and that distance.
+    /// What an address is computed from, as far as it is known how far it is from that, and that
+    /// distance.
     fn base(&self, address: Slot) -> (Slot, i64) {
         let (mut at, mut distance) = (address, 0);
         for _ in 0..self.body.slots {

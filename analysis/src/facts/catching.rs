@@ -1,9 +1,11 @@
 //! What catches panics, without what the same bytes held before.
 //!
-//! std passes one variable to what it calls under a catch: first it holds the closure, then either the closure's result or the panic's payload. An analysis
-//! that does not follow the order of accesses would take whatever a closure has captured for a payload, and payloads go everywhere. So the
-//! variable becomes two objects, one a time: [`Side::Before`] is written by who calls and read by `do_call`, [`Side::After`] is written by `do_call`
-//! and `do_catch` and read by who called. Who gets the variable's address in another way sees both.
+//! std passes one variable to what it calls under a catch: first it holds the closure, then either
+//! the closure's result or the panic's payload. An analysis that does not follow the order of
+//! accesses would take whatever a closure has captured for a payload, and payloads go everywhere.
+//! So the variable becomes two objects, one a time: [`Side::Before`] is written by who calls and
+//! read by `do_call`, [`Side::After`] is written by `do_call` and `do_catch` and read by who
+//! called. Who gets the variable's address in another way sees both.
 
 use super::{Act, Body, Facts, Function, Operand, Side, Slot};
 use crate::recognise::{demangle, path_of};
@@ -55,7 +57,8 @@ pub fn split(facts: &mut Facts) {
     }
 }
 
-/// The variables of a function that it passes to what is called under a catch, as both closure and place of the result.
+/// The variables of a function that it passes to what is called under a catch, as both closure and
+/// place of the result.
 fn caught(body: &Body, roles: &[Option<Role>], catches: &[bool]) -> Vec<Slot> {
     let mut seen: BTreeMap<Slot, (bool, bool)> = BTreeMap::new();
     for act in &body.acts {
@@ -109,7 +112,8 @@ fn make_two(body: &mut Body, variable: Slot) {
     }
 }
 
-/// What is loaded by an address, or computed of it alone, is of one side; what is stored is of the other.
+/// What is loaded by an address, or computed of it alone, is of one side; what is stored is of the
+/// other.
 fn see_one(body: &mut Body, address: Slot, loads: Side, stores: Side) {
     let derived = derived(body, address);
     let mut sided: HashMap<(Slot, Side), Slot> = HashMap::new();

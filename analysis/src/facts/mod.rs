@@ -1,8 +1,10 @@
 //! The facts of a program: what its functions do with addresses, as plain data that knows no LLVM.
 //!
-//! LLVM is read once ([`read`]); all analyses of the whole program start from here. Values are taken apart into *scalars*, since
-//! Rust returns and passes pairs as structures; each scalar that may hold an address (8 bytes and more, numbers included) is a *slot* of its function.
-//! Smaller numbers hold no address: an address that a program takes apart into bytes, other than by copying memory, is not followed.
+//! LLVM is read once ([`read`]); all analyses of the whole program start from here. Values are
+//! taken apart into *scalars*, since Rust returns and passes pairs as structures; each scalar that
+//! may hold an address (8 bytes and more, numbers included) is a *slot* of its function. Smaller
+//! numbers hold no address: an address that a program takes apart into bytes, other than by copying
+//! memory, is not followed.
 
 pub mod access;
 mod calls;
@@ -22,7 +24,8 @@ pub use read::{Index, read};
 pub type FunctionId = u32;
 /// Index into [`Facts::globals`].
 pub type GlobalId = u32;
-/// A scalar of a function's parameters or of what its instructions compute; counted from 0 in each function.
+/// A scalar of a function's parameters or of what its instructions compute; counted from 0 in each
+/// function.
 pub type Slot = u32;
 
 /// The widths of parameters and result, hashed: equal ones have equal hashes.
@@ -73,7 +76,8 @@ pub enum Act {
         /// When it is used, if it is one of two that are at the same address.
         side: Option<Side>,
     },
-    /// The result is the same address, as far as it is one of variables of this side, or of what has none.
+    /// The result is the same address, as far as it is one of variables of this side, or of what
+    /// has none.
     OfSide {
         /// The result.
         result: Slot,
@@ -125,7 +129,8 @@ pub enum Act {
     },
     /// A call.
     Call(Box<Call>),
-    /// An object is put in front of the table of its methods, or of the function that is called on it.
+    /// An object is put in front of the table of its methods, or of the function that is called on
+    /// it.
     Pair {
         /// The address of the object.
         data: Operand,
@@ -153,7 +158,8 @@ pub struct Call {
     pub arguments: Vec<Operand>,
     /// The first slot of the result, and their number.
     pub result: (Slot, u32),
-    /// The widths of arguments and result: a function with others cannot be what is called by pointer.
+    /// The widths of arguments and result: a function with others cannot be what is called by
+    /// pointer.
     pub signature: Signature,
     /// The result is an address, not a number that may be one.
     pub gives_address: bool,
@@ -174,7 +180,8 @@ pub struct Function {
     pub signature: Option<Signature>,
     /// Its address is in tables of methods, or beside objects in [`Act::Pair`]s, and nowhere else.
     pub is_method: bool,
-    /// It is the harness that runs the tests it is given. What it does besides is over before threads are watched, and not looked at.
+    /// It is the harness that runs the tests it is given. What it does besides is over before
+    /// threads are watched, and not looked at.
     pub is_harness: bool,
     /// It may be called by those who are not part of the program.
     pub is_entry: bool,
@@ -202,7 +209,8 @@ pub struct Global {
     pub is_thread_local: bool,
     /// It is defined outside of the program, or seen there.
     pub is_foreign: bool,
-    /// It is a table of a trait's methods for some type, and every place where it is put beside an object is an [`Act::Pair`].
+    /// It is a table of a trait's methods for some type, and every place where it is put beside an
+    /// object is an [`Act::Pair`].
     pub is_paired: bool,
     /// The addresses in its initial value, by offset.
     pub initial: Vec<(u64, Operand)>,
@@ -215,6 +223,7 @@ pub struct Facts {
     pub functions: Vec<Function>,
     /// Its global variables.
     pub globals: Vec<Global>,
-    /// Instructions that do with addresses what is not described: their results count as unknown, their operands as escaped.
+    /// Instructions that do with addresses what is not described: their results count as unknown,
+    /// their operands as escaped.
     pub undescribed: usize,
 }

@@ -3,7 +3,8 @@
 use super::{Act, Operand};
 
 impl Act {
-    /// Calls `visit` with everything that the act takes, but for the function that a direct call calls.
+    /// Calls `visit` with everything that the act takes, but for the function that a direct call
+    /// calls.
     pub fn operands(&self, visit: &mut dyn FnMut(Operand)) {
         match self {
             Self::Variable { .. } | Self::Catch(_) | Self::Unknown(_) => {}

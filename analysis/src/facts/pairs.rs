@@ -1,4 +1,5 @@
-//! Which functions and tables of methods are only ever put beside the objects that they are called on.
+//! Which functions and tables of methods are only ever put beside the objects that they are called
+//! on.
 
 use super::read::Reader;
 use super::{Act, Body, FunctionId, Operand};
@@ -29,7 +30,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Code among scalars, each behind the object that it belongs to. `addresses`: which of them are addresses by their type.
+    /// Code among scalars, each behind the object that it belongs to. `addresses`: which of them
+    /// are addresses by their type.
     pub(super) fn pairs(&mut self, body: &mut Body, operands: &[Operand], addresses: &[bool]) {
         for (i, &with) in operands.iter().enumerate() {
             let before = i.checked_sub(1).map(|before| (operands[before], addresses[before]));
@@ -109,8 +111,8 @@ pub(super) fn is_formatter(symbol: &str) -> bool {
     symbol.contains("3fmt") && path_of(&demangle(symbol)).ends_with("::fmt")
 }
 
-/// Whether a global variable is a table of methods: a private constant without a name of the program's, of functions but for size and
-/// alignment, which are the second and third words.
+/// Whether a global variable is a table of methods: a private constant without a name of the
+/// program's, of functions but for size and alignment, which are the second and third words.
 pub(super) fn is_table(global: &llvm::Global, initial: &[(u64, Operand)]) -> bool {
     let name = global.name();
     global.is_constant()

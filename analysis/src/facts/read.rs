@@ -29,7 +29,8 @@ impl Index {
         self.globals.get(&global.value()).copied()
     }
 
-    /// The function and the slot of a parameter, or of what an instruction computes, that is one scalar.
+    /// The function and the slot of a parameter, or of what an instruction computes, that is one
+    /// scalar.
     #[must_use]
     pub fn slot(&self, value: Value) -> Option<(FunctionId, Slot)> {
         self.slots.get(&value).copied()
@@ -205,7 +206,8 @@ impl Reader<'_> {
         });
     }
 
-    /// The scalars of a value. What a constant is made of in unusual ways becomes a slot of its own.
+    /// The scalars of a value. What a constant is made of in unusual ways becomes a slot of its
+    /// own.
     pub(super) fn operands(&mut self, body: &mut Body, value: Value) -> Vec<Operand> {
         let scalars = self.scalars(value.value_type());
         if let Some(&(_, first)) = self.index.slots.get(&value) {

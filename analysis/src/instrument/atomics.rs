@@ -19,8 +19,8 @@ const COMMUTATIVE: &[RmwOp] = &[
     RmwOp::UMin,
 ];
 
-/// Whether a weak compare-exchange with this inlining chain, innermost first, is one of std's own loops (which try again until it
-/// succeeds), not one that the program asked for.
+/// Whether a weak compare-exchange with this inlining chain, innermost first, is one of std's own
+/// loops (which try again until it succeeds), not one that the program asked for.
 fn is_of_std(chain: &[&str]) -> bool {
     let asked = |path: &str| {
         path.starts_with("core::sync::atomic::") && path.ends_with("compare_exchange_weak")
@@ -70,7 +70,8 @@ impl Instrumenter<'_> {
         }
     }
 
-    /// Tells the runtime what an operation waits for: by its sync model, or, if it has none, by the loop that it is in.
+    /// Tells the runtime what an operation waits for: by its sync model, or, if it has none, by the
+    /// loop that it is in.
     fn announce_await(&mut self, function: Function, at: Instruction, recognised: &Recognised) {
         let context = self.context;
         let location = self.location(function, at);

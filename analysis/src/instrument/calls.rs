@@ -82,7 +82,8 @@ impl Instrumenter<'_> {
         }
     }
 
-    /// Inline assembly is native code, unless it is empty (a barrier for the optimiser), only asks the processor, or is a fence.
+    /// Inline assembly is native code, unless it is empty (a barrier for the optimiser), only asks
+    /// the processor, or is a fence.
     fn assembly(&mut self, function: Function, at: Instruction, callee: Value) {
         let text = callee.inline_asm_text();
         if let Some(instruction) = enters_kernel(&text) {

@@ -1,7 +1,7 @@
 //! What catches panics is put in the place of its calls.
 //!
-//! rustc makes one function for that, which is passed what to call. By it, whoever catches panics would call whatever anybody calls under that: each thread
-//! and each test what all others do.
+//! rustc makes one function for that, which is passed what to call. By it, whoever catches panics
+//! would call whatever anybody calls under that: each thread and each test what all others do.
 
 use crate::facts::CATCHES;
 use crate::llvm::{Attribute, Context, Module};

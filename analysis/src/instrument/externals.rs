@@ -55,9 +55,10 @@ impl Externals {
     }
 }
 
-/// Renames the declarations of modelled functions: every call, and every address taken, then means the model. Weak
-/// declarations, by which std probes whether libc has a function, become strong where there is a model; where there is none and the
-/// function is not known to be harmless, std is told that libc does not have it, and falls back.
+/// Renames the declarations of modelled functions: every call, and every address taken, then means
+/// the model. Weak declarations, by which std probes whether libc has a function, become strong
+/// where there is a model; where there is none and the function is not known to be harmless, std is
+/// told that libc does not have it, and falls back.
 pub fn rename(context: Context, module: &Module) {
     for function in module.functions() {
         if function.is_declaration() && function.intrinsic_id() == 0 {

@@ -4,8 +4,8 @@ use super::Program;
 use crate::llvm::{Context, Linkage, Module};
 use lockred_trace::hooks::{DATA_SECTION, PREFIX};
 
-/// Places every writable global of the program. One that insists on a section of its own stays there, outside what is restored between
-/// executions, and is reported like native code.
+/// Places every writable global of the program. One that insists on a section of its own stays
+/// there, outside what is restored between executions, and is reported like native code.
 pub fn place(context: Context, module: &Module, program: &mut Program) {
     for global in module.globals() {
         let name = global.name();
@@ -28,7 +28,8 @@ pub fn place(context: Context, module: &Module, program: &mut Program) {
             }
         }
     }
-    // The runtime refers to the section's bounds, so it must exist in a program without writable globals too.
+    // The runtime refers to the section's bounds, so it must exist in a program without writable
+    // globals too.
     let anchor = module.add_global("__lr_data_anchor", context.integer(64));
     anchor.set_initialiser(context.integer(64).zero());
     anchor.set_section(DATA_SECTION);

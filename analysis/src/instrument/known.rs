@@ -1,4 +1,5 @@
-//! What escape analysis, the language and the harness say of memory: the present source of decisions.
+//! What escape analysis, the language and the harness say of memory: the present source of
+//! decisions.
 
 use super::protection::Protections;
 use crate::escape::Privacy;

@@ -38,7 +38,8 @@ impl Input<'_> {
     }
 }
 
-/// The order of locks in a program that has not been changed yet; nothing of it is known where the program is too large.
+/// The order of locks in a program that has not been changed yet; nothing of it is known where the
+/// program is too large.
 pub fn order(
     context: Context,
     module: &Module,
@@ -131,7 +132,8 @@ impl Names<'_> {
         demangle(&self.input.facts.functions[id as usize].name)
     }
 
-    /// Locks by the fields that they are in, as the code says that asks for them: `Account.balance`.
+    /// Locks by the fields that they are in, as the code says that asks for them:
+    /// `Account.balance`.
     fn by_type(&self, module: &Module, graph: &Graph) -> BTreeMap<LockId, String> {
         let (package, callers) = (Package::of_all(), Callers::default());
         let mut at_points: BTreeMap<Point, Option<String>> = BTreeMap::new();
@@ -209,7 +211,8 @@ impl Names<'_> {
         format!("{}:{} in {function}", location.file(), location.line())
     }
 
-    /// A thread by the first function of the user's own that it calls; a test by its own name, without what the harness wraps it in.
+    /// A thread by the first function of the user's own that it calls; a test by its own name,
+    /// without what the harness wraps it in.
     pub(super) fn thread(&self, entry: FunctionId) -> String {
         let calls = self.input.locksets.calls();
         let mut seen = BTreeSet::from([entry]);

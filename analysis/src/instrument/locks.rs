@@ -88,7 +88,8 @@ pub fn recognised(
 }
 
 impl Instrumenter<'_> {
-    /// Tells the runtime, before an access, which locks are held at it: one of an instruction, with this number.
+    /// Tells the runtime, before an access, which locks are held at it: one of an instruction, with
+    /// this number.
     pub(super) fn announce_locks(&self, access: Access, number: usize, site: u32) {
         let Some(locks) = self.locks.0.get(&(access.at, number)) else { return };
         for &(place, shared) in locks {

@@ -1,8 +1,10 @@
-//! Instrumentation: every access, atomic operation and outside call of a merged program becomes a call of the runtime.
+//! Instrumentation: every access, atomic operation and outside call of a merged program becomes a
+//! call of the runtime.
 //!
-//! What is inserted is told by `runtime/trace/src/hooks.rs`. Order matters: user code is inlined and promoted first (so that atomic
-//! instructions carry their inlining chain and results that nobody uses are seen to be unused), then std is pulled in, then
-//! this module runs. Nothing is optimised afterwards.
+//! What is inserted is told by `runtime/trace/src/hooks.rs`. Order matters: user code is inlined
+//! and promoted first (so that atomic instructions carry their inlining chain and results that
+//! nobody uses are seen to be unused), then std is pulled in, then this module runs. Nothing is
+//! optimised afterwards.
 
 mod atomics;
 mod attributes;
@@ -89,7 +91,8 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Rules that matched nothing although they should match something in every program that uses all of std.
+    /// Rules that matched nothing although they should match something in every program that uses
+    /// all of std.
     pub fn unmatched(&self) -> impl Iterator<Item = &Rule> {
         self.models.rules().filter(|(rule, count)| *count == 0 && !rule.optional).map(|(r, _)| r)
     }
@@ -117,8 +120,9 @@ pub(crate) struct Instrumenter<'m> {
     entering_kernel: HashMap<String, &'static str>,
 }
 
-/// Crates of the toolchain that a test's threads do not run: the harness, and the reading of names. Their plain accesses need no check.
-/// (A crate of the user's with such a name is told apart by [`Program::user_functions`].)
+/// Crates of the toolchain that a test's threads do not run: the harness, and the reading of names.
+/// Their plain accesses need no check. (A crate of the user's with such a name is told apart by
+/// [`Program::user_functions`].)
 const TRUSTED: &[&str] = &["test::", "getopts::", "rustc_demangle::"];
 
 /// The symbols of the functions that a module defines.
@@ -140,8 +144,8 @@ struct Claimed {
 }
 
 impl Claimed {
-    /// Asks them: always who reaches what, and of locks if `rules` compare that or show their order. Nothing, where the analysis of where
-    /// addresses point to takes too long.
+    /// Asks them: always who reaches what, and of locks if `rules` compare that or show their
+    /// order. Nothing, where the analysis of where addresses point to takes too long.
     fn of(
         context: Context,
         module: &Module,

@@ -1,4 +1,5 @@
-//! Notes of the crate `lockred`: constants that its attributes have made, put together where `cargo lockred` looks for them.
+//! Notes of the crate `lockred`: constants that its attributes have made, put together where `cargo
+//! lockred` looks for them.
 
 use crate::llvm::{Context, Module, Value};
 use crate::recognise::demangle;

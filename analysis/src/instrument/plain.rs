@@ -1,4 +1,5 @@
-//! Hooks of plain accesses, called only while the runtime watches (`__lr_watch` is not 0), as the plan has them.
+//! Hooks of plain accesses, called only while the runtime watches (`__lr_watch` is not 0), as the
+//! plan has them.
 
 use super::Instrumenter;
 use super::hooks::Hooks;
@@ -99,9 +100,11 @@ impl Instrumenter<'_> {
         }
     }
 
-    /// Tells the runtime that a stack variable begins to live: what was said of its memory before is of another one.
+    /// Tells the runtime that a stack variable begins to live: what was said of its memory before
+    /// is of another one.
     pub(super) fn announce_variable(&mut self, function: Function, at: Instruction) {
-        // A variable whose number of elements is computed lies where no other has been in this function.
+        // A variable whose number of elements is computed lies where no other has been in this
+        // function.
         let Some(count) = at.operand(0).as_integer() else { return };
         let size = self.module.allocation_size(at.allocated_type()) * count;
         let Some(behind) = at.next() else { return };
@@ -112,7 +115,8 @@ impl Instrumenter<'_> {
         builder.call(*fresh, &[start, self.context.integer(64).constant(size)]);
     }
 
-    /// Tells the runtime, at the beginning of a function that is called when the last reference to a block was dropped, which block that is.
+    /// Tells the runtime, at the beginning of a function that is called when the last reference to
+    /// a block was dropped, which block that is.
     pub(super) fn announce_end(&self, function: Function, first: Instruction) {
         let Hooks { builder, ended, .. } = &self.hooks;
         builder.before(first, self.location(function, first));
@@ -120,7 +124,8 @@ impl Instrumenter<'_> {
         builder.call(*ended, &[block]);
     }
 
-    /// The debug location for calls inserted before an instruction. A call in a function with debug information must have one.
+    /// The debug location for calls inserted before an instruction. A call in a function with debug
+    /// information must have one.
     pub(super) fn location(&self, function: Function, at: Instruction) -> Option<Location> {
         at.location().or_else(|| function.unknown_location(self.context))
     }

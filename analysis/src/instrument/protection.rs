@@ -1,4 +1,5 @@
-//! What protects the memory that is accessed, as the plan has it: accesses as plain data, and what is found of them.
+//! What protects the memory that is accessed, as the plan has it: accesses as plain data, and what
+//! is found of them.
 
 use super::Instrumenter;
 use super::lock_order::{Input, Names, is_libraries};
@@ -32,7 +33,8 @@ pub(super) struct Known<'a> {
 #[derive(Debug, Default)]
 pub struct Protections(HashMap<(Instruction, bool), (Reason, Option<Place>)>);
 
-/// What protects what, of a program that has not been changed yet: at accesses, and as the executable holds it. Nothing, where some access is not described.
+/// What protects what, of a program that has not been changed yet: at accesses, and as the
+/// executable holds it. Nothing, where some access is not described.
 pub(super) fn find(known: &Known<'_>, sites: &mut Sites) -> (Protections, Told) {
     let points: HashMap<Instruction, Point> =
         known.points.iter().map(|(point, at)| (at, point)).collect();

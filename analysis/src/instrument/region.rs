@@ -1,5 +1,5 @@
-//! Marks of functions that are atomic regions or act on channels, set before anything is inlined: where they begin, and everywhere they
-//! are left.
+//! Marks of functions that are atomic regions or act on channels, set before anything is inlined:
+//! where they begin, and everywhere they are left.
 
 use crate::llvm::{
     Attribute, Builder, Context, Function, Instruction, Module, Opcode, TypeKind, Value,
@@ -44,7 +44,8 @@ impl Marker {
         });
     }
 
-    /// Marks a function with a body as what it is to channels. Whether its arguments are what is expected; else it is left alone.
+    /// Marks a function with a body as what it is to channels. Whether its arguments are what is
+    /// expected; else it is left alone.
     pub fn mark_channel(
         &self,
         context: Context,

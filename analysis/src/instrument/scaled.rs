@@ -1,9 +1,12 @@
-//! Loops that end early (`--scale-loops`): `for` loops over a range of integers, as rustc compiles them.
+//! Loops that end early (`--scale-loops`): `for` loops over a range of integers, as rustc compiles
+//! them.
 //!
-//! Such a loop keeps its range in a variable of its own, whose address goes nowhere but into `Range::next` at the beginning of each round. Before
-//! that the runtime is asked, which makes the range empty when the loop has made its rounds ([`lockred_trace::hooks`], `__lr_round`).
-//! What it counts is in the frame beside the range, so that it is put back with that, and begins anew wherever the range is written.
-//! Which rounds synchronise is seen while they run, and not guessed from the code.
+//! Such a loop keeps its range in a variable of its own, whose address goes nowhere but into
+//! `Range::next` at the beginning of each round. Before that the runtime is asked, which makes the
+//! range empty when the loop has made its rounds ([`lockred_trace::hooks`], `__lr_round`). What it
+//! counts is in the frame beside the range, so that it is put back with that, and begins anew
+//! wherever the range is written. Which rounds synchronise is seen while they run, and not guessed
+//! from the code.
 
 use crate::llvm::{Builder, Context, Instruction, Module, Opcode, Value};
 use crate::plan::Scaled;
@@ -30,8 +33,8 @@ struct Loop {
     begins: Vec<Instruction>,
 }
 
-/// Has the runtime asked at each round of the loops that may end early. Before anything is inlined: `next` is then still called. The sites of
-/// these calls are made with all others.
+/// Has the runtime asked at each round of the loops that may end early. Before anything is inlined:
+/// `next` is then still called. The sites of these calls are made with all others.
 pub fn scale_loops(context: Context, module: &Module, scaled: &Scaled) {
     let [narrow, wide] = [32, 64].map(|bits| context.integer(bits));
     let signature = context.void().function(&[wide, narrow, wide, wide, narrow], false);

@@ -1,5 +1,5 @@
-//! The sidecar: sites, externals and facts of the build, as a constant in a section of the executable; and
-//! the plan in another.
+//! The sidecar: sites, externals and facts of the build, as a constant in a section of the
+//! executable; and the plan in another.
 
 use super::Program;
 use super::externals::Externals;

@@ -1,4 +1,5 @@
-//! The site table under construction: one site per different source location with its inlining chain.
+//! The site table under construction: one site per different source location with its inlining
+//! chain.
 
 use crate::llvm::{Context, Function, Instruction, Location, Subprogram};
 use crate::recognise::{demangle, first_type, path_of};
@@ -8,7 +9,8 @@ use std::collections::{HashMap, HashSet};
 /// Index of a plain path in [`Sites`].
 type PathId = usize;
 
-/// What is known of a function: its name in the string table, and its plain path and first generic argument for the sync models.
+/// What is known of a function: its name in the string table, and its plain path and first generic
+/// argument for the sync models.
 #[derive(Clone, Copy, Debug)]
 struct Name {
     text: u32,
@@ -147,7 +149,8 @@ impl Sites {
         name
     }
 
-    /// The function with a symbol, of which the first generic argument is `of`, as far as that is known.
+    /// The function with a symbol, of which the first generic argument is `of`, as far as that is
+    /// known.
     fn symbol(&mut self, symbol: String, of: &str) -> Name {
         if let Some(&name) = self.by_symbol.get(&symbol) {
             return name;

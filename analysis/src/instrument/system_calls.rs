@@ -1,9 +1,11 @@
-//! The instruction that calls the kernel, in inline assembly: a call of a hook takes its place, as far as it is known what it is given.
+//! The instruction that calls the kernel, in inline assembly: a call of a hook takes its place, as
+//! far as it is known what it is given.
 
 use super::Instrumenter;
 use crate::llvm::{Function, Instruction, Type, TypeKind, Value};
 
-/// Registers of a system call, in the order of the hook's parameters: the number, then the arguments.
+/// Registers of a system call, in the order of the hook's parameters: the number, then the
+/// arguments.
 const REGISTERS: [&str; 7] = ["ax", "di", "si", "dx", "r10", "r8", "r9"];
 /// Where the kernel's result is.
 const RESULT: &str = "ax";
@@ -21,7 +23,8 @@ struct Shape {
 /// A register of a constraint, without the size of its part.
 fn register(constraint: &str) -> Option<&str> {
     let name = constraint.strip_prefix('{')?.strip_suffix('}')?;
-    // `rax` and `eax` are parts of what LLVM calls `ax` as well; `r8` to `r15` have names of their own.
+    // `rax` and `eax` are parts of what LLVM calls `ax` as well; `r8` to `r15` have names of their
+    // own.
     let is_numbered = name[1..].starts_with(|c: char| c.is_ascii_digit());
     Some(match name.strip_prefix(['r', 'e']) {
         Some(short) if !is_numbered && short.len() == 2 => short,
@@ -29,7 +32,8 @@ fn register(constraint: &str) -> Option<&str> {
     })
 }
 
-/// Reads assembly that is the instruction alone, with its constraints; `None` where something else is in it.
+/// Reads assembly that is the instruction alone, with its constraints; `None` where something else
+/// is in it.
 fn shape(text: &str, constraints: &str) -> Option<Shape> {
     let text = text.to_ascii_lowercase();
     let lines = text.split(['\n', ';']).map(str::trim).filter(|line| !line.is_empty());
@@ -66,7 +70,8 @@ fn shape(text: &str, constraints: &str) -> Option<Shape> {
 }
 
 impl Instrumenter<'_> {
-    /// Replaces assembly that calls the kernel; what is not understood ends the test when it is reached.
+    /// Replaces assembly that calls the kernel; what is not understood ends the test when it is
+    /// reached.
     pub(super) fn system_call(
         &mut self,
         function: Function,

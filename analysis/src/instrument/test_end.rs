@@ -1,15 +1,19 @@
-//! The beginning and the end of a test's body: the runtime is told which function calls the test, and what libtest's wrapper of the test returns, so
-//! that it knows what the harness does, and can leave out what that does behind the test.
+//! The beginning and the end of a test's body: the runtime is told which function calls the test,
+//! and what libtest's wrapper of the test returns, so that it knows what the harness does, and can
+//! leave out what that does behind the test.
 
 use super::region::first;
 use crate::llvm::{Builder, Context, Module, Opcode, Value};
 use crate::recognise::{demangle, path_of};
 use lockred_trace::hooks::{TEST_BEGINS, TEST_RETURNED};
 
-/// The function of libtest that turns what a test returns into `Result<(), String>`. It is generic, so the user's crates have it.
+/// The function of libtest that turns what a test returns into `Result<(), String>`. It is generic,
+/// so the user's crates have it.
 const WRAPPER: &str = "test::assert_test_result";
 
-/// Calls one hook where a caller of the wrapper begins: that has called the test before. Calls the other one before every return of the wrapper. Its result is too large for registers: the first parameter says where it goes.
+/// Calls one hook where a caller of the wrapper begins: that has called the test before. Calls the
+/// other one before every return of the wrapper. Its result is too large for registers: the first
+/// parameter says where it goes.
 pub fn announce(context: Context, module: &Module) {
     let wide = context.integer(64);
     let hook = module.declare(context, TEST_RETURNED, context.void().function(&[wide], false));

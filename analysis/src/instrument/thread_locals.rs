@@ -1,11 +1,13 @@
-//! Thread-locals: each becomes a place in one block per thread, which the runtime makes from an image.
+//! Thread-locals: each becomes a place in one block per thread, which the runtime makes from an
+//! image.
 
 use crate::llvm::{Builder, Context, Global, Module, Value};
 
 /// Alignment of the block when no variable asks for more, in bytes.
 const LEAST_ALIGNMENT: u64 = 16;
 
-/// Replaces every access to a thread-local by an access relative to `__lr_tls_base`, and emits the image.
+/// Replaces every access to a thread-local by an access relative to `__lr_tls_base`, and emits the
+/// image.
 ///
 /// # Errors
 /// When a thread-local is used in a way that cannot be rewritten.

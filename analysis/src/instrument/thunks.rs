@@ -1,9 +1,11 @@
-//! Thunks: a pointer to an external function becomes a pointer to a function of ours that calls it, so that the call is seen.
+//! Thunks: a pointer to an external function becomes a pointer to a function of ours that calls it,
+//! so that the call is seen.
 
 use super::externals::{Treatment, treatment};
 use crate::llvm::{Builder, Context, Function, Instruction, Linkage, Module, Value};
 
-/// Makes a thunk for every external function that is neither modelled nor harmless, is not variadic, and whose address is taken.
+/// Makes a thunk for every external function that is neither modelled nor harmless, is not
+/// variadic, and whose address is taken.
 pub fn make(context: Context, module: &Module) {
     for function in module.functions() {
         if function.is_declaration()

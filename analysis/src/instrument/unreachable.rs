@@ -1,5 +1,6 @@
-//! Places that a correct program never reaches become traps, as rustc itself generates them: a program with undefined behaviour then
-//! dies of a signal instead of running into whatever code lies behind.
+//! Places that a correct program never reaches become traps, as rustc itself generates them: a
+//! program with undefined behaviour then dies of a signal instead of running into whatever code
+//! lies behind.
 
 use crate::llvm::{Attribute, Builder, Context, Instruction, Module, Opcode};
 

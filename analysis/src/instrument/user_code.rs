@@ -1,4 +1,5 @@
-//! What is done to the user's code before std is pulled in: wrappers are inlined, local variables promoted.
+//! What is done to the user's code before std is pulled in: wrappers are inlined, local variables
+//! promoted.
 //!
 //! rustc was told not to optimise, since optimising before instrumentation deletes racy accesses.
 //! Three passes that keep every access to memory that another thread could see are run all the
@@ -16,8 +17,8 @@ use crate::promotion;
 use crate::recognise::{Models, demangle, path_of};
 use crate::waits::inline_into_loops;
 
-/// Functions that are inlined wherever they are called, beside those that the sync models name: the recognition and the reports then
-/// see who called them.
+/// Functions that are inlined wherever they are called, beside those that the sync models name: the
+/// recognition and the reports then see who called them.
 const INLINED: &[&str] = &[
     "core::sync::atomic::",
     "core::intrinsics::",
@@ -29,8 +30,8 @@ const INLINED: &[&str] = &[
     "std::sync::poison::Flag::",
 ];
 
-/// Functions that are inlined, too, where a program is audited: they compute addresses, or access what they are given, so that the accesses
-/// are seen in the code that asks for them.
+/// Functions that are inlined, too, where a program is audited: they compute addresses, or access
+/// what they are given, so that the accesses are seen in the code that asks for them.
 const AUDITED: &[&str] = &[
     "core::cell::UnsafeCell::",
     "core::cell::Cell::",

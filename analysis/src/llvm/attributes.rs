@@ -57,11 +57,12 @@ impl Function {
 }
 
 impl Function {
-    /// Gives another function of the same type, and a call of such a function, what the calling convention needs to
-    /// know: the attributes of parameters and result.
+    /// Gives another function of the same type, and a call of such a function, what the calling
+    /// convention needs to know: the attributes of parameters and result.
     pub fn copy_signature_attributes(self, function: Function, call: Instruction) {
         for index in 0..=self.function_type().parameter_count() as LLVMAttributeIndex {
-            // SAFETY: valid handles, indices of the result (0) and of parameters; LLVM fills exactly `count` places.
+            // SAFETY: valid handles, indices of the result (0) and of parameters; LLVM fills
+            // exactly `count` places.
             unsafe {
                 let count = LLVMGetAttributeCountAtIndex(self.0, index) as usize;
                 let mut attributes = vec![std::ptr::null_mut(); count];
@@ -76,13 +77,15 @@ impl Function {
 }
 
 impl Function {
-    /// The type of the result, if it is written where the first parameter says (the attribute `sret`).
+    /// The type of the result, if it is written where the first parameter says (the attribute
+    /// `sret`).
     #[must_use]
     pub fn written_result(self, sret: Attribute) -> Option<super::Type> {
         if self.function_type().parameter_count() == 0 {
             return None;
         }
-        // SAFETY: valid handle, the index of a parameter that there is; the value is asked of a type attribute.
+        // SAFETY: valid handle, the index of a parameter that there is; the value is asked of a
+        // type attribute.
         unsafe {
             let here = LLVMGetEnumAttributeAtIndex(self.0, parameter(0), sret.0);
             (!here.is_null()).then(|| super::Type(LLVMGetTypeAttributeValue(here)))
@@ -113,7 +116,8 @@ impl Instruction {
         unsafe { LLVMRemoveCallSiteEnumAttribute(self.0, FUNCTION, attribute.0) };
     }
 
-    /// Of a call: the value of an enum attribute of argument `index`, from the call site or from the called function.
+    /// Of a call: the value of an enum attribute of argument `index`, from the call site or from
+    /// the called function.
     #[must_use]
     pub fn argument_attribute(self, index: u32, attribute: Attribute) -> Option<u64> {
         // SAFETY: only called for calls, with the index of an argument.
@@ -131,7 +135,8 @@ impl Instruction {
     /// Of a call: the type of the argument that is passed as a hidden copy (`byval`).
     #[must_use]
     pub fn by_value_argument(self, index: u32, byval: Attribute) -> Option<super::Type> {
-        // SAFETY: only called for calls, with the index of an argument; the value is asked of type attributes only.
+        // SAFETY: only called for calls, with the index of an argument; the value is asked of type
+        // attributes only.
         unsafe {
             let here = LLVMGetCallSiteEnumAttribute(self.0, parameter(index), byval.0);
             (!here.is_null()).then(|| super::Type(LLVMGetTypeAttributeValue(here)))

@@ -26,13 +26,15 @@ pub struct Codegen(LLVMTargetMachineRef);
 pub const TRIPLE: &str = "x86_64-unknown-linux-gnu";
 
 impl Codegen {
-    /// A generator of unoptimised code (`std` comes optimised, and user code must keep its memory accesses).
+    /// A generator of unoptimised code (`std` comes optimised, and user code must keep its memory
+    /// accesses).
     ///
     /// # Errors
     /// When this LLVM cannot generate code for the target.
     pub fn new(relocation: Relocation) -> Result<Self, String> {
         let triple = CString::new(TRIPLE).expect("no nul");
-        // SAFETY: initialisation has no precondition; strings are valid; outputs are valid pointers.
+        // SAFETY: initialisation has no precondition; strings are valid; outputs are valid
+        // pointers.
         unsafe {
             llvm_sys::target::LLVMInitializeX86TargetInfo();
             llvm_sys::target::LLVMInitializeX86Target();
@@ -76,7 +78,8 @@ impl Codegen {
         });
     }
 
-    /// How the frames of the functions that were written since the last call are laid out, a text of LLVM's for each.
+    /// How the frames of the functions that were written since the last call are laid out, a text
+    /// of LLVM's for each.
     #[must_use]
     pub fn take_frames() -> Vec<String> {
         super::context::take_remarks()

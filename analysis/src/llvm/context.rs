@@ -11,7 +11,8 @@ use std::ffi::{CString, c_void};
 use std::ptr;
 
 thread_local! {
-    /// What LLVM's diagnostic handler was told since the last look. LLVM reports why a link or a parse failed only there.
+    /// What LLVM's diagnostic handler was told since the last look. LLVM reports why a link or a
+    /// parse failed only there.
     static DIAGNOSTICS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
     /// The remarks of the passes that were asked for them.
     static REMARKS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
@@ -68,7 +69,8 @@ impl Context {
     /// When the bytes are no bitcode that this LLVM reads.
     pub fn parse_bitcode(self, bytes: &[u8], name: &str) -> Result<Module, String> {
         self.read(bytes, name, |buffer, module| {
-            // SAFETY: context and buffer are valid; `module` is written on success. The parser copies what it needs.
+            // SAFETY: context and buffer are valid; `module` is written on success. The parser
+            // copies what it needs.
             unsafe {
                 let failed = LLVMParseBitcodeInContext2(self.0, buffer, module);
                 LLVMDisposeMemoryBuffer(buffer);
@@ -165,7 +167,8 @@ impl Context {
 
     /// Text of a metadata string wrapped as a value; empty when it is none.
     pub(super) fn metadata_text(value: LLVMValueRef) -> String {
-        // SAFETY: `value` is a valid metadata-as-value handle or null, both checked by the C API or here.
+        // SAFETY: `value` is a valid metadata-as-value handle or null, both checked by the C API or
+        // here.
         unsafe {
             if value.is_null() || LLVMIsAMDString(value).is_null() {
                 return String::new();

@@ -1,7 +1,8 @@
 //! Debug locations with their inlining chain, and the functions they lie in.
 //!
-//! The C API has no getters for a subprogram's names and a lexical block's parent; they are read as generic metadata operands
-//! (`DISubprogram`: operand 2 the name, 3 the linkage name; `DILexicalBlock` and `DILexicalBlockFile`: operand 1 the scope).
+//! The C API has no getters for a subprogram's names and a lexical block's parent; they are read as
+//! generic metadata operands (`DISubprogram`: operand 2 the name, 3 the linkage name;
+//! `DILexicalBlock` and `DILexicalBlockFile`: operand 1 the scope).
 
 use super::{Context, Function, Instruction, copy_text};
 use llvm_sys::core::*;
@@ -44,7 +45,8 @@ impl Location {
         (!raw.is_null()).then_some(Location(raw))
     }
 
-    /// The source file of its scope: absolute where the compiler told its directory, else as the compiler wrote it.
+    /// The source file of its scope: absolute where the compiler told its directory, else as the
+    /// compiler wrote it.
     #[must_use]
     pub fn file(self) -> String {
         // SAFETY: as above.
@@ -101,10 +103,12 @@ impl Subprogram {
     }
 }
 
-/// The source file of a scope: absolute where the compiler told its directory, else as the compiler wrote it.
+/// The source file of a scope: absolute where the compiler told its directory, else as the compiler
+/// wrote it.
 pub(super) fn file_of(scope: LLVMMetadataRef) -> String {
     let mut length = 0;
-    // SAFETY: valid handle of a scope; its file is checked for null; LLVM returns pointers to `length` bytes.
+    // SAFETY: valid handle of a scope; its file is checked for null; LLVM returns pointers to
+    // `length` bytes.
     let (directory, name) = unsafe {
         let file = LLVMDIScopeGetFile(scope);
         if file.is_null() {
@@ -149,7 +153,8 @@ impl Instruction {
 }
 
 impl Function {
-    /// A location of line 0 in this function: what an inserted call must have when the code around it has none.
+    /// A location of line 0 in this function: what an inserted call must have when the code around
+    /// it has none.
     #[must_use]
     pub fn unknown_location(self, context: Context) -> Option<Location> {
         let scope = self.subprogram();

@@ -1,7 +1,9 @@
-//! Types as the debug information has them, and which values have them: what names of fields are made of.
+//! Types as the debug information has them, and which values have them: what names of fields are
+//! made of.
 //!
-//! The C API has few getters; what there is none for is found among the generic operands of the metadata: 1 is the scope, 2 the name, and the others
-//! are told apart by their kind, as their numbers differ between versions.
+//! The C API has few getters; what there is none for is found among the generic operands of the
+//! metadata: 1 is the scope, 2 the name, and the others are told apart by their kind, as their
+//! numbers differ between versions.
 
 use super::debug_info::{Subprogram, operands};
 use super::{Context, Function, Global, Instruction, Module, Value, copy_text};
@@ -144,7 +146,8 @@ impl DebugType {
     }
 }
 
-/// The types of a function's values: of a variable's memory for one that has an address, else of the value itself.
+/// The types of a function's values: of a variable's memory for one that has an address, else of
+/// the value itself.
 #[derive(Debug, Default)]
 pub struct ValueTypes(HashMap<Value, Vec<(DebugType, bool)>>);
 
@@ -167,7 +170,8 @@ impl ValueTypes {
                 }
             });
         }
-        // The environment of a closure is no variable. Without hidden parameters, all of them are as they are declared.
+        // The environment of a closure is no variable. Without hidden parameters, all of them are
+        // as they are declared.
         let (parameters, declared) = (function.parameters(), function.declared_types(context));
         if declared.len() == parameters.len() + 1 {
             for (parameter, declared) in parameters.into_iter().zip(&declared[1..]) {
@@ -179,7 +183,8 @@ impl ValueTypes {
         Self(types)
     }
 
-    /// What a value is, by the variables that hold it: several, where one is made of another without a change.
+    /// What a value is, by the variables that hold it: several, where one is made of another
+    /// without a change.
     pub fn value(&self, value: Value) -> impl Iterator<Item = DebugType> {
         self.all(value, false)
     }
@@ -197,13 +202,15 @@ impl ValueTypes {
 }
 
 impl Instruction {
-    /// The records of variables in front of it: value, variable, and whether the value is the variable's address.
+    /// The records of variables in front of it: value, variable, and whether the value is the
+    /// variable's address.
     fn records(
         self,
         as_it_is: LLVMMetadataRef,
         tell: &mut dyn FnMut(Value, LLVMMetadataRef, bool),
     ) {
-        // SAFETY: valid handles; the list is walked without changing it, and each question is asked of records of variables only.
+        // SAFETY: valid handles; the list is walked without changing it, and each question is asked
+        // of records of variables only.
         unsafe {
             let mut record = LLVMGetFirstDbgRecord(self.0);
             while !record.is_null() {
@@ -224,7 +231,8 @@ impl Instruction {
 
 /// The expression which says that a value is as it is. There is one of each in a context.
 fn nothing(module: &Module) -> LLVMMetadataRef {
-    // SAFETY: valid handle; an expression of no operations reads nothing, and stays when its builder is gone.
+    // SAFETY: valid handle; an expression of no operations reads nothing, and stays when its
+    // builder is gone.
     unsafe {
         let builder = LLVMCreateDIBuilder(module.0);
         let expression = LLVMDIBuilderCreateExpression(builder, std::ptr::null_mut(), 0);
@@ -234,8 +242,8 @@ fn nothing(module: &Module) -> LLVMMetadataRef {
 }
 
 impl Function {
-    /// The types of what it returns and of its parameters, as far as the debug information has them: of a function of the source, which may have
-    /// other parameters as it is compiled.
+    /// The types of what it returns and of its parameters, as far as the debug information has
+    /// them: of a function of the source, which may have other parameters as it is compiled.
     #[must_use]
     pub fn declared_types(self, context: Context) -> Vec<Option<DebugType>> {
         let subprogram = self.subprogram();

@@ -128,7 +128,8 @@ global_value!(Function);
 global_value!(Global);
 
 impl Function {
-    /// Its calls, if nobody else can call it: it is the module's own, and its address is used for nothing else.
+    /// Its calls, if nobody else can call it: it is the module's own, and its address is used for
+    /// nothing else.
     #[must_use]
     pub fn all_calls(self) -> Option<Vec<Instruction>> {
         if self.linkage() != Linkage::Internal {
@@ -193,7 +194,8 @@ impl Function {
         unsafe { LLVMGetSubprogram(self.0) }
     }
 
-    /// The number of bytes of its personality function's name is not 0: whether it has landing pads or clean-ups.
+    /// The number of bytes of its personality function's name is not 0: whether it has landing pads
+    /// or clean-ups.
     #[must_use]
     pub fn has_personality(self) -> bool {
         // SAFETY: valid handle.

@@ -187,7 +187,8 @@ impl Instruction {
         unsafe { LLVMGetWeak(self.0) != 0 }
     }
 
-    /// Of a read-modify-write: its operation, `None` for floating-point and other operations that the hooks do not have.
+    /// Of a read-modify-write: its operation, `None` for floating-point and other operations that
+    /// the hooks do not have.
     #[must_use]
     pub fn rmw_op(self) -> Option<RmwOp> {
         // SAFETY: only called for a read-modify-write.

@@ -1,4 +1,5 @@
-//! How values of first-class types are made of scalars: where each lies in memory, and which can hold an address.
+//! How values of first-class types are made of scalars: where each lies in memory, and which can
+//! hold an address.
 
 use super::{Module, Type, Value};
 use llvm_sys::core::*;
@@ -20,7 +21,8 @@ pub struct Scalar {
 const LIMIT: usize = 32;
 
 impl Type {
-    /// The scalars of a value, in the order of its fields. A type with more than a few, or an opaque one, is one scalar.
+    /// The scalars of a value, in the order of its fields. A type with more than a few, or an
+    /// opaque one, is one scalar.
     #[must_use]
     pub fn scalars(self, module: &Module) -> Vec<Scalar> {
         let mut scalars = Vec::new();
@@ -33,7 +35,8 @@ impl Type {
 
     fn add_scalars(self, module: &Module, base: u64, scalars: &mut Vec<Scalar>) -> bool {
         use LLVMTypeKind::*;
-        // SAFETY: valid handles (directory contract), here and below; each question is asked of its own kind of type only.
+        // SAFETY: valid handles (directory contract), here and below; each question is asked of its
+        // own kind of type only.
         match unsafe { LLVMGetTypeKind(self.0) } {
             LLVMStructTypeKind | LLVMArrayTypeKind => {
                 let Some(fields) = self.fields(module) else { return false };
@@ -79,8 +82,8 @@ impl Type {
         }
     }
 
-    /// Of the scalars of a structure or array, the number of those before a field, and of those in it. `None` where the
-    /// type is not taken apart.
+    /// Of the scalars of a structure or array, the number of those before a field, and of those in
+    /// it. `None` where the type is not taken apart.
     #[must_use]
     pub fn scalars_at(self, module: &Module, path: &[u32]) -> Option<(usize, usize)> {
         let mut scalars = Vec::new();
@@ -149,7 +152,8 @@ pub enum Distance {
     Within(i64),
     /// So many bytes, and any number of times so many more.
     Multiples(i64, u32),
-    /// So many bytes, and any number of times so many more, and in the same object, or right behind it.
+    /// So many bytes, and any number of times so many more, and in the same object, or right behind
+    /// it.
     Element(i64, u32),
     /// Unknown.
     Unknown,
@@ -230,7 +234,8 @@ impl Value {
     fn constant_expression(self, module: &Module) -> Constant {
         use llvm_sys::LLVMOpcode::*;
         let operands = self.operands();
-        // SAFETY: valid handle of a constant expression; the source type is asked of address computations only.
+        // SAFETY: valid handle of a constant expression; the source type is asked of address
+        // computations only.
         let distance = match unsafe { LLVMGetConstOpcode(self.0) } {
             LLVMGetElementPtr => {
                 // SAFETY: as above.

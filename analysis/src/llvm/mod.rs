@@ -1,10 +1,12 @@
-//! The one directory that touches LLVM: thin handles over its C API, with plain Rust types at the border.
+//! The one directory that touches LLVM: thin handles over its C API, with plain Rust types at the
+//! border.
 //!
-//! Contract of the handles. There is one [`Context`] a process, made by the shim's only thread, and neither it nor a
-//! linked module is ever freed: the process is short-lived, and so every handle stays valid for good, with one exception:
-//! an instruction that was [`Instruction::erase`]d must not be used again. That is the caller's
-//! duty, and the reason why the passes over a module collect their work first and change it afterwards.
-//! Handles are neither `Send` nor `Sync` (they hold raw pointers), as LLVM's context requires.
+//! Contract of the handles. There is one [`Context`] a process, made by the shim's only thread, and
+//! neither it nor a linked module is ever freed: the process is short-lived, and so every handle
+//! stays valid for good, with one exception: an instruction that was [`Instruction::erase`]d must
+//! not be used again. That is the caller's duty, and the reason why the passes over a module
+//! collect their work first and change it afterwards. Handles are neither `Send` nor `Sync` (they
+//! hold raw pointers), as LLVM's context requires.
 
 mod attributes;
 mod builder;

@@ -35,7 +35,8 @@ fn run(
 }
 
 impl Function {
-    /// Runs a pipeline of passes of functions, in the notation of LLVM's `opt -passes`, on this one.
+    /// Runs a pipeline of passes of functions, in the notation of LLVM's `opt -passes`, on this
+    /// one.
     ///
     /// # Errors
     /// LLVM's message when the notation is wrong.
@@ -135,7 +136,8 @@ impl Module {
         all
     }
 
-    /// Makes aliases that are visible outside private, except those named, and lets them be dropped when unused.
+    /// Makes aliases that are visible outside private, except those named, and lets them be dropped
+    /// when unused.
     pub fn internalise_aliases(&self, keep: impl Fn(&str) -> bool) {
         // SAFETY: valid handles; the linkage of an alias may be set like any global value's.
         unsafe {
@@ -196,7 +198,8 @@ impl Module {
         builder.at_end(empty.append_block(context), None);
         builder.ret(None);
         function.value().replace_all_uses(empty.value());
-        // SAFETY: valid handle; nothing uses the function any more, and its handle is not used again.
+        // SAFETY: valid handle; nothing uses the function any more, and its handle is not used
+        // again.
         unsafe { LLVMDeleteFunction(function.0) };
         empty.value().set_name(&name);
     }

@@ -13,8 +13,8 @@ pub enum Movement {
     Offset(Value, Distance),
     /// Any of these values, scalar by scalar.
     Same(Vec<Value>),
-    /// Computed of these numbers: what comes out may be any address within the objects that they point to. (What is multiplied, divided, or
-    /// subtracted is no address.)
+    /// Computed of these numbers: what comes out may be any address within the objects that they
+    /// point to. (What is multiplied, divided, or subtracted is no address.)
     Computed(Vec<Value>),
     /// The scalars at a path of a structure or array.
     Part(Value, Vec<u32>),
@@ -24,7 +24,8 @@ pub enum Movement {
     Load(Value),
     /// A store: address, value.
     Store(Value, Value),
-    /// A read-modify-write or compare-exchange: address, value that may be stored. The result is what was there.
+    /// A read-modify-write or compare-exchange: address, value that may be stored. The result is
+    /// what was there.
     Update(Value, Value),
     /// A call, invoke or callbr.
     Call,
@@ -46,7 +47,8 @@ impl Instruction {
     pub fn movement(self, module: &Module) -> Movement {
         use LLVMOpcode::*;
         let operands = || self.value().operands();
-        // SAFETY: valid handle (directory contract), here and below; each question is asked of its own kind of instruction only.
+        // SAFETY: valid handle (directory contract), here and below; each question is asked of its
+        // own kind of instruction only.
         match unsafe { LLVMGetInstructionOpcode(self.0) } {
             LLVMAlloca => {
                 let count = self.operand(0).as_integer();
@@ -124,7 +126,8 @@ impl Instruction {
         }
     }
 
-    /// Whether the address is moved again and again: it comes from what is computed here the round before.
+    /// Whether the address is moved again and again: it comes from what is computed here the round
+    /// before.
     fn goes_round(self, base: Value) -> bool {
         // SAFETY: as above.
         let is_phi = |value: Value| unsafe { !LLVMIsAPHINode(value.0).is_null() };
@@ -137,8 +140,8 @@ impl Instruction {
         small(self.operand(0)) || small(self.operand(1))
     }
 
-    /// Of a shift to the right: whether it drops a few bits that nothing in this function puts back. Lengths are kept like that
-    /// beside addresses; addresses are not.
+    /// Of a shift to the right: whether it drops a few bits that nothing in this function puts
+    /// back. Lengths are kept like that beside addresses; addresses are not.
     fn loses_bits(self) -> bool {
         // SAFETY: as above.
         let shifts_left = |user: Value| unsafe {

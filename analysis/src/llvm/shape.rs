@@ -4,7 +4,8 @@ use super::{Block, Instruction, Type, TypeKind, Value};
 use llvm_sys::core::*;
 use llvm_sys::{LLVMIntPredicate, LLVMOpcode};
 
-/// What an instruction computes. All but [`Shape::Other`] and [`Shape::Phi`] depend on nothing but their operands.
+/// What an instruction computes. All but [`Shape::Other`] and [`Shape::Phi`] depend on nothing but
+/// their operands.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Shape {
     /// The same number or address, truncated or zero-extended to the result's type, or neither.
@@ -99,7 +100,8 @@ impl Instruction {
     #[must_use]
     pub fn shape(self) -> Shape {
         use LLVMOpcode::*;
-        // SAFETY: valid handle (directory contract), here and below; each question is asked of its own kind of instruction only.
+        // SAFETY: valid handle (directory contract), here and below; each question is asked of its
+        // own kind of instruction only.
         unsafe {
             match LLVMGetInstructionOpcode(self.0) {
                 LLVMTrunc | LLVMZExt | LLVMPtrToInt | LLVMIntToPtr | LLVMFreeze
@@ -141,7 +143,8 @@ impl Instruction {
     /// Whether it computes the same function of its operands as another one.
     #[must_use]
     pub fn computes_like(self, other: Self) -> bool {
-        // SAFETY: valid handles; details are asked for only where both are of the kind that has them.
+        // SAFETY: valid handles; details are asked for only where both are of the kind that has
+        // them.
         unsafe {
             let opcode = LLVMGetInstructionOpcode(self.0);
             if opcode != LLVMGetInstructionOpcode(other.0)

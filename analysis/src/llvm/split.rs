@@ -1,9 +1,10 @@
 //! Blocks, and splitting one in front of an instruction, which LLVM's C API does not offer.
 //!
-//! The part *before* the instruction moves to a new block, and everything that jumped to the old block is led to the new
-//! one by replacing the uses of the block as a value. LLVM also rewrites the phis of the successors of a block that is replaced;
-//! that must not happen here (the old block keeps its terminator), so the terminator is out of the block meanwhile.
-//! Each instruction moves once when a block is split from top to bottom: linear in its length.
+//! The part *before* the instruction moves to a new block, and everything that jumped to the old
+//! block is led to the new one by replacing the uses of the block as a value. LLVM also rewrites
+//! the phis of the successors of a block that is replaced; that must not happen here (the old block
+//! keeps its terminator), so the terminator is out of the block meanwhile. Each instruction moves
+//! once when a block is split from top to bottom: linear in its length.
 
 use super::{Builder, Context, Instruction};
 use llvm_sys::core::*;
@@ -57,8 +58,8 @@ impl BlockSplitter {
         Self { context, builder: Builder::new(context) }
     }
 
-    /// Moves everything before `at` (neither a phi nor a landing pad) to a new block in front, and returns that block, which has no
-    /// terminator yet: the caller must let it end in `at`'s block.
+    /// Moves everything before `at` (neither a phi nor a landing pad) to a new block in front, and
+    /// returns that block, which has no terminator yet: the caller must let it end in `at`'s block.
     #[must_use]
     pub fn split_before(&self, at: Instruction) -> Block {
         let block = at.block();
@@ -77,7 +78,8 @@ impl BlockSplitter {
                 LLVMInsertIntoBuilder(self.builder.0, instruction.0);
             }
         }
-        // SAFETY: the terminator is out of its block only while the block's uses are replaced (see the file's head).
+        // SAFETY: the terminator is out of its block only while the block's uses are replaced (see
+        // the file's head).
         unsafe {
             LLVMInstructionRemoveFromParent(terminator.0);
             LLVMReplaceAllUsesWith(LLVMBasicBlockAsValue(block.0), LLVMBasicBlockAsValue(front.0));

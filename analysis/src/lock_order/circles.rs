@@ -1,8 +1,9 @@
 //! Circles in the order of locks.
 //!
-//! A nesting leads to another one if what it wants may be what the other one holds, and not both only read. Nestings that lead to each other are a
-//! strongly connected component, of which the shortest circle is told. Two that are behind one gate do not lead to each other, nor do two that no run has
-//! threads for; what comes about without regard to gates alone is told as that.
+//! A nesting leads to another one if what it wants may be what the other one holds, and not both
+//! only read. Nestings that lead to each other are a strongly connected component, of which the
+//! shortest circle is told. Two that are behind one gate do not lead to each other, nor do two that
+//! no run has threads for; what comes about without regard to gates alone is told as that.
 
 use super::{End, Kind, LockId, Nesting};
 use crate::facts::FunctionId;
@@ -32,9 +33,11 @@ pub trait Runs {
 /// Pairs of nestings that are looked at, and steps of the search for the shortest circles.
 const MOST: usize = 20_000_000;
 
-/// The circles of nestings; `None` where too many of them meet. O(nestings and pairs of them that meet), but for the shortest circles.
+/// The circles of nestings; `None` where too many of them meet. O(nestings and pairs of them that
+/// meet), but for the shortest circles.
 ///
-/// Locks that are said to be others' make none: nobody acquires another lock while one of them is held.
+/// Locks that are said to be others' make none: nobody acquires another lock while one of them is
+/// held.
 pub fn circles(
     nestings: &[Nesting],
     others: &BTreeSet<LockId>,
@@ -88,7 +91,8 @@ fn without(nesting: &Nesting, others: &BTreeSet<LockId>) -> Nesting {
     Nesting { held: end(&nesting.held), wanted: end(&nesting.wanted), ..nesting.clone() }
 }
 
-/// Looks for circles, with regard to gates or not; gives the nestings that are on some, or nothing when no work is left.
+/// Looks for circles, with regard to gates or not; gives the nestings that are on some, or nothing
+/// when no work is left.
 fn search(
     nestings: &[Nesting],
     who: &dyn Runs,
@@ -202,7 +206,8 @@ fn meeting(one: &End, other: &End) -> Option<LockId> {
 mod tests {
     use super::*;
 
-    /// Each function is executed in one run, by a thread of its own, but for those above 100, which are one thread.
+    /// Each function is executed in one run, by a thread of its own, but for those above 100, which
+    /// are one thread.
     struct Alone(BTreeSet<u32>);
 
     impl Runs for Alone {

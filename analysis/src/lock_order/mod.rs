@@ -1,7 +1,9 @@
-//! The order of locks: which locks a program may acquire while it holds others, and circles in that (Havelund's GoodLock graph, made before any run).
+//! The order of locks: which locks a program may acquire while it holds others, and circles in that
+//! (Havelund's GoodLock graph, made before any run).
 //!
-//! What may be held where is found by [`crate::locksets`]; here, abstract objects become locks, nestings that say the same become one, and circles are
-//! looked for ([`circles`]) among those that threads of one run may come to ([`threads`]).
+//! What may be held where is found by [`crate::locksets`]; here, abstract objects become locks,
+//! nestings that say the same become one, and circles are looked for ([`circles`]) among those that
+//! threads of one run may come to ([`threads`]).
 
 mod circles;
 mod origins;
@@ -140,7 +142,8 @@ struct Numbers<'a> {
     points_to: &'a PointsTo<'a>,
     /// Objects all of whose locks have a place in them that is known.
     exact: HashMap<ObjectId, bool>,
-    /// Objects that are nowhere told apart, as one of them: what the several calls of one allocator give.
+    /// Objects that are nowhere told apart, as one of them: what the several calls of one allocator
+    /// give.
     same: HashMap<ObjectId, ObjectId>,
     locks: BTreeMap<Lock, LockId>,
 }

@@ -1,4 +1,5 @@
-//! Where the memory of locks comes from, as people know it: a global variable, a variable of a function, or the call in the user's code that allocates.
+//! Where the memory of locks comes from, as people know it: a global variable, a variable of a
+//! function, or the call in the user's code that allocates.
 
 use super::Lock;
 use crate::facts::flow::{Call, Flow, Point, Step, Value};
@@ -24,7 +25,8 @@ pub enum Origin {
 pub struct Origins(BTreeMap<ObjectId, Origin>);
 
 impl Origins {
-    /// Looks for the origins of locks. `is_users`: whether a function is of the user's own code. O(calls and variables of the program).
+    /// Looks for the origins of locks. `is_users`: whether a function is of the user's own code.
+    /// O(calls and variables of the program).
     pub fn of(
         locks: &[Lock],
         flows: &[Flow],
@@ -85,7 +87,8 @@ impl Search<'_> {
         }
     }
 
-    /// A call gives addresses that it was not given: by its result, or in memory that it was passed.
+    /// A call gives addresses that it was not given: by its result, or in memory that it was
+    /// passed.
     fn call(&mut self, function: FunctionId, call: &Call, inner: bool) {
         let objects = |slot| self.points_to.objects_of(function, slot);
         let mut given: BTreeSet<ObjectId> = BTreeSet::new();

@@ -142,7 +142,8 @@ impl Program<'_> {
         called.collect()
     }
 
-    /// The methods that a call of what is not known may be of. What is first in a table is no method: it drops an object.
+    /// The methods that a call of what is not known may be of. What is first in a table is no
+    /// method: it drops an object.
     fn methods(&self, call: &Call) -> Vec<FunctionId> {
         let tables = self.facts.globals.iter().filter(|global| global.is_constant);
         let methods = tables.flat_map(|global| &global.initial).filter_map(|entry| match *entry {
@@ -162,7 +163,8 @@ impl Program<'_> {
         self.points_to.functions_among(&self.points_to.foreign())
     }
 
-    /// What each function refers to: what it calls, and whose address it takes, also through tables.
+    /// What each function refers to: what it calls, and whose address it takes, also through
+    /// tables.
     pub fn references(&self) -> Vec<Vec<FunctionId>> {
         let of = |function: &Function| {
             let mut found = BTreeSet::new();

@@ -1,9 +1,12 @@
-//! Who runs what: the threads of a program, and, where a harness runs tests, which threads each of those may start.
+//! Who runs what: the threads of a program, and, where a harness runs tests, which threads each of
+//! those may start.
 //!
-//! A thread begins where the function that `pthread_create` is given calls by pointer: at a closure of the program's. Where nothing is known of that pointer, as
-//! in large programs, it is any method of a trait that is called with as much. A test may start those threads whose
-//! closures it refers to, by itself or through what it refers to. What nobody is seen to run (destructors, handlers), anybody may; and so may
-//! any thread, beside the one that is seen to, what is behind a function whose address is in hands that are not known.
+//! A thread begins where the function that `pthread_create` is given calls by pointer: at a closure
+//! of the program's. Where nothing is known of that pointer, as in large programs, it is any method
+//! of a trait that is called with as much. A test may start those threads whose closures it refers
+//! to, by itself or through what it refers to. What nobody is seen to run (destructors, handlers),
+//! anybody may; and so may any thread, beside the one that is seen to, what is behind a function
+//! whose address is in hands that are not known.
 
 use super::circles::Runs;
 use super::program::Program;
@@ -28,7 +31,8 @@ pub struct Threads {
     by: Vec<BTreeSet<u32>>,
     /// By function: numbers of the runs.
     runs: Vec<BTreeSet<u32>>,
-    /// By run in which threads are started, and function: whether threads that are not seen to may execute it.
+    /// By run in which threads are started, and function: whether threads that are not seen to may
+    /// execute it.
     unseen: BTreeMap<u32, Vec<bool>>,
 }
 

@@ -11,7 +11,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Objects whose addresses are in memory, or in hands that are not known: they may be accessed without being passed.
+/// Objects whose addresses are in memory, or in hands that are not known: they may be accessed
+/// without being passed.
 ///
 /// Memory of std's functions that never return does not count: it is no more when they are left.
 #[derive(Clone, Debug)]

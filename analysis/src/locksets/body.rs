@@ -1,4 +1,5 @@
-//! What is the same in all passes over a function: which steps only compute, and which blocks are on circles.
+//! What is the same in all passes over a function: which steps only compute, and which blocks are
+//! on circles.
 
 use super::state::State;
 use super::symbol::{Known, Root, Symbol};
@@ -48,8 +49,9 @@ impl<'f> Body<'f> {
 
     /// What is known of a value.
     ///
-    /// Pure steps are asked as of now, not as of when they were executed: where their result is used, nothing that they take has been computed
-    /// again since, as it is defined before them on every way.
+    /// Pure steps are asked as of now, not as of when they were executed: where their result is
+    /// used, nothing that they take has been computed again since, as it is defined before them on
+    /// every way.
     pub fn known(&self, state: &State, value: Value) -> Option<Known> {
         self.follow(state, value, 0)
     }
@@ -144,8 +146,9 @@ impl<'f> Body<'f> {
     }
 }
 
-/// Places of the blocks in reverse postorder, and which are on circles: those that a circle's first block of the order reaches and that reach it,
-/// taken together as all between the two ends of an edge backwards.
+/// Places of the blocks in reverse postorder, and which are on circles: those that a circle's first
+/// block of the order reaches and that reach it, taken together as all between the two ends of an
+/// edge backwards.
 fn walk(flow: &Flow) -> (Vec<u32>, Vec<bool>) {
     let count = flow.blocks.len();
     let successors: Vec<Vec<BlockId>> = flow.blocks.iter().map(|b| b.end.successors()).collect();
@@ -172,7 +175,8 @@ fn walk(flow: &Flow) -> (Vec<u32>, Vec<bool>) {
     for (place, &block) in finished.iter().rev().enumerate() {
         order[block] = place as u32;
     }
-    // A circle has an edge backwards in the order, and lies between its ends: what goes round beyond doubt is more than what must be known.
+    // A circle has an edge backwards in the order, and lies between its ends: what goes round
+    // beyond doubt is more than what must be known.
     let mut depth = vec![0_i32; count + 1];
     for (block, successors) in successors.iter().enumerate() {
         for &next in successors {

@@ -1,4 +1,5 @@
-//! What calls do: of functions that were looked at before, of functions outside, and of whatever a pointer points to.
+//! What calls do: of functions that were looked at before, of functions outside, and of whatever a
+//! pointer points to.
 
 use super::aliases::Aliases;
 use super::own::{Own, Owner};

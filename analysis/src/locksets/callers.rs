@@ -1,4 +1,5 @@
-//! Who calls whom: the order in which functions are looked at, and which of them have callers that are not looked at.
+//! Who calls whom: the order in which functions are looked at, and which of them have callers that
+//! are not looked at.
 
 use super::{Analysis, components};
 use crate::facts::FunctionId;

@@ -1,8 +1,10 @@
-//! The order in which functions are looked at: those that are called before those that call them, and which call each other in a circle.
+//! The order in which functions are looked at: those that are called before those that call them,
+//! and which call each other in a circle.
 
 use crate::facts::FunctionId;
 
-/// Functions that call each other (Tarjan's algorithm, iterative). Each component comes behind those that it calls.
+/// Functions that call each other (Tarjan's algorithm, iterative). Each component comes behind
+/// those that it calls.
 pub fn components(callees: &[Vec<FunctionId>]) -> Vec<Vec<FunctionId>> {
     let count = callees.len();
     let mut number = vec![0_u32; count];

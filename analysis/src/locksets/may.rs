@@ -1,7 +1,9 @@
-//! Locks that a thread may hold: what else is held where a lock is acquired, for the order of locks.
+//! Locks that a thread may hold: what else is held where a lock is acquired, for the order of
+//! locks.
 //!
-//! The locks of [`super::state::State::held`] are held surely, and what is not known is left out; these are the other way round. A lock stays until it is
-//! surely given back: by an operation on the address that it was acquired at. When its address has no name any more, it is known only by
+//! The locks of [`super::state::State::held`] are held surely, and what is not known is left out;
+//! these are the other way round. A lock stays until it is surely given back: by an operation on
+//! the address that it was acquired at. When its address has no name any more, it is known only by
 //! the objects that it may be in, and stays to the end.
 
 use super::symbol::{Root, Symbol};
@@ -26,7 +28,8 @@ pub struct Taken {
     pub objects: Rc<[ObjectId]>,
     /// Its distance from the beginning of its object, if that is known.
     pub offset: Option<i64>,
-    /// The function that acquires it has given it back before, as a wait for a condition variable does.
+    /// The function that acquires it has given it back before, as a wait for a condition variable
+    /// does.
     pub again: bool,
 }
 
@@ -45,7 +48,8 @@ impl Taken {
         }
     }
 
-    /// Whether it waits for its own holder, if it is the lock that is held: by another call of the program, not by a further part of acquiring it.
+    /// Whether it waits for its own holder, if it is the lock that is held: by another call of the
+    /// program, not by a further part of acquiring it.
     pub fn waits_for(&self, held: &Self) -> bool {
         let is_call = |taken: &Self| taken.call.is_some_and(|call| call != taken.point);
         let both_read = self.shared && held.shared;
@@ -74,12 +78,14 @@ impl May {
         self.0.iter()
     }
 
-    /// One more, by an operation of the function: a loop of std's own may come to it, or to its like, again before it has the lock.
+    /// One more, by an operation of the function: a loop of std's own may come to it, or to its
+    /// like, again before it has the lock.
     pub fn acquire(&mut self, taken: Taken) {
         self.0.insert(taken);
     }
 
-    /// One more, by a call. One that is held with others may be held twice then: who gives it back once may still hold it.
+    /// One more, by a call. One that is held with others may be held twice then: who gives it back
+    /// once may still hold it.
     pub fn come_back_with(&mut self, taken: Taken) {
         let again = taken.lock.filter(|_| taken.shared);
         let twice = again.is_some_and(|lock| self.0.iter().any(|held| held.lock == Some(lock)));

@@ -1,15 +1,20 @@
-//! Must-locksets: which locks a thread surely holds where it accesses memory (after Corbett, and Flanagan and Freund's type systems).
+//! Must-locksets: which locks a thread surely holds where it accesses memory (after Corbett, and
+//! Flanagan and Freund's type systems).
 //!
 //! A forward analysis of the whole program, first from callees to callers, then back:
-//! - Each function gets a [`summary`]: what it returns, writes, acquires and gives back, in terms of what it is passed. Where locks differ, states are
-//!   kept apart ([`state`]), so that a `try_lock`, an `Option` of a guard, or a flag that says whether something was dropped is followed: numbers
-//!   are known, and conditions of known numbers are not split.
-//! - What all callers of a function hold is held at its entry, if they are known and call it directly; it is passed on in the callee's terms.
+//! - Each function gets a [`summary`]: what it returns, writes, acquires and gives back, in terms
+//!   of what it is passed. Where locks differ, states are kept apart ([`state`]), so that a
+//!   `try_lock`, an `Option` of a guard, or a flag that says whether something was dropped is
+//!   followed: numbers are known, and conditions of known numbers are not split.
+//! - What all callers of a function hold is held at its entry, if they are known and call it
+//!   directly; it is passed on in the callee's terms.
 //!
-//! Guards are no special thing: a guard holds the lock's address, and its drop glue comes to an operation that gives back the lock at that address. So
-//! addresses are followed through memory as far as only one function and those that it passes it to access it ([`aliases`]).
-//! A lock has the name of its address ([`symbol`]): that of a global variable, or relative to a value of the function. So
-//! it is known that `base + 8` is accessed while `base` is held, whichever of many mutexes that is. What is not known is not held.
+//! Guards are no special thing: a guard holds the lock's address, and its drop glue comes to an
+//! operation that gives back the lock at that address. So addresses are followed through memory as
+//! far as only one function and those that it passes it to access it ([`aliases`]). A lock has the
+//! name of its address ([`symbol`]): that of a global variable, or relative to a value of the
+//! function. So it is known that `base + 8` is accessed while `base` is held, whichever of many
+//! mutexes that is. What is not known is not held.
 
 mod aliases;
 mod applying;
@@ -73,7 +78,8 @@ pub struct Locksets {
     accesses: HashMap<(Point, usize), Held>,
     /// Locks that may be acquired under others; `None` where they are too many.
     nested: Option<Vec<Nested>>,
-    /// By call under locks, or in a function that is called under some: the locks that are held, as seen from each argument.
+    /// By call under locks, or in a function that is called under some: the locks that are held, as
+    /// seen from each argument.
     passed: HashMap<Point, Vec<Held>>,
     /// By point of such a function: whether all that its callers held is still held.
     keeps: HashMap<Point, bool>,
@@ -90,7 +96,8 @@ pub struct Locksets {
 }
 
 impl Locksets {
-    /// Analyses a program, with an error that a test asks for. `owners`: whose the functions are. O(steps), but for functions with many locks.
+    /// Analyses a program, with an error that a test asks for. `owners`: whose the functions are.
+    /// O(steps), but for functions with many locks.
     #[must_use]
     pub fn of(
         facts: &Facts,
@@ -130,7 +137,8 @@ impl Locksets {
         Self { nested, calls: callers.callees, under_locks, ..found }
     }
 
-    /// Locks that may be acquired, by operations that wait, where others may be held. `None`: the program is too large for that.
+    /// Locks that may be acquired, by operations that wait, where others may be held. `None`: the
+    /// program is too large for that.
     pub fn nested(&self) -> Option<&[Nested]> {
         self.nested.as_deref()
     }
@@ -156,7 +164,8 @@ impl Locksets {
         &self.calls
     }
 
-    /// All accesses of functions that acquire locks, or are called under some: the point of each, its number among those of the instruction, and the locks.
+    /// All accesses of functions that acquire locks, or are called under some: the point of each,
+    /// its number among those of the instruction, and the locks.
     pub fn accesses(&self) -> impl Iterator<Item = (Point, usize, &Held)> {
         self.accesses.iter().map(|(&(point, number), held)| (point, number, held))
     }
@@ -292,7 +301,8 @@ impl Analysis<'_> {
         called
     }
 
-    /// Goes through a function that is called with these locks. `under`: functions that may be called under some.
+    /// Goes through a function that is called with these locks. `under`: functions that may be
+    /// called under some.
     fn visit(
         &self,
         function: FunctionId,
@@ -410,7 +420,8 @@ pub fn meet<L: Ord>(known: &mut BTreeMap<L, bool>, other: &BTreeMap<L, bool>) {
     });
 }
 
-/// What is held at a call, in the callee's terms. Each lock has one name there, as it was acquired once.
+/// What is held at a call, in the callee's terms. Each lock has one name there, as it was acquired
+/// once.
 fn inward(
     state: &State,
     call: &Call,

@@ -1,4 +1,5 @@
-//! Which locks are acquired under others: what a function adds to that, and what it leaves to its callers, who know more of what they pass.
+//! Which locks are acquired under others: what a function adds to that, and what it leaves to its
+//! callers, who know more of what they pass.
 
 use super::may::{May, Nested, Taken};
 use super::state::{Hold, State};
@@ -18,7 +19,8 @@ pub struct Order {
     pub acquires: BTreeSet<Taken>,
     /// Those under others.
     pub nested: BTreeSet<Nested>,
-    /// Calls under locks that the function surely holds: where it has asked for each, and where that is acquired.
+    /// Calls under locks that the function surely holds: where it has asked for each, and where
+    /// that is acquired.
     pub calls: BTreeMap<Point, BTreeSet<(Point, Point)>>,
 }
 
@@ -98,7 +100,8 @@ impl Order {
         }
         for held in may.iter() {
             let apart = apart(held, &wanted);
-            // The same one: its holder waits for itself, unless this is a further part of acquiring it.
+            // The same one: its holder waits for itself, unless this is a further part of acquiring
+            // it.
             if apart == Some(0) && !wanted.waits_for(held) {
                 continue;
             }
@@ -115,7 +118,8 @@ impl Order {
         self.acquires.insert(wanted);
     }
 
-    /// A function that is too large to be followed: whatever it acquires, it may hold in all places. Gives what it may come back with.
+    /// A function that is too large to be followed: whatever it acquires, it may hold in all
+    /// places. Gives what it may come back with.
     pub fn at_once(&mut self, transfer: &Transfer<'_>) -> May {
         let (mut may, nowhere) = (May::default(), State::default());
         let steps = || transfer.body.flow.blocks.iter().flat_map(|block| &block.steps);

@@ -1,9 +1,11 @@
 //! Locks of std's own: of its streams, of the environment, of panic hooks and backtraces.
 //!
-//! Programs acquire them by calling std, which is written so that their order does not matter; what a program makes std call while it holds one
-//! (`Display` in `println!`) is left out of the order of locks. Panics are everywhere, and would bring these locks with them. So is
-//! the lock of the output that the harness captures, and what std's own code acquires at an address of which nothing is known. So are, beside them, locks that
-//! a model says are innermost: those that other libraries have for themselves.
+//! Programs acquire them by calling std, which is written so that their order does not matter; what
+//! a program makes std call while it holds one (`Display` in `println!`) is left out of the order
+//! of locks. Panics are everywhere, and would bring these locks with them. So is the lock of the
+//! output that the harness captures, and what std's own code acquires at an address of which
+//! nothing is known. So are, beside them, locks that a model says are innermost: those that other
+//! libraries have for themselves.
 
 use super::aliases::Aliases;
 use crate::facts::flow::{Act, Flow, Point, Step, Value};
@@ -37,7 +39,8 @@ impl Own {
         Self(facts.globals.iter().enumerate().filter_map(own).collect())
     }
 
-    /// Whether what is at an address, in one of these objects, is one of them, or made by nobody who is looked at. `owner`: whose function asks.
+    /// Whether what is at an address, in one of these objects, is one of them, or made by nobody
+    /// who is looked at. `owner`: whose function asks.
     pub fn has(
         &self,
         aliases: &Aliases<'_>,

@@ -73,7 +73,8 @@ impl Transfer<'_> {
         base.is_some_and(|base| self.aliases.follows(base))
     }
 
-    /// A lock that an operation of the function acquires; none if it is one of std's own, or innermost.
+    /// A lock that an operation of the function acquires; none if it is one of std's own, or
+    /// innermost.
     pub fn taken(
         &self,
         state: &State,

@@ -1,8 +1,11 @@
-//! Variables whose addresses are nowhere but in the hands of those who are passed them: by how addresses are used, without regard to where they point to.
+//! Variables whose addresses are nowhere but in the hands of those who are passed them: by how
+//! addresses are used, without regard to where they point to.
 //!
-//! Points-to analysis knows more of that in small programs, and nothing in large ones of what is passed to functions that everybody calls, as the glue that
-//! drops guards. Here, an address is kept where it is stored, returned, thrown, or passed to who keeps it or is not known; all that is computed of it
-//! counts as the address. Whether a parameter is kept follows from the functions that it is passed on to.
+//! Points-to analysis knows more of that in small programs, and nothing in large ones of what is
+//! passed to functions that everybody calls, as the glue that drops guards. Here, an address is
+//! kept where it is stored, returned, thrown, or passed to who keeps it or is not known; all that
+//! is computed of it counts as the address. Whether a parameter is kept follows from the functions
+//! that it is passed on to.
 
 use super::panics::Panics;
 use crate::facts::{Act, Effect, Facts, Function, FunctionId, Operand, Slot};

@@ -1,4 +1,5 @@
-//! What is known at a point of a function: of values, of memory that is its own, and which locks are held.
+//! What is known at a point of a function: of values, of memory that is its own, and which locks
+//! are held.
 
 use super::may::May;
 use super::numbers::Numbers;
@@ -84,12 +85,14 @@ impl Released {
 /// Locks given back that are told apart.
 const LIMIT: usize = 8;
 
-/// See the module. More knowledge is less in the lattice: at a merge, only what both sides know stays.
+/// See the module. More knowledge is less in the lattice: at a merge, only what both sides know
+/// stays.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct State {
     /// What instructions computed, where it is more than that; pure ones are asked again instead.
     pub values: BTreeMap<Slot, Known>,
-    /// Memory: what is not here is unknown in a variable, and behind a parameter as it was when the function was called.
+    /// Memory: what is not here is unknown in a variable, and behind a parameter as it was when the
+    /// function was called.
     pub cells: BTreeMap<(Base, i64), Cell>,
     /// Parameters behind which nothing is known but what is in `cells`.
     pub clobbered: BTreeSet<Slot>,
@@ -101,7 +104,8 @@ pub struct State {
     pub released: Released,
     /// Locks that the function or those that it called have acquired, and may hold.
     pub may: May,
-    /// What results are, as far as only those who are passed a parameter's memory access it ([`Root::Assumed`]).
+    /// What results are, as far as only those who are passed a parameter's memory access it
+    /// ([`Root::Assumed`]).
     pub assumed: BTreeMap<Slot, Symbol>,
     /// Locks that were surely given back, and acquired by the function's callers.
     pub gave: BTreeSet<Symbol>,
@@ -137,7 +141,8 @@ impl State {
         }
     }
 
-    /// A few bytes were read from a variable, and nothing is known of them but that they are in this slot, too.
+    /// A few bytes were read from a variable, and nothing is known of them but that they are in
+    /// this slot, too.
     pub fn learn(&mut self, base: Base, offset: i64, size: u32, slot: Slot) {
         if self.overlapping(base, offset, size.into()).next().is_none() {
             let known = Some(Known::At(Symbol::of(Root::Result(slot))));
@@ -216,8 +221,9 @@ impl State {
 
     /// A lock is given back. `differs`: whether two addresses are surely different.
     ///
-    /// Each lock that is held was acquired for itself, so giving back one of them takes nothing from the others: if two are the same lock, it is held
-    /// twice. What is not known to be held here may be any other.
+    /// Each lock that is held was acquired for itself, so giving back one of them takes nothing
+    /// from the others: if two are the same lock, it is held twice. What is not known to be held
+    /// here may be any other.
     pub fn release(&mut self, lock: Symbol, differs: impl Fn(Symbol, Symbol) -> bool) {
         if self.held.remove(&lock).is_some() {
             return;

@@ -1,4 +1,5 @@
-//! Summaries of all functions, from callees to callers: those of functions that call each other say little of memory, but all of the order of locks.
+//! Summaries of all functions, from callees to callers: those of functions that call each other say
+//! little of memory, but all of the order of locks.
 
 use super::body::Body;
 use super::callers::Callers;
@@ -94,7 +95,8 @@ impl Analysis<'_> {
         (summary, calls)
     }
 
-    /// The order of locks in functions that call each other: until nothing is added. No address of theirs has a name that the others know.
+    /// The order of locks in functions that call each other: until nothing is added. No address of
+    /// theirs has a name that the others know.
     fn order_of_circle(&mut self, members: &[FunctionId]) {
         if !members.iter().any(|&f| self.acquires_something(f)) {
             return;

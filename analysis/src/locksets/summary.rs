@@ -8,7 +8,8 @@ use crate::facts::Slot;
 use crate::facts::flow::Point;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Stands for the call in roots of a summary: each [`Root::Given`] of it is a value that the function has computed.
+/// Stands for the call in roots of a summary: each [`Root::Given`] of it is a value that the
+/// function has computed.
 pub const SELF: Point = Point::MAX;
 
 /// One way in which a function ends.
@@ -102,7 +103,8 @@ impl Exits {
         }
         let results: Vec<Option<Known>> =
             results.into_iter().map(|known| self.outside(state.settle(known?))).collect();
-        // Callers give back, or access, only what they come to. Else each call on the way had a name of its own for one lock, more than can be kept.
+        // Callers give back, or access, only what they come to. Else each call on the way had a
+        // name of its own for one lock, more than can be kept.
         let written = cells.values().filter_map(|cell| cell.known);
         let handed = results.iter().copied().flatten().chain(written);
         let handed: BTreeSet<Root> =

@@ -3,7 +3,8 @@
 use crate::facts::flow::Point;
 use crate::facts::{GlobalId, Slot};
 
-/// Where an address comes from. In one call of a function a root stands for one value, until what computes it is executed again.
+/// Where an address comes from. In one call of a function a root stands for one value, until what
+/// computes it is executed again.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Root {
     /// A global variable.
@@ -14,7 +15,8 @@ pub enum Root {
     Variable(Slot),
     /// What was in memory when the function was called, so many bytes behind what was passed.
     Content(Slot, i64),
-    /// The same, if only those who are passed its address access that memory: callers know. It counts for what may be held alone.
+    /// The same, if only those who are passed its address access that memory: callers know. It
+    /// counts for what may be held alone.
     Assumed(Slot, i64),
     /// What an instruction computed.
     Result(Slot),

@@ -231,7 +231,8 @@ impl Transfer<'_> {
         }
     }
 
-    /// The place in memory that an address is one of: followed, or behind a parameter, which the callers may follow.
+    /// The place in memory that an address is one of: followed, or behind a parameter, which the
+    /// callers may follow.
     fn tracked(&self, state: &State, address: Value) -> Option<(Base, i64)> {
         let symbol = self.body.known(state, address)?.symbol()?;
         let base = Base::of(symbol.root)?;

@@ -1,6 +1,7 @@
 //! How much is done for the order of locks, before a program is too large for it.
 //!
-//! Locks that may be held come from all that a function calls, and pairs of them are more again; those that are held surely are few, and have no part in this.
+//! Locks that may be held come from all that a function calls, and pairs of them are more again;
+//! those that are held surely are few, and have no part in this.
 
 use std::cell::Cell;
 

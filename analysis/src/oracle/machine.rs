@@ -1,6 +1,7 @@
 //! Runs facts: threads are interleaved by chance, and acts are left out and done again by chance.
 //!
-//! Whatever a run does that no program may do (a call of a function of another kind, an access outside of memory) is left out.
+//! Whatever a run does that no program may do (a call of a function of another kind, an access
+//! outside of memory) is left out.
 
 use super::expected::Expected;
 use super::memory::{Address, Block, BlockId, NUMBER, Origin, Scalar, ThreadId};
@@ -188,7 +189,8 @@ impl<'e, 'f> Machine<'e, 'f> {
         }
     }
 
-    /// A slot of a thread's innermost frame gets a value, which is compared with what the analysis says.
+    /// A slot of a thread's innermost frame gets a value, which is compared with what the analysis
+    /// says.
     pub fn set(&mut self, thread: ThreadId, slot: Slot, value: Scalar) {
         let Some(frame) = self.threads[thread].last_mut() else { return };
         let function = frame.function;

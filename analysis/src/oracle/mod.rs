@@ -1,8 +1,10 @@
-//! The oracle of the analyses of addresses: random programs are run, and nothing may happen that the analyses exclude.
+//! The oracle of the analyses of addresses: random programs are run, and nothing may happen that
+//! the analyses exclude.
 //!
-//! A program is facts ([`programs`]), so neither LLVM nor its reader is part of it. [`machine`] runs it many times, its threads in any order.
-//! Every address in a slot has to be in what [`crate::points_to`] says of it. Memory that several threads touch must not be accessed
-//! by an address that [`crate::sharing`] takes for one thread's.
+//! A program is facts ([`programs`]), so neither LLVM nor its reader is part of it. [`machine`]
+//! runs it many times, its threads in any order. Every address in a slot has to be in what
+//! [`crate::points_to`] says of it. Memory that several threads touch must not be accessed by an
+//! address that [`crate::sharing`] takes for one thread's.
 
 mod calls;
 mod expected;

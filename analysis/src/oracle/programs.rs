@@ -5,7 +5,8 @@ use crate::facts::{
     Act, Body, Call, Distance, Facts, Function, FunctionId, Global, GlobalId, Operand, Part, Slot,
 };
 
-/// External functions that every program declares, with the numbers of their parameters, and whether their result is an address.
+/// External functions that every program declares, with the numbers of their parameters, and
+/// whether their result is an address.
 const EXTERNAL: &[(&str, u32, bool)] = &[
     ("malloc", 1, true),
     ("posix_memalign", 3, false),
@@ -32,7 +33,8 @@ const EXTERNAL: &[(&str, u32, bool)] = &[
     ("sigaltstack", 2, false),
 ];
 
-/// What the acts of a program may be; each program has a part of it, since a program with all of it mixes everything up.
+/// What the acts of a program may be; each program has a part of it, since a program with all of it
+/// mixes everything up.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Feature {
     Variable,
@@ -407,7 +409,8 @@ impl Maker<'_> {
                 }
             }
             Feature::CallByPointer => {
-                // What is called is of some function's kind; which one it is shows when it is called.
+                // What is called is of some function's kind; which one it is shows when it is
+                // called.
                 let like = self.random.below(self.bodies as usize) as FunctionId;
                 let callee = self.slot(body);
                 self.call(body, callee, like);
@@ -528,7 +531,8 @@ impl Maker<'_> {
             true => {
                 let result = body.slots;
                 body.slots += 1;
-                // A method beside nothing would be called on nothing; a table is looked up when it is known.
+                // A method beside nothing would be called on nothing; a table is looked up when it
+                // is known.
                 if matches!(with, Operand::Global(..)) {
                     body.acts.push(Act::Copy { result, from: with });
                     Operand::Slot(result)

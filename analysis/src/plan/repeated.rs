@@ -1,24 +1,31 @@
 //! Accesses that tell nothing new: their bytes were told right before, in the same stretch of code.
 //!
-//! A *stretch* is a way through a function on which each block is entered from the one before only, and on which nothing synchronises,
-//! frees, or calls anything but intrinsics that compute. Let a hook on it have told bytes, by the address that the access computes in the
-//! same way from the same values. Then the access needs none:
-//! - **Footprints.** The whole stretch runs in one transaction, as threads are switched at operations alone. Both accesses are to
-//!   the same object, and what conflicts with a read conflicts with a write.
-//! - **Race detectors.** Clocks change at operations only, so both accesses have the same clock. Whatever is unordered with the second is
-//!   unordered with the first. A read does not stand for a write; a write does for a read.
-//! - **Memory checks.** What may be accessed changes where memory is allocated, freed, or a function returns. Nothing of that is on the
-//!   stretch, so that the second check would say what the first has said.
-//! - **Progress** (`rounds.rs` of the runtime) looks at what is written where at the end of a round, which is an operation.
+//! A *stretch* is a way through a function on which each block is entered from the one before only,
+//! and on which nothing synchronises, frees, or calls anything but intrinsics that compute. Let a
+//! hook on it have told bytes, by the address that the access computes in the same way from the
+//! same values. Then the access needs none:
+//! - **Footprints.** The whole stretch runs in one transaction, as threads are switched at
+//!   operations alone. Both accesses are to the same object, and what conflicts with a read
+//!   conflicts with a write.
+//! - **Race detectors.** Clocks change at operations only, so both accesses have the same clock.
+//!   Whatever is unordered with the second is unordered with the first. A read does not stand for a
+//!   write; a write does for a read.
+//! - **Memory checks.** What may be accessed changes where memory is allocated, freed, or a
+//!   function returns. Nothing of that is on the stretch, so that the second check would say what
+//!   the first has said.
+//! - **Progress** (`rounds.rs` of the runtime) looks at what is written where at the end of a
+//!   round, which is an operation.
 //!
-//! If the first hook ends the execution, the second access is not made. Reports and replays name the first access of the two.
+//! If the first hook ends the execution, the second access is not made. Reports and replays name
+//! the first access of the two.
 
 use crate::facts::access::{Direction, Length, accesses};
 use crate::llvm::{Block, Function, Instruction, Module, Opcode, Shape, Value};
 use lockred_trace::plan::{Decision, Reason};
 use std::collections::HashMap;
 
-/// Intrinsics that compute, or tell the compiler something, and access no memory but what [`accesses`] lists.
+/// Intrinsics that compute, or tell the compiler something, and access no memory but what
+/// [`accesses`] lists.
 const HARMLESS: &[&str] = &[
     "llvm.abs.",
     "llvm.assume",
@@ -65,7 +72,8 @@ struct Told {
     decision: Decision,
 }
 
-/// Gives those accesses of a function that need a hook, and repeat what another one tells, the reason for needing none.
+/// Gives those accesses of a function that need a hook, and repeat what another one tells, the
+/// reason for needing none.
 pub fn mark(
     module: &Module,
     function: Function,
@@ -84,7 +92,8 @@ pub fn mark(
     };
     let mut after: HashMap<Block, Vec<Told>> = HashMap::new();
     for &block in &blocks {
-        // Blocks in front that have not been looked at; a circle of blocks with one entry each is never reached.
+        // Blocks in front that have not been looked at; a circle of blocks with one entry each is
+        // never reached.
         let mut chain = vec![block];
         while let Some(front) = before(chain[chain.len() - 1]) {
             if after.contains_key(&front) || chain.contains(&front) {
@@ -162,7 +171,8 @@ fn ends_stretch(at: Instruction) -> bool {
     }
 }
 
-/// Whether two values are the same whenever control has come from the one to the other on a stretch.
+/// Whether two values are the same whenever control has come from the one to the other on a
+/// stretch.
 fn is_same(one: Value, other: Value, depth: usize) -> bool {
     if one == other {
         return true;

@@ -1,4 +1,5 @@
-//! Which rules a build uses, and whether it checks them: as cargo-lockred tells the shim, in environment variables.
+//! Which rules a build uses, and whether it checks them: as cargo-lockred tells the shim, in
+//! environment variables.
 
 use lockred_trace::lock_order::LOCK_ORDER;
 use lockred_trace::plan::{CHECK_STATIC, FLAW, Flaw, Reason, SCALE_LOOPS, WITHOUT};

@@ -26,7 +26,8 @@ pub struct Spot {
 }
 
 impl PointsTo<'_> {
-    /// Each object that a slot of a function may point into, in any context; none if nothing is known of it.
+    /// Each object that a slot of a function may point into, in any context; none if nothing is
+    /// known of it.
     #[must_use]
     pub fn objects_of(&self, function: FunctionId, slot: Slot) -> Vec<ObjectId> {
         let places = self.places_at(function, slot).into_iter().flatten();
@@ -36,7 +37,8 @@ impl PointsTo<'_> {
         objects
     }
 
-    /// The places that a slot of a function may point to, in any context, some perhaps more than once; `None` if nothing is known of it.
+    /// The places that a slot of a function may point to, in any context, some perhaps more than
+    /// once; `None` if nothing is known of it.
     pub(super) fn places_at(
         &self,
         function: FunctionId,
@@ -135,7 +137,8 @@ impl PointsTo<'_> {
         self.objects_in(self.library, true)
     }
 
-    /// The objects that pass from one thread to another: those that threads were started with, and that they return.
+    /// The objects that pass from one thread to another: those that threads were started with, and
+    /// that they return.
     #[must_use]
     pub fn given_to_threads(&self) -> Vec<ObjectId> {
         [self.threads, self.returned].map(|node| self.objects_in(node, false)).concat()

@@ -58,8 +58,8 @@ impl Bits {
         })
     }
 
-    /// Adds what is in another set; what was new goes to `fresh` too. Whether anything was. O(words of both), and in place where all
-    /// words are there.
+    /// Adds what is in another set; what was new goes to `fresh` too. Whether anything was. O(words
+    /// of both), and in place where all words are there.
     pub fn add(&mut self, other: &Self, fresh: &mut Self) -> bool {
         let mut news: Vec<(u32, u64)> = Vec::new();
         let (mut at, mut missing) = (0, 0);
@@ -95,7 +95,8 @@ impl Bits {
         true
     }
 
-    /// Adds those of some sorted words that are not there, of which there are so many: from the end, in place.
+    /// Adds those of some sorted words that are not there, of which there are so many: from the
+    /// end, in place.
     fn insert_words(&mut self, words: &[(u32, u64)], missing: usize) {
         let mut from = self.words.len();
         self.words.resize(from + missing, (0, 0));

@@ -65,7 +65,8 @@ impl PointsTo<'_> {
         self.rule(Some(context), callee, Rule::Call(call));
     }
 
-    /// A call by someone outside of a function whose address is in memory. Gives what holds that address.
+    /// A call by someone outside of a function whose address is in memory. Gives what holds that
+    /// address.
     pub(super) fn call_stored(
         &mut self,
         context: ContextId,

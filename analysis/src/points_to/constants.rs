@@ -4,8 +4,8 @@ use super::PointsTo;
 use super::objects::{Kind, ObjectId};
 use crate::facts::{Facts, Operand};
 
-/// Which global variables are constants from which addresses lead to such constants alone: texts, places in the source, tables of those.
-/// They are one object. O(addresses in constants).
+/// Which global variables are constants from which addresses lead to such constants alone: texts,
+/// places in the source, tables of those. They are one object. O(addresses in constants).
 pub(super) fn data(facts: &Facts) -> Vec<bool> {
     let globals = &facts.globals;
     let mut users: Vec<Vec<usize>> = vec![Vec::new(); globals.len()];

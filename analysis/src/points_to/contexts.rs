@@ -1,9 +1,11 @@
-//! Which functions are analysed once for every call, so that what they allocate and pass on is told apart.
+//! Which functions are analysed once for every call, so that what they allocate and pass on is told
+//! apart.
 //!
-//! Rust's abstractions are small functions: `Vec::push` goes through three of them before something is allocated, and all vectors of a
-//! program would be one object if each was analysed once. A direct call of a small function that gives its caller something ([`Gives`]), or of a
-//! middling one that gives it new memory, gets a context of its own, unless the chain of such calls is long or recursive, or the program has had
-//! its share of them. What only drops something gives nothing.
+//! Rust's abstractions are small functions: `Vec::push` goes through three of them before something
+//! is allocated, and all vectors of a program would be one object if each was analysed once. A
+//! direct call of a small function that gives its caller something ([`Gives`]), or of a middling
+//! one that gives it new memory, gets a context of its own, unless the chain of such calls is long
+//! or recursive, or the program has had its share of them. What only drops something gives nothing.
 
 use super::gives::Gives;
 use crate::facts::{Facts, FunctionId};
@@ -42,7 +44,8 @@ impl Cloned {
         }
     }
 
-    /// Whether a function is small and returns the memory that it gets from an allocator: each of its calls has a context.
+    /// Whether a function is small and returns the memory that it gets from an allocator: each of
+    /// its calls has a context.
     pub fn wraps(&self, function: FunctionId) -> bool {
         self.wraps[function as usize]
     }

@@ -1,7 +1,8 @@
 //! What is asked for: only nodes from which something that is asked for follows are computed.
 //!
-//! Where the address of an access, a call, or a copy points to is asked for, as is what functions outside of the program get, and so is
-//! everything that leads there. Lengths and counters are not. Numbers that are computed of addresses are followed only to where one becomes an address again.
+//! Where the address of an access, a call, or a copy points to is asked for, as is what functions
+//! outside of the program get, and so is everything that leads there. Lengths and counters are not.
+//! Numbers that are computed of addresses are followed only to where one becomes an address again.
 
 use super::objects::PlaceId;
 use super::solver::{Dormant, Graph, Node, Rule};

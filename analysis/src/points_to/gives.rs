@@ -1,5 +1,5 @@
-//! What functions give to those who call them: addresses that they return, or store where an argument points to. Nothing depends on it but which
-//! calls are told apart.
+//! What functions give to those who call them: addresses that they return, or store where an
+//! argument points to. Nothing depends on it but which calls are told apart.
 
 use crate::facts::{Act, Body, Distance, Effect, Facts, FunctionId, Operand};
 
@@ -19,7 +19,8 @@ struct Memory {
     stored: bool,
 }
 
-/// Which slots of a function are addresses in the same object, as far as copies and computations tell.
+/// Which slots of a function are addresses in the same object, as far as copies and computations
+/// tell.
 #[derive(Clone, Debug)]
 struct Classes(Vec<u32>);
 
@@ -68,7 +69,8 @@ impl Gives {
     }
 }
 
-/// Looks at each function until nothing changes: at the callers of one that returns, when something has changed.
+/// Looks at each function until nothing changes: at the callers of one that returns, when something
+/// has changed.
 fn fixpoint(callers: &[Vec<FunctionId>], returns: &[bool], mut changes: impl FnMut(usize) -> bool) {
     let mut open: Vec<usize> = (0..callers.len()).collect();
     let mut is_open = vec![true; callers.len()];

@@ -42,7 +42,8 @@ impl PointsTo<'_> {
         let Context { depth, .. } = self.contexts[caller as usize];
         let acts =
             self.facts.functions[function as usize].body.as_ref().map_or(0, |b| b.acts.len());
-        // Such functions do not call each other in long chains, and what they return would be one object.
+        // Such functions do not call each other in long chains, and what they return would be one
+        // object.
         let wraps = self.cloned.wraps(function) && depth < 2 * DEPTH;
         if (wraps || depth < DEPTH && self.cloned.may(function) && acts <= self.budget)
             && !self.runs(caller, function)
@@ -55,7 +56,8 @@ impl PointsTo<'_> {
         self.common_context(function)
     }
 
-    /// The memory that a call of an allocator gives. What one call gives to who made it is one object, however many ways there are to get it.
+    /// The memory that a call of an allocator gives. What one call gives to who made it is one
+    /// object, however many ways there are to get it.
     pub(super) fn heap_object(&mut self, context: ContextId, result: Slot) -> ObjectId {
         let (mut of, mut at) = (context, result);
         while let Context { function, caller: Some(caller), results, .. } =

@@ -62,7 +62,8 @@ impl PointsTo<'_> {
         }
     }
 
-    /// Takes the places of an object that are multiples of so many bytes apart for the same, if it looks like an array.
+    /// Takes the places of an object that are multiples of so many bytes apart for the same, if it
+    /// looks like an array.
     pub(super) fn fold(&mut self, object: ObjectId, stride: u32) -> bool {
         if !matches!(self.objects.objects[object as usize].kind, Kind::Heap(..)) {
             return false;

@@ -1,8 +1,10 @@
-//! Methods: what is called by way of an address that was put beside an object is called on that object.
+//! Methods: what is called by way of an address that was put beside an object is called on that
+//! object.
 //!
-//! A trait object is two addresses, and so is an argument of `format!`. Taken one by one, every method would be called on every object that
-//! some trait object is made of. So a function whose address is only ever beside objects, or in tables that are, gets as its first
-//! argument, when it is called by pointer, what is *offered* to it by a call and was *paired* with it.
+//! A trait object is two addresses, and so is an argument of `format!`. Taken one by one, every
+//! method would be called on every object that some trait object is made of. So a function whose
+//! address is only ever beside objects, or in tables that are, gets as its first argument, when it
+//! is called by pointer, what is *offered* to it by a call and was *paired* with it.
 
 use super::bits::Bits;
 use super::objects::ObjectId;

@@ -1,10 +1,13 @@
-//! Where the addresses of a program point to: inclusion-based (Andersen), over the whole program, flow-insensitive.
+//! Where the addresses of a program point to: inclusion-based (Andersen), over the whole program,
+//! flow-insensitive.
 //!
-//! Objects are stack variables, global variables, functions, and heap memory by the call that allocates it; parts of objects are told
-//! apart by their offset in bytes. Only functions that can be reached are looked at, and calls by pointer are resolved as the analysis goes
-//! on. Functions that pass memory on get a context for each of their calls ([`contexts`]). What is done with addresses outside of the program is told
-//! by [`Effect`]; what is not known goes to one node, [`PointsTo::foreign`], which may hold and write whatever it gets. Only what is asked for
-//! is computed ([`demand`]), and in large programs, large sets are not known either ([`sink`]).
+//! Objects are stack variables, global variables, functions, and heap memory by the call that
+//! allocates it; parts of objects are told apart by their offset in bytes. Only functions that can
+//! be reached are looked at, and calls by pointer are resolved as the analysis goes on. Functions
+//! that pass memory on get a context for each of their calls ([`contexts`]). What is done with
+//! addresses outside of the program is told by [`Effect`]; what is not known goes to one node,
+//! [`PointsTo::foreign`], which may hold and write whatever it gets. Only what is asked for is
+//! computed ([`demand`]), and in large programs, large sets are not known either ([`sink`]).
 
 mod answers;
 mod bits;
@@ -38,7 +41,8 @@ use objects::{ANYWHERE, NUMBER, Objects, Outlet, Target};
 use solver::{Graph, Node, Rule};
 use std::collections::HashMap;
 
-/// Functions that are called by the C library or the unwinder, with addresses of their own memory. (`main` has its new name by then.)
+/// Functions that are called by the C library or the unwinder, with addresses of their own memory.
+/// (`main` has its new name by then.)
 const ENTRIES: &[&str] = &["__lr_program_main", "rust_eh_personality"];
 
 /// Global variables of the C library that hold addresses of its own memory.
@@ -92,7 +96,8 @@ struct Copying {
     pairs: u32,
 }
 
-/// Pairs of places for which it is told apart what a copy of memory moves where. (So few in tests that small programs have them.)
+/// Pairs of places for which it is told apart what a copy of memory moves where. (So few in tests
+/// that small programs have them.)
 const PAIRS: u32 = if cfg!(test) { 2 } else { 1000 };
 
 /// From where on large sets are taken for unknown.
@@ -176,8 +181,8 @@ pub struct PointsTo<'f> {
 impl<'f> PointsTo<'f> {
     /// Analyses a program from its entries on.
     ///
-    /// `None` when it takes more than [`WORK`], or its `bounds` say so: a program whose pointers are that much mixed up gains nothing by it. They say from where on less is told
-    /// apart.
+    /// `None` when it takes more than [`WORK`], or its `bounds` say so: a program whose pointers
+    /// are that much mixed up gains nothing by it. They say from where on less is told apart.
     #[must_use]
     pub fn of(facts: &'f Facts, bounds: Bounds) -> Option<Self> {
         let count = facts.functions.len();

@@ -18,7 +18,8 @@ pub(super) const ANYWHERE: u32 = u32::MAX;
 /// The offset of what is no place, but a number that is computed of an address.
 pub(super) const NUMBER: u32 = u32::MAX - 1;
 
-/// Places of an object that are told apart; further ones are taken for anywhere. (So few in tests that small programs have them.)
+/// Places of an object that are told apart; further ones are taken for anywhere. (So few in tests
+/// that small programs have them.)
 const LIMIT: usize = if cfg!(test) { 4 } else { 64 };
 
 /// What an abstract object stands for.
@@ -117,7 +118,8 @@ impl Objects {
         self.objects.len() as ObjectId - 1
     }
 
-    /// The place at an offset, `None` being anywhere. What is outside of the object, or one place too many, is anywhere.
+    /// The place at an offset, `None` being anywhere. What is outside of the object, or one place
+    /// too many, is anywhere.
     pub fn place(&mut self, object: ObjectId, offset: Option<i64>) -> PlaceId {
         let it = &self.objects[object as usize];
         let wanted = match (it.kind, offset) {
@@ -156,7 +158,8 @@ impl Objects {
         id
     }
 
-    /// The elements of an object are so large, or a multiple of it. The places that are the same as others from now on, each with that.
+    /// The elements of an object are so large, or a multiple of it. The places that are the same as
+    /// others from now on, each with that.
     pub fn fold(&mut self, object: ObjectId, stride: u32) -> Vec<(PlaceId, PlaceId)> {
         let it = &mut self.objects[object as usize];
         let stride = gcd(it.stride.into(), stride.into()) as u32;

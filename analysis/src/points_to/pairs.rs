@@ -1,4 +1,5 @@
-//! Trait objects and arguments of `format!`: which method is called on what (see [`super::methods`]).
+//! Trait objects and arguments of `format!`: which method is called on what (see
+//! [`super::methods`]).
 
 use super::PointsTo;
 use super::objects::{ContextId, PlaceId};

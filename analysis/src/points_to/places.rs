@@ -14,7 +14,8 @@ pub struct Location {
 }
 
 impl PointsTo<'_> {
-    /// The places that a slot of a function may point to, in any context; `None` if nothing is known of it.
+    /// The places that a slot of a function may point to, in any context; `None` if nothing is
+    /// known of it.
     #[must_use]
     pub fn locations(&self, function: FunctionId, slot: Slot) -> Option<Vec<Location>> {
         let mut locations: Vec<Location> = self

@@ -1,7 +1,9 @@
 //! Large sets: a node that may point to more than a bound is taken for unknown.
 //!
-//! Unknown is what those who are not known hold, one node: the *sink*. What it may point to is shared, and whatever it is stored through or copied to
-//! becomes a part of it. So programs that mix everything up cost no more than others, and what is not mixed up in them is still told apart.
+//! Unknown is what those who are not known hold, one node: the *sink*. What it may point to is
+//! shared, and whatever it is stored through or copied to becomes a part of it. So programs that
+//! mix everything up cost no more than others, and what is not mixed up in them is still told
+//! apart.
 
 use super::PointsTo;
 use super::objects::PlaceId;

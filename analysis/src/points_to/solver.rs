@@ -1,8 +1,9 @@
-//! The constraints' solver: wave propagation (Pereira and Berlin, CGO 2009) of differences over a graph whose cycles are merged.
+//! The constraints' solver: wave propagation (Pereira and Berlin, CGO 2009) of differences over a
+//! graph whose cycles are merged.
 //!
-//! A *node* stands for a variable: a slot of a context, or what a place holds. Copies are edges; everything that depends on which
-//! places a node points to is a *rule* of it. In each wave, new places go along the edges in topological order; then the rules see what is
-//! new, and add edges.
+//! A *node* stands for a variable: a slot of a context, or what a place holds. Copies are edges;
+//! everything that depends on which places a node points to is a *rule* of it. In each wave, new
+//! places go along the edges in topological order; then the rules see what is new, and add edges.
 
 use super::bits::Bits;
 use super::objects::PlaceId;
@@ -222,8 +223,9 @@ impl Graph {
         self.nodes[node as usize].rules.get(at).copied()
     }
 
-    /// One wave along the edges. The nodes whose rules have to be applied, each with the number of rules and its new places; rules that are
-    /// added from then on see those places by themselves. `None` when nothing was fresh.
+    /// One wave along the edges. The nodes whose rules have to be applied, each with the number of
+    /// rules and its new places; rules that are added from then on see those places by themselves.
+    /// `None` when nothing was fresh.
     pub fn wave(&mut self) -> Option<Vec<(Node, usize, Bits)>> {
         if !std::mem::take(&mut self.any_fresh) {
             return None;
@@ -273,7 +275,8 @@ impl Graph {
         Some(work)
     }
 
-    /// Merges the nodes of each cycle, and puts all into topological order (Tarjan's algorithm, iterative).
+    /// Merges the nodes of each cycle, and puts all into topological order (Tarjan's algorithm,
+    /// iterative).
     fn sort(&mut self) {
         self.new_edges = 0;
         let count = self.nodes.len();

@@ -1,8 +1,10 @@
-//! Where a program has one thread: no thread was created on any way there from where the program, or a test, begins.
+//! Where a program has one thread: no thread was created on any way there from where the program,
+//! or a test, begins.
 //!
-//! What is accessed there is accessed before anybody else can, wherever it is. A call may create a thread if `pthread_create` can be reached by it, or code
-//! that is not known. Functions whose addresses are taken may be called by anybody, and have no such place; but for tests, which the harness
-//! calls one by one.
+//! What is accessed there is accessed before anybody else can, wherever it is. A call may create a
+//! thread if `pthread_create` can be reached by it, or code that is not known. Functions whose
+//! addresses are taken may be called by anybody, and have no such place; but for tests, which the
+//! harness calls one by one.
 
 use crate::facts::flow::{BlockId, Flow, Point, Step};
 use crate::facts::{Effect, Facts, FunctionId};
@@ -19,7 +21,8 @@ pub struct Alone {
 }
 
 impl Alone {
-    /// Looks at a program. `begins`: its tests, or where it begins. `called_by_others`: by function, whether its address is taken. O(calls and blocks).
+    /// Looks at a program. `begins`: its tests, or where it begins. `called_by_others`: by
+    /// function, whether its address is taken. O(calls and blocks).
     pub fn of(
         facts: &Facts,
         flows: &[Flow],

@@ -1,4 +1,5 @@
-//! What protects the bytes of an object: from all accesses to it, each with the locks that are held there.
+//! What protects the bytes of an object: from all accesses to it, each with the locks that are held
+//! there.
 
 use crate::facts::FunctionId;
 use crate::facts::flow::Point;
@@ -7,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A lock, as seen from an object.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Guard {
-    /// So many bytes behind the object's beginning, or that of its element: in the same block of memory.
+    /// So many bytes behind the object's beginning, or that of its element: in the same block of
+    /// memory.
     At(i64),
     /// In a global variable, so many bytes from its beginning.
     Global(u32, i64),
@@ -34,7 +36,8 @@ pub enum Act {
     Other,
 }
 
-/// An access to some bytes of an object, after that was published and before it is nobody's any more.
+/// An access to some bytes of an object, after that was published and before it is nobody's any
+/// more.
 #[derive(Clone, Debug)]
 pub struct Use {
     /// The first byte; of the object or of its element.
@@ -82,7 +85,8 @@ const MOST: usize = 2000;
 pub struct Classes(BTreeMap<u64, Option<Class>>);
 
 impl Classes {
-    /// Of what is done to an object. `users`: whether a function is the user's own. O(uses²) at most.
+    /// Of what is done to an object. `users`: whether a function is the user's own. O(uses²) at
+    /// most.
     pub fn of(uses: &[Use], users: &dyn Fn(FunctionId) -> bool) -> Self {
         let point = |u: &Use| u.by.1.filter(|_| users(u.by.0)).map(|point| (u.by.0, point));
         if uses.len() > MOST {

@@ -1,8 +1,11 @@
-//! Memory that its function has just made, and told nobody of: what is accessed there is initialised, before it is published.
+//! Memory that its function has just made, and told nobody of: what is accessed there is
+//! initialised, before it is published.
 //!
-//! New memory is a stack variable, or what a function gives that allocates it and keeps no copy of its address. It is published where its address, or one that is
-//! computed of it, is stored, whatever it is stored to, or passed to who keeps it. That is a forward analysis of each function by itself: at a point, new
-//! memory is private if no way from where it was made last leads through a point that publishes it.
+//! New memory is a stack variable, or what a function gives that allocates it and keeps no copy of
+//! its address. It is published where its address, or one that is computed of it, is stored,
+//! whatever it is stored to, or passed to who keeps it. That is a forward analysis of each function
+//! by itself: at a point, new memory is private if no way from where it was made last leads through
+//! a point that publishes it.
 
 use super::Input;
 use super::places::{Offsets, offsets};
@@ -29,7 +32,8 @@ pub struct Stored {
 pub struct Fresh {
     /// Accesses to such memory: the point of each, and its number among those of the instruction.
     accesses: HashSet<(Point, usize)>,
-    /// Calls that are passed addresses in such memory, and do not publish it: the point of each, and the number of the argument.
+    /// Calls that are passed addresses in such memory, and do not publish it: the point of each,
+    /// and the number of the argument.
     calls: HashSet<(Point, usize)>,
 }
 
@@ -64,14 +68,16 @@ struct Search<'a> {
     private: &'a Private,
     stored: &'a HashMap<FunctionId, Vec<Stored>>,
     flaw: Option<Flaw>,
-    /// By function, once it was looked at: whether each scalar of its result is the address of new memory.
+    /// By function, once it was looked at: whether each scalar of its result is the address of new
+    /// memory.
     gives: Vec<Option<Vec<bool>>>,
     /// What was found in functions that were looked at.
     found: Fresh,
 }
 
 impl<'a> Search<'a> {
-    /// Whether a scalar of a function's result is the address of memory that it has made and told nobody of, if it is one at all.
+    /// Whether a scalar of a function's result is the address of memory that it has made and told
+    /// nobody of, if it is one at all.
     fn gives(&mut self, function: FunctionId, number: usize) -> bool {
         self.look(function);
         let known = self.gives[function as usize].as_ref();
@@ -126,7 +132,8 @@ impl<'a> Search<'a> {
         (!made.is_empty()).then(|| Body::of(self, function, made))
     }
 
-    /// Memory whose address an allocator writes to a variable that is used for nothing else, and read once.
+    /// Memory whose address an allocator writes to a variable that is used for nothing else, and
+    /// read once.
     fn filled(&self, function: FunctionId, flow: &Flow, made: &mut BTreeMap<Slot, Option<Point>>) {
         let acts = self.facts.functions[function as usize].body.iter().flat_map(|b| &b.acts);
         let acts: Vec<&Act> = acts.collect();
@@ -401,10 +408,12 @@ impl<'a> Body<'a> {
         last.map_or(!published[number], |event| event.3 == Event::Made)
     }
 
-    /// Whether an address at a point of a block (`None`: at its end) is surely in memory that is private there, or in none.
+    /// Whether an address at a point of a block (`None`: at its end) is surely in memory that is
+    /// private there, or in none.
     ///
-    /// Where ways meet, it may be in memory of an earlier round, which may have been published although that of the last one was not: so it must be
-    /// memory that the function never publishes.
+    /// Where ways meet, it may be in memory of an earlier round, which may have been published
+    /// although that of the last one was not: so it must be memory that the function never
+    /// publishes.
     fn is_in_private(
         &self,
         block: usize,

@@ -1,14 +1,20 @@
-//! Protected variables (Corbett's analysis): by abstract object and byte, the locks that are held at all accesses since it was published.
+//! Protected variables (Corbett's analysis): by abstract object and byte, the locks that are held
+//! at all accesses since it was published.
 //!
-//! An object is looked at if several threads can reach it ([`crate::sharing`]) and all that accesses it is known: what harnesses do behind a test is not, so
-//! nothing is said of std's own variables in tests, and of what they lead to. Of its accesses count those that others may see: not
-//! those in a program of one thread ([`alone`]), nor those to memory that was told to nobody yet ([`fresh`]), nor those by who dropped the last reference. Callers are
-//! told apart by the object whose address they pass ([`passed`]). The locks that are surely held
-//! ([`crate::locksets`]) have names relative to what is accessed, which become names relative to the object ([`places`]): what is `At(0)` in an object is the lock at the beginning
-//! of whichever block it is. Bytes are *locked* if one lock is held at all of those accesses, alone at those that write; and *unwritten* if
-//! none of them writes. Everything else, atomic variables and what functions outside of the program access included, is shared.
+//! An object is looked at if several threads can reach it ([`crate::sharing`]) and all that
+//! accesses it is known: what harnesses do behind a test is not, so nothing is said of std's own
+//! variables in tests, and of what they lead to. Of its accesses count those that others may see:
+//! not those in a program of one thread ([`alone`]), nor those to memory that was told to nobody
+//! yet ([`fresh`]), nor those by who dropped the last reference. Callers are told apart by the
+//! object whose address they pass ([`passed`]). The locks that are surely held
+//! ([`crate::locksets`]) have names relative to what is accessed, which become names relative to
+//! the object ([`places`]): what is `At(0)` in an object is the lock at the beginning of whichever
+//! block it is. Bytes are *locked* if one lock is held at all of those accesses, alone at those
+//! that write; and *unwritten* if none of them writes. Everything else, atomic variables and what
+//! functions outside of the program access included, is shared.
 //!
-//! Nothing is trusted: the claims hold for every execution, that of a wrong program too, and builds with `--check-static` compare them with each access.
+//! Nothing is trusted: the claims hold for every execution, that of a wrong program too, and builds
+//! with `--check-static` compare them with each access.
 
 mod alone;
 mod classes;
@@ -100,7 +106,8 @@ pub struct Protection {
 }
 
 impl Protection {
-    /// Analyses a program; `None` where something that it accesses is not known. O(accesses · objects of each), but for objects that are accessed often.
+    /// Analyses a program; `None` where something that it accesses is not known. O(accesses ·
+    /// objects of each), but for objects that are accessed often.
     pub fn of(input: &Input<'_>) -> Option<Self> {
         let foreign = foreign(input);
         let points_to = &input.sharing.points_to;
@@ -147,7 +154,8 @@ impl Protection {
         self.accesses.iter().map(|(&(point, number), &protected)| (point, number, protected))
     }
 
-    /// The bytes of objects that are accessed: of each object, first, behind the last, and what is known of them.
+    /// The bytes of objects that are accessed: of each object, first, behind the last, and what is
+    /// known of them.
     pub fn objects(&self) -> impl Iterator<Item = (ObjectId, u64, u64, &Class)> {
         let all = self.objects.iter();
         all.flat_map(|(&object, classes)| {
@@ -248,7 +256,8 @@ fn of_the_harness(input: &Input<'_>) -> Vec<ObjectId> {
 struct Plain {
     point: Point,
     number: usize,
-    /// Where it goes, and which locks protect it there; `None`: whoever makes it has the object alone.
+    /// Where it goes, and which locks protect it there; `None`: whoever makes it has the object
+    /// alone.
     places: Vec<(Place, Option<BTreeSet<Guard>>)>,
     size: Option<u64>,
 }
@@ -267,7 +276,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The bytes of an object or element that an access touches; each range with how many bytes its beginning is from that of the element before.
+    /// The bytes of an object or element that an access touches; each range with how many bytes its
+    /// beginning is from that of the element before.
     fn ranges(&self, place: Place, size: Option<u64>) -> Vec<(u64, u64, i64)> {
         let (_, stride) = self.input.sharing.points_to.extent(place.object);
         let stride = u64::from(stride);
@@ -285,7 +295,8 @@ impl Search<'_> {
         }
     }
 
-    /// A lock that is held at an access, as the object sees it that is accessed. It is so for all bytes, if they are of one element.
+    /// A lock that is held at an access, as the object sees it that is accessed. It is so for all
+    /// bytes, if they are of one element.
     fn guard(&self, lock: Lock, place: Place, size: Option<u64>) -> Option<Guard> {
         match lock {
             Lock::Global(id, bytes) => Some(Guard::Global(id, bytes)),

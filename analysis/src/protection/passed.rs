@@ -1,12 +1,17 @@
-//! What callers do with the objects whose addresses they pass: which locks they hold, or that they have the object alone.
+//! What callers do with the objects whose addresses they pass: which locks they hold, or that they
+//! have the object alone.
 //!
-//! Library code is called with a lock and without one, with locks here and there: what all callers hold is nothing. So callers are told apart by
-//! the object that a parameter points to, and only those count that may pass an address in that. A lock is named relative to the object; a call passes on what is known
-//! of a parameter with addresses in the same block, as far as no lock was given back that the function had not acquired itself.
+//! Library code is called with a lock and without one, with locks here and there: what all callers
+//! hold is nothing. So callers are told apart by the object that a parameter points to, and only
+//! those count that may pass an address in that. A lock is named relative to the object; a call
+//! passes on what is known of a parameter with addresses in the same block, as far as no lock was
+//! given back that the function had not acquired itself.
 //!
-//! A caller has an object *alone* where there is one thread, where it has just made it ([`super::fresh`]), and where it is `Arc::drop_slow`, which is
-//! called by whoever dropped the last reference, for the block that it does that with: everything of a block but its counts is its last owner's then. (What is behind
-//! addresses in the block is not: it may be anybody's.) Those callers do not count. If all are such, the parameter's object is *owned*.
+//! A caller has an object *alone* where there is one thread, where it has just made it
+//! ([`super::fresh`]), and where it is `Arc::drop_slow`, which is called by whoever dropped the
+//! last reference, for the block that it does that with: everything of a block but its counts is
+//! its last owner's then. (What is behind addresses in the block is not: it may be anybody's.)
+//! Those callers do not count. If all are such, the parameter's object is *owned*.
 
 use super::Input;
 use super::alone::Alone;
@@ -22,7 +27,8 @@ use lockred_trace::plan::Flaw;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-/// Whether a function of this name is called with the block to which the last reference was dropped, behind its first parameter.
+/// Whether a function of this name is called with the block to which the last reference was
+/// dropped, behind its first parameter.
 pub fn drops_last(name: &str) -> bool {
     name.contains("drop_slow") && path_of(&demangle(name)) == "alloc::sync::Arc::drop_slow"
 }
@@ -66,7 +72,8 @@ struct Body<'a> {
     found: HashMap<Operand, Option<Rc<[Place]>>>,
     /// Slots that hold the address of such a block.
     last: BTreeSet<Slot>,
-    /// Calls that pass on what is behind a parameter: that, the call, and the number of its argument.
+    /// Calls that pass on what is behind a parameter: that, the call, and the number of its
+    /// argument.
     passes: Vec<(Slot, &'a Call, usize)>,
 }
 
@@ -105,8 +112,9 @@ pub struct PassedTo<'a> {
 }
 
 impl<'a> PassedTo<'a> {
-    /// Looks at a program. `is_looked_at`: whether an object is shared, and all is known that accesses it. O(calls that pass an object on which something is held, and the other
-    /// callers of these functions), and as often as locks fall away.
+    /// Looks at a program. `is_looked_at`: whether an object is shared, and all is known that
+    /// accesses it. O(calls that pass an object on which something is held, and the other callers
+    /// of these functions), and as often as locks fall away.
     pub fn of(
         input: &'a Input<'a>,
         alone: &'a Alone,
@@ -132,7 +140,8 @@ impl<'a> PassedTo<'a> {
         self.bodies.entry(function).or_insert_with(|| body(input, function))
     }
 
-    /// Where an address may be; nowhere if only those who are not known have it. `None`: nobody has asked.
+    /// Where an address may be; nowhere if only those who are not known have it. `None`: nobody has
+    /// asked.
     pub fn places(&mut self, function: FunctionId, value: Operand) -> Option<Rc<[Place]>> {
         let points_to = &self.input.sharing.points_to;
         let Body { found, places, .. } = self.body(function);

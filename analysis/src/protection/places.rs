@@ -59,7 +59,8 @@ impl<'a> Places<'a> {
 
     /// Where an address may be; `None` if nothing is known of it.
     ///
-    /// Points-to analysis tells only words apart; what is so many bytes behind a word is known by the steps that compute it.
+    /// Points-to analysis tells only words apart; what is so many bytes behind a word is known by
+    /// the steps that compute it.
     pub fn at(&self, address: Operand) -> Option<Vec<Place>> {
         match address {
             Operand::Nothing | Operand::Function(_) => Some(Vec::new()),

@@ -1,7 +1,8 @@
 //! Versions of libraries: for which of them a sync model holds, and what is said of the others.
 //!
-//! A model is checked against the sources of published versions, which `models/versions.toml` lists with hashes (`cargo xtask models --write`).
-//! It holds for a package whose sources, as far as the rules speak of them, are those of a version on the list, whatever its own number is.
+//! A model is checked against the sources of published versions, which `models/versions.toml` lists
+//! with hashes (`cargo xtask models --write`). It holds for a package whose sources, as far as the
+//! rules speak of them, are those of a version on the list, whatever its own number is.
 
 use super::choice::Package;
 use super::file::Model;
@@ -19,7 +20,8 @@ static LIST: LazyLock<List> = LazyLock::new(|| {
     toml::from_str(include_str!("../../models/versions.toml")).expect("the list is well-formed")
 });
 
-/// Why a model does not hold for a package, as a sentence without its end; `None` where it does, or has nothing to do with it.
+/// Why a model does not hold for a package, as a sentence without its end; `None` where it does, or
+/// has nothing to do with it.
 pub fn objection(model: &Model, package: &Package) -> Option<String> {
     objection_by(&LIST, model, package)
 }
@@ -54,7 +56,8 @@ fn objection_by(list: &List, model: &Model, package: &Package) -> Option<String>
 /// The hash of a package's sources in a directory, as far as models speak of them.
 ///
 /// # Errors
-/// What rules for this version do not find there, a line each; or that no model speaks of the package.
+/// What rules for this version do not find there, a line each; or that no model speaks of the
+/// package.
 pub fn hash(models: &[Model], package: &Package) -> Result<String, String> {
     let Package { name, version, root } = package;
     let model = models.iter().find(|model| model.sources.contains_key(name));

@@ -1,4 +1,5 @@
-//! Which sync models a build uses, as cargo-lockred tells the shim through cargo and rustc: in environment variables.
+//! Which sync models a build uses, as cargo-lockred tells the shim through cargo and rustc: in
+//! environment variables.
 
 use lockred_trace::models::{DISTRUSTED, FILES};
 use std::path::PathBuf;
@@ -10,7 +11,8 @@ pub struct Package {
     pub name: String,
     /// Its version.
     pub version: String,
-    /// The directory of its manifest, with the sources that it was compiled from, where that is known.
+    /// The directory of its manifest, with the sources that it was compiled from, where that is
+    /// known.
     pub root: Option<PathBuf>,
 }
 

@@ -16,7 +16,8 @@ pub struct Model {
     /// The oldest versions of the library's packages for which the model holds.
     #[serde(default)]
     pub since: BTreeMap<String, String>,
-    /// Files of these packages of which the rules speak: the model holds for versions in which they are as in one that it was checked against.
+    /// Files of these packages of which the rules speak: the model holds for versions in which they
+    /// are as in one that it was checked against.
     #[serde(default)]
     pub sources: BTreeMap<String, Vec<String>>,
     /// Functions that are inlined wherever they are called, so that rules can tell callers apart.
@@ -37,7 +38,8 @@ pub struct Model {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct Channels {
-    /// They make one: `(sender, receiver)`, written where the first argument says; the capacity is the last argument, if there is another.
+    /// They make one: `(sender, receiver)`, written where the first argument says; the capacity is
+    /// the last argument, if there is another.
     made: Vec<String>,
     /// Those of them whose channels keep their messages as long as there are senders.
     keeping: Vec<String>,

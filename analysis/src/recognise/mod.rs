@@ -1,7 +1,9 @@
-//! Recognising synchronisation: which operation of which primitive an atomic instruction is, from its inlining chain.
+//! Recognising synchronisation: which operation of which primitive an atomic instruction is, from
+//! its inlining chain.
 //!
-//! The rules are data (`models/*.toml`, and files of the user's packages); [`file`] reads them, [`choice`] says which a build uses,
-//! [`rule`] applies them, [`path`] makes names comparable, [`types`] reads those of types, [`version`] and [`checked`] say for which versions they hold,
+//! The rules are data (`models/*.toml`, and files of the user's packages); [`file`] reads them,
+//! [`choice`] says which a build uses, [`rule`] applies them, [`path`] makes names comparable,
+//! [`types`] reads those of types, [`version`] and [`checked`] say for which versions they hold,
 //! and [`parts`] which of them hold together ([`source`]: by which text a version is known).
 
 mod checked;

@@ -1,4 +1,5 @@
-//! The sync models of a build: those that are built in, one file per library, and those of the user's packages.
+//! The sync models of a build: those that are built in, one file per library, and those of the
+//! user's packages.
 
 use super::checked;
 use super::choice::{Choice, Package};
@@ -26,9 +27,11 @@ pub struct Models {
     matched: Vec<Vec<usize>>,
     /// The packages of the program.
     packages: Vec<Package>,
-    /// What the program contains and is explored as written although there is a model, with the reason: a sentence each.
+    /// What the program contains and is explored as written although there is a model, with the
+    /// reason: a sentence each.
     unmodelled: Vec<String>,
-    /// Chains of all instructions asked about, with the rule that decided (empty for none), for those who write rules.
+    /// Chains of all instructions asked about, with the rule that decided (empty for none), for
+    /// those who write rules.
     chains: BTreeMap<(String, String), usize>,
 }
 
@@ -45,10 +48,12 @@ impl Models {
         Self::new(BUILT_IN.iter().map(parse).collect(), 0)
     }
 
-    /// The models that a build asks for. The user's come first, so that their rules can take precedence over ours.
+    /// The models that a build asks for. The user's come first, so that their rules can take
+    /// precedence over ours.
     ///
     /// # Errors
-    /// When a file cannot be read or is malformed, or two files, or a name that is to be distrusted and is that of no library.
+    /// When a file cannot be read or is malformed, or two files, or a name that is to be distrusted
+    /// and is that of no library.
     pub fn chosen(choice: &Choice) -> Result<Self, String> {
         let mut models =
             choice.files.iter().map(|f| file::read(f)).collect::<Result<Vec<_>, _>>()?;
@@ -85,8 +90,8 @@ impl Models {
         Self { models, of_user, matched, packages, unmodelled, chains: BTreeMap::new() }
     }
 
-    /// Takes away the libraries of which a package is in a version for which their model does not hold: the bugs of older ones are no part of it,
-    /// and what newer ones do is not known.
+    /// Takes away the libraries of which a package is in a version for which their model does not
+    /// hold: the bugs of older ones are no part of it, and what newer ones do is not known.
     fn leave_out_unchecked(&mut self, distrusted: &[String]) {
         let mut libraries = Vec::new();
         for model in self.models.iter().filter(|model| !is_among(distrusted, &model.library)) {
@@ -102,7 +107,8 @@ impl Models {
         self.distrust(&libraries);
     }
 
-    /// Takes away the rules that are for other versions than the program's. Where these are not known, all stay.
+    /// Takes away the rules that are for other versions than the program's. Where these are not
+    /// known, all stay.
     fn keep_rules_of_versions(&mut self) {
         for model in &mut self.models {
             model.rule.retain(|rule| {
@@ -127,7 +133,8 @@ impl Models {
         }
     }
 
-    /// Takes away the rules that do not hold for a program whose atomic operations have these plain paths in their chains.
+    /// Takes away the rules that do not hold for a program whose atomic operations have these plain
+    /// paths in their chains.
     pub fn fit(&mut self, paths: &HashSet<String>) {
         for model in &mut self.models {
             model.rule.retain(|rule| rule.holds_beside(paths));
@@ -141,8 +148,8 @@ impl Models {
         Trial::of(&self.models)
     }
 
-    /// Takes away the parts of models that do not hold for a program in which the rules matched this, and which has functions with these
-    /// plain paths. `found` is of [`Self::trial`].
+    /// Takes away the parts of models that do not hold for a program in which the rules matched
+    /// this, and which has functions with these plain paths. `found` is of [`Self::trial`].
     pub fn leave_out_broken(&mut self, broken: &[Broken]) {
         for Broken { model, part, of_crate, why } in broken {
             let model = &mut self.models[*model];
@@ -158,7 +165,8 @@ impl Models {
         self.matched = self.models.iter().map(|model| vec![0; model.rule.len()]).collect();
     }
 
-    /// What the program contains and is explored as written although there is a model: a sentence each.
+    /// What the program contains and is explored as written although there is a model: a sentence
+    /// each.
     #[must_use]
     pub fn unmodelled(&self) -> &[String] {
         &self.unmodelled
@@ -195,8 +203,8 @@ impl Models {
         self.models.iter().find_map(|model| model.channels.role(path))
     }
 
-    /// What the first matching rule says of an instruction of this size in bytes with this chain of plain paths, innermost first, and
-    /// first generic arguments of the functions.
+    /// What the first matching rule says of an instruction of this size in bytes with this chain of
+    /// plain paths, innermost first, and first generic arguments of the functions.
     pub fn recognise(
         &mut self,
         kind: Kind,
@@ -259,7 +267,8 @@ fn versions<'a>(packages: &'a [Package], of_crate: &'a str) -> impl Iterator<Ite
 }
 
 impl std::fmt::Display for Models {
-    /// One line a rule: how many instructions it decided, and its name; then one line a chain with the rule that decided.
+    /// One line a rule: how many instructions it decided, and its name; then one line a chain with
+    /// the rule that decided.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for (rule, count) in self.rules() {
             writeln!(f, "{count} {}", rule.name)?;

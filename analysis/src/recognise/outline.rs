@@ -1,7 +1,9 @@
-//! Functions in the text of Rust source, by type and name, and whether a rule finds in them what it is about.
+//! Functions in the text of Rust source, by type and name, and whether a rule finds in them what it
+//! is about.
 //!
-//! Coarse, but quick enough to go through every published version of a library: a function is known by its own name and that of the type whose
-//! `impl` it stands in, and an operation by the method that makes it.
+//! Coarse, but quick enough to go through every published version of a library: a function is known
+//! by its own name and that of the type whose `impl` it stands in, and an operation by the method
+//! that makes it.
 
 use super::rule::Rule;
 use super::source;
@@ -38,7 +40,8 @@ impl<'a> Outline<'a> {
                     let of = open.last().map_or("", |(name, _)| name);
                     let start = tokens[at..].iter().position(|token| matches!(*token, "{" | ";"));
                     let start = start.map_or(tokens.len(), |start| at + start);
-                    // What stands in a function is looked at again, since other functions may stand there.
+                    // What stands in a function is looked at again, since other functions may stand
+                    // there.
                     let body = tokens.get(start..source::behind_braces(tokens, start));
                     let body = body.filter(|body| body.first() == Some(&"{")).unwrap_or_default();
                     self.functions.entry((of, tokens[at + 1])).or_default().extend(body);
@@ -55,8 +58,8 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// What a rule that must match something in this version of its package cannot find here, if there is something: none of its functions, or
-    /// its operation in one of them.
+    /// What a rule that must match something in this version of its package cannot find here, if
+    /// there is something: none of its functions, or its operation in one of them.
     pub fn objection(&self, rule: &Rule) -> Option<String> {
         let paths = rule.function.iter().filter(|path| !path.ends_with('*'));
         let bodies: Vec<_> = paths.filter_map(|path| Some((path, self.body(path)?))).collect();

@@ -1,7 +1,8 @@
 //! Parts of sync models: rules that hold together, or not at all.
 //!
-//! A lock whose acquiring is recognised, and whose giving back is not, is held for ever in our eyes. So a part is left out of a program that has
-//! a function in which a rule of the part must match something and does not, or in which something acquires a lock and nothing gives one back.
+//! A lock whose acquiring is recognised, and whose giving back is not, is held for ever in our
+//! eyes. So a part is left out of a program that has a function in which a rule of the part must
+//! match something and does not, or in which something acquires a lock and nothing gives one back.
 
 use super::file::Model;
 use super::path::is_of_std;
@@ -54,7 +55,8 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// The parts that do not hold, when all instructions were seen, and the program has functions with these plain paths.
+    /// The parts that do not hold, when all instructions were seen, and the program has functions
+    /// with these plain paths.
     pub fn broken(&self, present: &HashSet<String>) -> Vec<Broken> {
         let mut broken = Vec::new();
         for (index, (model, found)) in self.models.iter().zip(&self.found).enumerate() {
@@ -84,7 +86,8 @@ struct Tried<'a> {
 impl<'a> Tried<'a> {
     /// What it must find and does not.
     fn missing(&self, present: &HashSet<String>) -> Option<(&'a Rule, String)> {
-        // std comes compiled: which of its functions are inlined into which is not for us to say. Its model is tested with the toolchain.
+        // std comes compiled: which of its functions are inlined into which is not for us to say.
+        // Its model is tested with the toolchain.
         let is_found =
             |path: &str| self.found.contains(path) || (is_of_std(path) && !self.found.is_empty());
         let function = self.rule.expected(present).find(|path| !is_found(path))?;
@@ -98,8 +101,8 @@ type Ways = (&'static [Class], &'static [Class]);
 const OWN: Ways = (&[Class::Lock, Class::TryLock], &[Class::Unlock, Class::Downgrade]);
 const SHARED: Ways = (&[Class::ReadLock, Class::TryReadLock], &[Class::ReadUnlock]);
 
-/// The rule of a part that acquires what no rule gives back, if there is one. A program may keep all
-/// locks of std that it acquires.
+/// The rule of a part that acquires what no rule gives back, if there is one. A program may keep
+/// all locks of std that it acquires.
 fn kept<'a>(rules: &[Tried<'a>], (acquire, give): Ways) -> Option<(&'a Rule, String)> {
     let find = |classes: &[Class]| {
         rules.iter().find(|one| classes.contains(&one.rule.class) && !one.found.is_empty())

@@ -1,10 +1,12 @@
 //! Function names: demangled for people, and reduced to plain paths for matching.
 //!
-//! std's own code has v0 symbols, code instantiated in the user's crates mostly legacy ones; inherent methods then read
-//! `<std::…::Mutex>::lock` or `std::…::Mutex::lock`, trait methods `<Arc<T> as Drop>::drop`. The plain path of all of them is
-//! type path and method: `alloc::sync::Arc::drop`. Generic arguments, hashes and the numbers of closures are dropped.
+//! std's own code has v0 symbols, code instantiated in the user's crates mostly legacy ones;
+//! inherent methods then read `<std::…::Mutex>::lock` or `std::…::Mutex::lock`, trait methods
+//! `<Arc<T> as Drop>::drop`. The plain path of all of them is type path and method:
+//! `alloc::sync::Arc::drop`. Generic arguments, hashes and the numbers of closures are dropped.
 
-/// A symbol demangled, without its hash, and without the number that merging gives to one of two equal names.
+/// A symbol demangled, without its hash, and without the number that merging gives to one of two
+/// equal names.
 #[must_use]
 pub fn demangle(symbol: &str) -> String {
     let symbol = match symbol.rsplit_once('.') {

@@ -90,13 +90,16 @@ pub struct Rule {
     pub until: Option<String>,
     /// Paths of the function that performs the operation.
     pub function: Vec<String>,
-    /// Paths of which at least one must be the function itself or lie further out in the chain; empty for no condition.
+    /// Paths of which at least one must be the function itself or lie further out in the chain;
+    /// empty for no condition.
     #[serde(default)]
     pub within: Vec<String>,
-    /// Chains of which one must surround the function directly, innermost first: `caller < its caller`; empty for no condition.
+    /// Chains of which one must surround the function directly, innermost first: `caller < its
+    /// caller`; empty for no condition.
     #[serde(default)]
     pub called_by: Vec<String>,
-    /// Types of which the first generic argument of the function must be one, as debug information writes them; empty for no condition.
+    /// Types of which the first generic argument of the function must be one, as debug information
+    /// writes them; empty for no condition.
     #[serde(default)]
     pub of: Vec<String>,
     /// The rule holds only for programs in which no atomic operation has one of these in its chain.
@@ -131,12 +134,14 @@ pub struct Rule {
     /// Who drops the last reference is no question.
     #[serde(default)]
     pub settled: bool,
-    /// Who holds the lock acquires no other one, but for the library's own of the same kind: it is no part of the order of locks.
+    /// Who holds the lock acquires no other one, but for the library's own of the same kind: it is
+    /// no part of the order of locks.
     #[serde(default)]
     pub innermost: bool,
     /// Why the rule is right.
     pub why: String,
-    /// The rule needs not match anything in the toolchain's std (code that only some programs contain).
+    /// The rule needs not match anything in the toolchain's std (code that only some programs
+    /// contain).
     #[serde(default)]
     pub optional: bool,
 }
@@ -158,8 +163,8 @@ pub struct Recognised {
 const WRAPPERS: &[&str] = &["core::sync::atomic::", "core::intrinsics::"];
 
 impl Rule {
-    /// Whether the rule matches an instruction of this size in bytes with this chain of plain paths, innermost first, and first
-    /// generic arguments of the functions.
+    /// Whether the rule matches an instruction of this size in bytes with this chain of plain
+    /// paths, innermost first, and first generic arguments of the functions.
     #[must_use]
     pub fn matches(&self, kind: Kind, size: u64, chain: &[&str], arguments: &[&str]) -> bool {
         let Some(owner) = owner(chain) else { return false };
@@ -183,9 +188,10 @@ impl Rule {
         first.split_once("::").map_or(first, |(name, _)| name)
     }
 
-    /// The functions in which it must match something, in a program that has these functions, because all that it asks of callers is there. A
-    /// rule that asks for types, or matches whatever is below a path, may always find nothing; and bookkeeping that no rule makes invisible is
-    /// explored, which is slow but not wrong.
+    /// The functions in which it must match something, in a program that has these functions,
+    /// because all that it asks of callers is there. A rule that asks for types, or matches
+    /// whatever is below a path, may always find nothing; and bookkeeping that no rule makes
+    /// invisible is explored, which is slow but not wrong.
     pub fn expected(&self, present: &HashSet<String>) -> impl Iterator<Item = &str> {
         let within = |path: &String| match path.strip_suffix('*') {
             Some(prefix) => present.iter().any(|p| p.starts_with(prefix)),
@@ -201,7 +207,8 @@ impl Rule {
         functions.map(String::as_str)
     }
 
-    /// Whether the rule holds for a program whose atomic operations have these plain paths in their chains.
+    /// Whether the rule holds for a program whose atomic operations have these plain paths in their
+    /// chains.
     pub fn holds_beside(&self, paths: &HashSet<String>) -> bool {
         !paths.iter().any(|path| self.unless.iter().any(|pattern| fits(pattern, path)))
     }
@@ -232,7 +239,8 @@ fn surround(callers: &str, outer: &[&str]) -> bool {
     callers.split(" < ").all(|caller| outer.next() == Some(&caller))
 }
 
-/// The place in a chain of plain paths, innermost first, of the function to which the atomic operation belongs.
+/// The place in a chain of plain paths, innermost first, of the function to which the atomic
+/// operation belongs.
 fn owner(chain: &[&str]) -> Option<usize> {
     chain.iter().position(|path| !WRAPPERS.iter().any(|wrapper| path.starts_with(wrapper)))
 }

@@ -1,8 +1,10 @@
-//! What counts in the text of Rust source, and its hash: comments, documentation, tests and layout do not.
+//! What counts in the text of Rust source, and its hash: comments, documentation, tests and layout
+//! do not.
 
 use std::path::Path;
 
-/// The hash of some files of a package; a file that is not there counts as empty. `None` if none of them can be read.
+/// The hash of some files of a package; a file that is not there counts as empty. `None` if none of
+/// them can be read.
 pub fn hash(root: &Path, files: &[String]) -> Option<String> {
     let texts: Vec<_> = files.iter().map(|file| std::fs::read_to_string(root.join(file))).collect();
     texts.iter().any(Result::is_ok).then(|| {
@@ -36,7 +38,8 @@ impl Fnv {
     }
 }
 
-/// The tokens of a text, without comments. Punctuation is a token a character; what is no Rust gives some tokens, too.
+/// The tokens of a text, without comments. Punctuation is a token a character; what is no Rust
+/// gives some tokens, too.
 fn tokens(text: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut rest = text;

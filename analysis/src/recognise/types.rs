@@ -1,6 +1,7 @@
 //! Types as debug information writes them: what rules ask of a function's first generic argument.
 
-/// The first generic argument in a function's name (`clone<a::B<u8>, c::D>`); empty if there is none.
+/// The first generic argument in a function's name (`clone<a::B<u8>, c::D>`); empty if there is
+/// none.
 #[must_use]
 pub fn first_type(name: &str) -> &str {
     let Some((_, arguments)) = name.split_once('<') else { return "" };

@@ -27,7 +27,8 @@ fn parse(text: &str) -> Option<([u64; 3], bool)> {
     parts.next().is_none().then_some((three, release))
 }
 
-/// Whether a version is from `since` on, if there is such a bound, and before `until`, if there is such a one.
+/// Whether a version is from `since` on, if there is such a bound, and before `until`, if there is
+/// such a one.
 pub fn is_between(version: &str, since: Option<&str>, until: Option<&str>) -> bool {
     since.is_none_or(|since| !is_older(version, since))
         && until.is_none_or(|until| is_older(version, until))

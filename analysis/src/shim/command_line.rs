@@ -94,7 +94,8 @@ impl CommandLine {
     }
 }
 
-/// The words of a response file: separated by white space; a backslash takes the next character as it is, quotes group.
+/// The words of a response file: separated by white space; a backslash takes the next character as
+/// it is, quotes group.
 fn response_file(path: &Path) -> Result<Vec<String>, String> {
     let text = fs::read_to_string(path)
         .map_err(|e| format!("cannot read the response file {}: {e}", path.display()))?;

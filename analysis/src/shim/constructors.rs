@@ -1,5 +1,6 @@
-//! Constructors and destructors of C code: LLVM's C API generates them for `.ctors`, which no loader of today reads, so their
-//! tables are written out as the pointers of `.init_array` and `.fini_array` that they should become.
+//! Constructors and destructors of C code: LLVM's C API generates them for `.ctors`, which no
+//! loader of today reads, so their tables are written out as the pointers of `.init_array` and
+//! `.fini_array` that they should become.
 
 use crate::llvm::{Context, Global, Module, Value};
 

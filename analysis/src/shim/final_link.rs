@@ -6,7 +6,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Options of rustc's that make no sense for an object that we generated, or contradict how it must be linked.
+/// Options of rustc's that make no sense for an object that we generated, or contradict how it must
+/// be linked.
 fn is_dropped(flag: &str, shared: bool) -> bool {
     if flag.starts_with("-Wl,-plugin-opt") {
         return true;
@@ -19,7 +20,8 @@ fn is_dropped(flag: &str, shared: bool) -> bool {
             || flag == "-rdynamic")
 }
 
-/// Links `objects` and the native parts of the command line into its output. `scratch` is for temporary files.
+/// Links `objects` and the native parts of the command line into its output. `scratch` is for
+/// temporary files.
 ///
 /// # Errors
 /// What the linker driver said, or that it cannot be started.

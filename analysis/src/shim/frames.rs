@@ -1,4 +1,5 @@
-//! The table of frames: where in the frame of each function variables lie, as LLVM tells it when it has generated the code.
+//! The table of frames: where in the frame of each function variables lie, as LLVM tells it when it
+//! has generated the code.
 //!
 //! A search over states needs it to know what else is in a frame ([`lockred_trace::frames`]).
 
@@ -10,8 +11,8 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-/// Makes the table of the functions in an object file from what LLVM said of them. A function whose frame is not known to the byte is not
-/// in it.
+/// Makes the table of the functions in an object file from what LLVM said of them. A function whose
+/// frame is not known to the byte is not in it.
 pub fn table(told: &[String], object: &Path) -> Result<Vec<u8>, String> {
     let layouts: HashMap<&str, Layout> = told.iter().filter_map(|text| layout(text)).collect();
     let bytes = fs::read(object).map_err(|e| format!("cannot read {}: {e}", object.display()))?;
@@ -54,7 +55,8 @@ struct Layout {
     variables: Vec<Variable>,
 }
 
-/// The function that LLVM tells of, and its frame. `None` where there is something that is not understood.
+/// The function that LLVM tells of, and its frame. `None` where there is something that is not
+/// understood.
 fn layout(text: &str) -> Option<(&str, Layout)> {
     let mut lines = text.lines().map(str::trim);
     let function = lines.by_ref().find_map(|line| line.strip_prefix("Function: "))?;

@@ -146,7 +146,8 @@ impl Inputs {
                 None => self.archive(path, &bytes, argument)?,
             }
         } else if is_export_list(path) {
-            // It also names what must be linked although nothing refers to it (`#[used]`, `#[no_mangle]`).
+            // It also names what must be linked although nothing refers to it (`#[used]`,
+            // `#[no_mangle]`).
             self.roots.extend(undefined_symbols(&bytes));
             self.export_list = Some(path.to_owned());
         } else {
@@ -245,7 +246,8 @@ pub fn embedded_bitcode(path: &Path, bytes: &[u8]) -> Result<Vec<Bitcode>, Strin
     Ok(all)
 }
 
-/// The crate's name, if the file is an rlib of the toolchain's own library directory: `…/lib/rustlib/<target>/lib/libNAME-HASH.rlib`.
+/// The crate's name, if the file is an rlib of the toolchain's own library directory:
+/// `…/lib/rustlib/<target>/lib/libNAME-HASH.rlib`.
 fn sysroot_crate(path: &Path) -> Option<&str> {
     let directory = path.parent()?;
     let rustlib = directory.parent()?.parent()?;

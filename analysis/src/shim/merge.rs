@@ -1,4 +1,5 @@
-//! Merging: the user's modules into one, what it needs of std into that, and everything private but the entry.
+//! Merging: the user's modules into one, what it needs of std into that, and everything private but
+//! the entry.
 
 use super::inputs::{Bitcode, Inputs};
 use super::prepare::STD_BITCODE;
@@ -6,8 +7,8 @@ use crate::llvm::{Context, Global, Linkage, Module};
 use crate::promotion;
 use std::collections::{HashMap, HashSet};
 
-/// Links the modules of the user's crates and dependencies into one: objects always, members of archives where they define
-/// something that is needed, as any linker does.
+/// Links the modules of the user's crates and dependencies into one: objects always, members of
+/// archives where they define something that is needed, as any linker does.
 ///
 /// # Errors
 /// Which module cannot be read or linked, and why.
@@ -33,8 +34,9 @@ pub fn merge(context: Context, inputs: &Inputs) -> Result<Module, String> {
     link_all(context, linked)
 }
 
-/// Opens a module, in which local variables are promoted: that is done here for what other compilers than rustc have made. Function bodies
-/// of members of archives are read only where something links them.
+/// Opens a module, in which local variables are promoted: that is done here for what other
+/// compilers than rustc have made. Function bodies of members of archives are read only where
+/// something links them.
 fn open(context: Context, part: &Bitcode) -> Result<Module, String> {
     if part.in_archive {
         let module = context.parse_bitcode_lazily(&part.bytes, &part.name)?;
@@ -52,9 +54,10 @@ fn open(context: Context, part: &Bitcode) -> Result<Module, String> {
 /// Modules that are linked one by one into the first of them.
 const GROUP: usize = 4;
 
-/// Links modules into one, in groups and groups of groups. Linking costs time for what is linked, and for the types of all that
-/// it is linked into, so that linking many modules one by one is quadratic (measured: 15 s for the modules of a
-/// program that uses tokio, regex and rayon), and linking in pairs copies everything often.
+/// Links modules into one, in groups and groups of groups. Linking costs time for what is linked,
+/// and for the types of all that it is linked into, so that linking many modules one by one is
+/// quadratic (measured: 15 s for the modules of a program that uses tokio, regex and rayon), and
+/// linking in pairs copies everything often.
 fn link_all(context: Context, mut modules: Vec<(&str, Module)>) -> Result<Module, String> {
     while modules.len() > 1 {
         let mut grouped: Vec<(&str, Module)> = Vec::with_capacity(modules.len().div_ceil(GROUP));
@@ -116,9 +119,10 @@ pub fn add(context: Context, program: &Module, parts: &[Bitcode]) -> Result<(), 
     Ok(())
 }
 
-/// Links what the program needs out of the module of std. LLVM's C API cannot say "only what is needed"; a definition
-/// that is `linkonce_odr` is pulled in only where it is used, and its body is read only then. `whole` says that the
-/// program is linked to std itself, not only to core: then what runs before `main` is pulled in too.
+/// Links what the program needs out of the module of std. LLVM's C API cannot say "only what is
+/// needed"; a definition that is `linkonce_odr` is pulled in only where it is used, and its body is
+/// read only then. `whole` says that the program is linked to std itself, not only to core: then
+/// what runs before `main` is pulled in too.
 ///
 /// # Errors
 /// When the library cannot be read or linked.
@@ -147,12 +151,14 @@ pub fn pull_std(
     program.link(library).map_err(|e| format!("{STD_BITCODE}: {e}"))
 }
 
-/// The unwinder calls it by way of every function's unwind table. Native parts of the toolchain refer to it by name, and the runtime
-/// has one of its own, which then takes the place of the program's.
+/// The unwinder calls it by way of every function's unwind table. Native parts of the toolchain
+/// refer to it by name, and the runtime has one of its own, which then takes the place of the
+/// program's.
 const PERSONALITY: &str = "rust_eh_personality";
 
-/// Drops what the user's code does not use, before std is known. What std or native code may refer to stays: everything that has no
-/// mangled name, the compiler's own glue (allocator, panic handler), and what is opened for an audit.
+/// Drops what the user's code does not use, before std is known. What std or native code may refer
+/// to stays: everything that has no mangled name, the compiler's own glue (allocator, panic
+/// handler), and what is opened for an audit.
 ///
 /// # Errors
 /// When LLVM refuses the clean-up pass.
@@ -162,7 +168,8 @@ pub fn prune(program: &Module, opened: &HashSet<String>) -> Result<(), String> {
     close_but(program, keep)
 }
 
-/// Makes everything private but `main`, what native code wants and what is opened for an audit, and drops what is not used.
+/// Makes everything private but `main`, what native code wants and what is opened for an audit, and
+/// drops what is not used.
 ///
 /// # Errors
 /// When LLVM refuses the clean-up pass.

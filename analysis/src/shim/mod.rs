@@ -4,7 +4,8 @@
 //! command line -> inputs (bitcode, native, std) -> merge -> inline -> pull std -> close -> recognise, instrument
 //!              -> object file -> cc with the runtime and the native parts
 //! ```
-//! A shared library is not checked: its bitcode is compiled plainly and linked as the command line says.
+//! A shared library is not checked: its bitcode is compiled plainly and linked as the command line
+//! says.
 
 mod command_line;
 mod constructors;
@@ -31,8 +32,8 @@ use timings::Timings;
 /// File name of the runtime, beside the shim.
 pub const RUNTIME: &str = "liblockred_runtime.a";
 
-/// Does what the arguments (without the program's name) say. `home` is the directory of the shim's executable, where the runtime and
-/// `std.bc` lie.
+/// Does what the arguments (without the program's name) say. `home` is the directory of the shim's
+/// executable, where the runtime and `std.bc` lie.
 ///
 /// # Errors
 /// One message for the user, naming what failed.
@@ -65,7 +66,8 @@ pub fn run(arguments: Vec<String>, home: &Path) -> Result<(), String> {
     result
 }
 
-/// Prints the packages of which the built-in models speak, a line each with the oldest version; or the hash of the sources of one.
+/// Prints the packages of which the built-in models speak, a line each with the oldest version; or
+/// the hash of the sources of one.
 fn tell_sources(arguments: &[String]) -> Result<(), String> {
     let models = Models::built_in();
     match arguments {
@@ -174,14 +176,16 @@ fn link_instrumented(
     Ok(())
 }
 
-/// For developers: writes a text to the file that an environment variable names, if it is set (`LOCKRED_SHIM_DUMP`: the instrumented
-/// module, `LOCKRED_SHIM_RULES`: how often each rule of the sync models matched).
+/// For developers: writes a text to the file that an environment variable names, if it is set
+/// (`LOCKRED_SHIM_DUMP`: the instrumented module, `LOCKRED_SHIM_RULES`: how often each rule of the
+/// sync models matched).
 fn dump(variable: &str, text: impl FnOnce() -> String) -> Result<(), String> {
     let Some(path) = std::env::var_os(variable) else { return Ok(()) };
     fs::write(&path, text()).map_err(|e| format!("cannot write {}: {e}", path.to_string_lossy()))
 }
 
-/// A temporary directory beside the output, so that a full or read-only disk is told of the place that matters.
+/// A temporary directory beside the output, so that a full or read-only disk is told of the place
+/// that matters.
 fn scratch(line: &CommandLine) -> Result<tempfile::TempDir, String> {
     let parent = match line.output.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,

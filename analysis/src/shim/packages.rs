@@ -1,4 +1,5 @@
-//! The packages that a program is made of: the wrapper says beside each rlib what it was compiled from.
+//! The packages that a program is made of: the wrapper says beside each rlib what it was compiled
+//! from.
 
 use super::command_line::{Argument, CommandLine};
 use crate::recognise::Package;
@@ -6,7 +7,8 @@ use lockred_trace::models::PACKAGE;
 use std::fs;
 use std::io::ErrorKind;
 
-/// Those of the libraries, and the one whose executable is linked, in whose environment rustc calls the linker.
+/// Those of the libraries, and the one whose executable is linked, in whose environment rustc calls
+/// the linker.
 ///
 /// # Errors
 /// When a file cannot be read.

@@ -1,4 +1,5 @@
-//! `--prepare`: links the bitcode of a toolchain's std into the one module `std.bc` from which programs pull what they need.
+//! `--prepare`: links the bitcode of a toolchain's std into the one module `std.bc` from which
+//! programs pull what they need.
 
 use super::inputs::embedded_bitcode;
 use crate::llvm::Context;
@@ -7,14 +8,16 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-/// Crates of the sysroot that do not go into `std.bc`: the panic runtimes exclude each other, so the one that rustc
-/// names is read at link time; the others have parts without bitcode, or are no part of a program.
+/// Crates of the sysroot that do not go into `std.bc`: the panic runtimes exclude each other, so
+/// the one that rustc names is read at link time; the others have parts without bitcode, or are no
+/// part of a program.
 const LEFT_OUT: &[&str] =
     &["compiler_builtins", "panic_abort", "panic_unwind", "proc_macro", "profiler_builtins"];
 
-/// Functions of std that do nothing in a checked program. They turn addresses of a backtrace into names: more than half of the code of
-/// a small program, and tens of milliseconds a panic. A backtrace taken in the program then shows its frames as unknown, as in
-/// a program without debug information; reports of lockred have their own. A std without these functions is merely larger.
+/// Functions of std that do nothing in a checked program. They turn addresses of a backtrace into
+/// names: more than half of the code of a small program, and tens of milliseconds a panic. A
+/// backtrace taken in the program then shows its frames as unknown, as in a program without debug
+/// information; reports of lockred have their own. A std without these functions is merely larger.
 const EMPTIED: &[&str] = &["std::backtrace_rs::symbolize::gimli::Cache::with_global"];
 
 /// File name of the result.

@@ -1,5 +1,5 @@
-//! How long each phase of a link took, and the most memory used until its end: printed when `LOCKRED_SHIM_TIMINGS=1`, added to the file
-//! that it names otherwise.
+//! How long each phase of a link took, and the most memory used until its end: printed when
+//! `LOCKRED_SHIM_TIMINGS=1`, added to the file that it names otherwise.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;

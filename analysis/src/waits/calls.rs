@@ -1,4 +1,5 @@
-//! What calls in a loop do, as far as it waits: they pause, or only compute and read, or may do anything.
+//! What calls in a loop do, as far as it waits: they pause, or only compute and read, or may do
+//! anything.
 
 use crate::escape::Privacy;
 use crate::llvm::{Attribute, Flow, Function, Instruction, Opcode, Shape, Value};
@@ -139,7 +140,8 @@ impl Calls {
         effect
     }
 
-    /// Whether a function computes something from its arguments and from memory, and writes nothing, unless it never returns.
+    /// Whether a function computes something from its arguments and from memory, and writes
+    /// nothing, unless it never returns.
     fn only_computes(&mut self, function: Function, depth: usize) -> bool {
         let blocks = function.blocks();
         let all: Vec<_> = blocks.iter().flat_map(|block| block.instructions()).collect();
@@ -167,7 +169,8 @@ impl Calls {
     }
 }
 
-/// Whether nobody asks a `Backoff`, given by its address, how often it has paused: it is a variable that is used in no other way.
+/// Whether nobody asks a `Backoff`, given by its address, how often it has paused: it is a variable
+/// that is used in no other way.
 fn is_unseen_backoff(own: Value) -> bool {
     let is_variable = own.as_instruction().is_some_and(|at| at.opcode() == Opcode::Alloca);
     is_variable && are_unseen(own)

@@ -1,4 +1,5 @@
-//! Conditions of a word: what an operation awaits, and what is assumed while its loop is walked round.
+//! Conditions of a word: what an operation awaits, and what is assumed while its loop is walked
+//! round.
 
 use crate::llvm::{Instruction, Value};
 use lockred_trace::hooks::Test;

@@ -1,4 +1,5 @@
-//! Inlining of small functions into loops with atomic operations, so that the loop is seen whole: `while !self.try_lock() {}`.
+//! Inlining of small functions into loops with atomic operations, so that the loop is seen whole:
+//! `while !self.try_lock() {}`.
 
 use super::{calls, comes_back};
 use crate::llvm::{Attribute, Context, Function, Instruction, Module, Opcode, Value};
@@ -28,7 +29,8 @@ pub fn inline_into_loops(
             || calls::is_known(&function.name())
             || stays(function)
     };
-    // Which functions are looked at: those of which a call was inlined the round before, and who calls them.
+    // Which functions are looked at: those of which a call was inlined the round before, and who
+    // calls them.
     let mut of_interest: Option<HashSet<String>> = None;
     for _ in 0..ROUNDS {
         let mut small: HashMap<Function, Option<bool>> = HashMap::new();
@@ -55,8 +57,8 @@ pub fn inline_into_loops(
     Ok(())
 }
 
-/// Calls of small functions in loops, where the loops or the functions have atomic operations. `small` says whether a function
-/// is small, and then whether it has some.
+/// Calls of small functions in loops, where the loops or the functions have atomic operations.
+/// `small` says whether a function is small, and then whether it has some.
 fn calls_in_loops(
     function: Function,
     mut small: impl FnMut(Function) -> Option<bool>,

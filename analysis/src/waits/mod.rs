@@ -1,33 +1,44 @@
-//! Loops that wait, recognised in the code: an atomic operation that would only go round its loop waits until it would not.
+//! Loops that wait, recognised in the code: an atomic operation that would only go round its loop
+//! waits until it would not.
 //!
-//! `while lock.swap(true, Acquire) { spin_loop() }` goes round as long as the word is 1, and such a round does nothing. So the swap is told to
-//! the runtime with an await, as a sync model would: it is executed only when the word is not 1. What others see, and what the thread does
-//! in the end, is then the same as in the execution in which it was not scheduled until it had its way.
+//! `while lock.swap(true, Acquire) { spin_loop() }` goes round as long as the word is 1, and such a
+//! round does nothing. So the swap is told to the runtime with an await, as a sync model would: it
+//! is executed only when the word is not 1. What others see, and what the thread does in the end,
+//! is then the same as in the execution in which it was not scheduled until it had its way.
 //!
-//! For each atomic operation X that no sync model knows, the conditions are looked at that the code behind X asks of the word that X found. Say
-//! that one of them holds (*the word is bad*); [`walk`] follows control from X under this assumption. X waits until the word is good if
-//! 1. X itself changes nothing when the word is bad: it is a load, a compare-exchange that then fails, an exchange or a bitwise update that
-//!    then leaves the word as it is
-//!    (the word of an `AtomicBool` is 0 or 1);
-//! 2. every way leads back to X, and does nothing: no store, no other update, no fence, no call but pauses and functions that
-//!    only compute and read, no round and round but through another look at the same word (see below);
-//! 3. [`same`] shows that X is then in the same state as before: it has the same address and operands, the awaited value is the same, and what
-//!    changes from round to round (a count of them, say) is used for nothing but the choice between ways that all lead back.
+//! For each atomic operation X that no sync model knows, the conditions are looked at that the code
+//! behind X asks of the word that X found. Say that one of them holds (*the word is bad*); [`walk`]
+//! follows control from X under this assumption. X waits until the word is good if
+//! 1. X itself changes nothing when the word is bad: it is a load, a compare-exchange that then
+//!    fails, an exchange or a bitwise update that then leaves the word as it is (the word of an
+//!    `AtomicBool` is 0 or 1);
+//! 2. every way leads back to X, and does nothing: no store, no other update, no fence, no call but
+//!    pauses and functions that only compute and read, no round and round but through another look
+//!    at the same word (see below);
+//! 3. [`same`] shows that X is then in the same state as before: it has the same address and
+//!    operands, the awaited value is the same, and what changes from round to round (a count of
+//!    them, say) is used for nothing but the choice between ways that all lead back.
 //!
 //! Then leaving out the rounds in which the word is bad misses nothing:
-//! - *Values.* A round reads, and leaves behind the state in which it began. Deleting it from an execution gives an execution, whose thread was
-//!   merely not scheduled; and a thread that waits for ever is one that goes round for ever (a livelock, reported as such). What a
-//!   round reads of *other* words may change, but is forgotten at its end; the last round, which is kept, reads it anew.
-//!   On its way back a thread may look at the same word in an inner loop, and go on when it is good: then it comes to X, so that it waits there
-//!   for ever exactly if it waits for ever in the inner loop.
-//! - *Synchronisation.* A round that is left out may acquire, or (an exchange) release. Such an edge can only hide races, never make them: in the
-//!   execution without the round, whatever it ordered is unordered.
-//! - *Races of a round.* Every plain read of a round is also made, of the same memory, before X is reached for the first time (rule 3 asks for
-//!   that), and from then on the thread releases nothing: whoever writes that memory while the thread waits races with that first read. So the
-//!   memory is the same in all rounds, too. X's own look at the word, which may race with a plain write or with the deallocation, is told to
-//!   the race detector when the thread comes to X (`looks` in the runtime), as an atomic read that orders nothing; of an exchange or a bitwise
+//! - *Values.* A round reads, and leaves behind the state in which it began. Deleting it from an
+//!   execution gives an execution, whose thread was merely not scheduled; and a thread that waits
+//!   for ever is one that goes round for ever (a livelock, reported as such). What a round reads of
+//!   *other* words may change, but is forgotten at its end; the last round, which is kept, reads it
+//!   anew. On its way back a thread may look at the same word in an inner loop, and go on when it
+//!   is good: then it comes to X, so that it waits there for ever exactly if it waits for ever in
+//!   the inner loop.
+//! - *Synchronisation.* A round that is left out may acquire, or (an exchange) release. Such an
+//!   edge can only hide races, never make them: in the execution without the round, whatever it
+//!   ordered is unordered.
+//! - *Races of a round.* Every plain read of a round is also made, of the same memory, before X is
+//!   reached for the first time (rule 3 asks for that), and from then on the thread releases
+//!   nothing: whoever writes that memory while the thread waits races with that first read. So the
+//!   memory is the same in all rounds, too. X's own look at the word, which may race with a plain
+//!   write or with the deallocation, is told to the race detector when the thread comes to X
+//!   (`looks` in the runtime), as an atomic read that orders nothing; of an exchange or a bitwise
 //!   update, as a write.
-//! - *Weak memory.* A stale bad value makes another round; a stale good value is a good one of an earlier time, when X was not held back.
+//! - *Weak memory.* A stale bad value makes another round; a stale good value is a good one of an
+//!   earlier time, when X was not held back.
 
 mod calls;
 mod condition;
@@ -71,8 +82,8 @@ pub enum Step {
 /// Conditions of one operation that are tried.
 const MOST_CONDITIONS: usize = 16;
 
-/// The operations of a function that wait, or belong together because they do. Asked before the function is changed; values are given as operands of
-/// instructions that stay.
+/// The operations of a function that wait, or belong together because they do. Asked before the
+/// function is changed; values are given as operands of instructions that stay.
 pub fn of(
     context: Context,
     module: &Module,
@@ -136,7 +147,8 @@ fn awaited(at: Instruction, bits: u64, calls: &mut Calls) -> Option<Condition> {
     })
 }
 
-/// All bits that the word of an atomic operation may have: those of its type, or one, if it is a `bool`.
+/// All bits that the word of an atomic operation may have: those of its type, or one, if it is a
+/// `bool`.
 fn bits(context: Context, module: &Module, at: Instruction) -> u64 {
     match at.access_size(module) {
         1 if is_bool(context, at) => 1,
@@ -145,7 +157,8 @@ fn bits(context: Context, module: &Module, at: Instruction) -> u64 {
     }
 }
 
-/// Whether an atomic operation is one of an `AtomicBool`, as the functions tell from which it was inlined.
+/// Whether an atomic operation is one of an `AtomicBool`, as the functions tell from which it was
+/// inlined.
 fn is_bool(context: Context, at: Instruction) -> bool {
     let mut location = at.location();
     while let Some(inlined) = location {

@@ -1,8 +1,10 @@
 //! Whether a thread that has gone round a loop is in the state in which it began.
 //!
-//! What a round computes is the same as in the round before if it is computed from the same: from what lies outside the round, from
-//! numbers, from memory that the round reads in the same way. Nothing on a round's ways writes, so that memory changes only if another
-//! thread writes it; see the head of the directory for why none does, if the read is also made before the operation is first reached.
+//! What a round computes is the same as in the round before if it is computed from the same: from
+//! what lies outside the round, from numbers, from memory that the round reads in the same way.
+//! Nothing on a round's ways writes, so that memory changes only if another thread writes it; see
+//! the head of the directory for why none does, if the read is also made before the operation is
+//! first reached.
 
 use super::calls::{Calls, Effect};
 use super::condition::Condition;
@@ -54,15 +56,16 @@ impl<'a> Rounds<'a> {
         self.at.value().operands().into_iter().all(|operand| self.is_same(operand, 0))
     }
 
-    /// Whether what the word is compared with is the same in all rounds, and known when the operation is reached.
+    /// Whether what the word is compared with is the same in all rounds, and known when the
+    /// operation is reached.
     fn is_awaitable(&mut self, bad: &Condition) -> bool {
         let Some(value) = bad.value.value() else { return true };
         let known = |at: Instruction| !self.is_inside(at) || self.is_passed(at);
         value.as_instruction().is_none_or(known) && self.is_same(value, 0)
     }
 
-    /// Whether control, where it could leave the round, never does so: it decides in all rounds as it did when it first came to the
-    /// operation.
+    /// Whether control, where it could leave the round, never does so: it decides in all rounds as
+    /// it did when it first came to the operation.
     fn turns_are_same(&mut self) -> bool {
         let turns: Vec<_> = self.round.turns.iter().copied().collect();
         turns.into_iter().all(|(end, away)| {
@@ -75,7 +78,8 @@ impl<'a> Rounds<'a> {
         })
     }
 
-    /// Whether all memory that a round reads is read in the same way before the operation is first reached, or belongs to nobody else.
+    /// Whether all memory that a round reads is read in the same way before the operation is first
+    /// reached, or belongs to nobody else.
     fn reads_are_made_before(&mut self) -> bool {
         let reads: Vec<Instruction> =
             self.instructions().filter(|at| reads(*at, self.calls)).collect();
@@ -87,8 +91,9 @@ impl<'a> Rounds<'a> {
         blocks.into_iter().flat_map(Block::instructions)
     }
 
-    /// Whether what changes from round to round, and is still needed when the operation is reached, decides nothing but the way of a
-    /// round: it is an operand of nothing else, and is not seen outside.
+    /// Whether what changes from round to round, and is still needed when the operation is reached,
+    /// decides nothing but the way of a round: it is an operand of nothing else, and is not seen
+    /// outside.
     fn changes_are_forgotten(&mut self) -> bool {
         let mut open: Vec<Value> = Vec::new();
         for at in self.instructions() {
@@ -113,7 +118,8 @@ impl<'a> Rounds<'a> {
         true
     }
 
-    /// Whether a value of the round is needed behind the operation, as it was when that was reached.
+    /// Whether a value of the round is needed behind the operation, as it was when that was
+    /// reached.
     fn is_needed(&self, at: Instruction) -> bool {
         let users = at.value().users().into_iter().filter_map(Value::as_instruction);
         let users: HashSet<Instruction> = users.collect();
@@ -147,7 +153,8 @@ impl<'a> Rounds<'a> {
         self.round.blocks.contains(&at.block())
     }
 
-    /// Whether whoever comes to the operation from outside executes an instruction of the round first.
+    /// Whether whoever comes to the operation from outside executes an instruction of the round
+    /// first.
     fn is_passed(&self, at: Instruction) -> bool {
         let block = self.at.block();
         if at.block() == block {
@@ -212,7 +219,8 @@ impl<'a> Rounds<'a> {
         values.iter().all(|&value| self.is_same(value, depth + 1))
     }
 
-    /// Whether a read (a plain load, or a call that reads) finds in all rounds what it found before the operation was first reached.
+    /// Whether a read (a plain load, or a call that reads) finds in all rounds what it found before
+    /// the operation was first reached.
     fn is_read_again(&mut self, at: Instruction, depth: usize) -> bool {
         if !self.are_same(&at.value().operands(), depth) {
             return false;

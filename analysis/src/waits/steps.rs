@@ -1,16 +1,22 @@
-//! A look at a word and the compare-exchange behind it, as one step: `loop { let n = word.load(Relaxed); if n & 1 == 0 &&
-//! word.compare_exchange(n, n | 1, Acquire, Relaxed).is_ok() { break } }`.
+//! A look at a word and the compare-exchange behind it, as one step: `loop { let n =
+//! word.load(Relaxed); if n & 1 == 0 && word.compare_exchange(n, n | 1, Acquire, Relaxed).is_ok() {
+//! break } }`.
 //!
-//! A load comes, whenever it finds the word good, next to a compare-exchange of the same word, and that, whenever it fails, leads back to the
-//! load. Then the two are executed without a switch, as an atomic region of the runtime (`opens` and `inside` of sync models). This misses
-//! nothing:
-//! - a round in which the exchange fails is left out, as such rounds are in general (see the head of the directory);
-//! - where it succeeds, the load could have been made right before it. It would have found the same word, if the exchange compares with what
-//!   the load found, or else a good one, which is all that matters, as the exchange awaits a good one whatever the load found;
-//! - the load acquires no more by that than the exchange does: an acquiring load needs an acquiring exchange;
-//! - whoever races with plain reads in between races with the same reads before the load, too, for which [`Rounds`] asks;
-//! - a failing exchange only reads, so that it races with nothing with which the load's own look does not. (An exchange without a comparison
-//!   writes even in vain. It races with plain reads of the word, so that it stays a step of its own.)
+//! A load comes, whenever it finds the word good, next to a compare-exchange of the same word, and
+//! that, whenever it fails, leads back to the load. Then the two are executed without a switch, as
+//! an atomic region of the runtime (`opens` and `inside` of sync models). This misses nothing:
+//! - a round in which the exchange fails is left out, as such rounds are in general (see the head
+//!   of the directory);
+//! - where it succeeds, the load could have been made right before it. It would have found the same
+//!   word, if the exchange compares with what the load found, or else a good one, which is all that
+//!   matters, as the exchange awaits a good one whatever the load found;
+//! - the load acquires no more by that than the exchange does: an acquiring load needs an acquiring
+//!   exchange;
+//! - whoever races with plain reads in between races with the same reads before the load, too, for
+//!   which [`Rounds`] asks;
+//! - a failing exchange only reads, so that it races with nothing with which the load's own look
+//!   does not. (An exchange without a comparison writes even in vain. It races with plain reads of
+//!   the word, so that it stays a step of its own.)
 
 use super::calls::Calls;
 use super::condition::Condition;
@@ -20,7 +26,8 @@ use super::{Step, Wait};
 use crate::llvm::{Instruction, Opcode};
 use std::collections::HashMap;
 
-/// Finds such pairs among the atomic operations in loops of a function, given with the bits of their words.
+/// Finds such pairs among the atomic operations in loops of a function, given with the bits of
+/// their words.
 pub fn find(
     atomics: &[(Instruction, u64)],
     waits: &mut HashMap<Instruction, Wait>,

@@ -1,5 +1,5 @@
-//! Walking a loop round: from an atomic operation, on all ways that control may take when the word is bad, back to it; or a part of
-//! such a round, from one operation to another.
+//! Walking a loop round: from an atomic operation, on all ways that control may take when the word
+//! is bad, back to it; or a part of such a round, from one operation to another.
 
 use super::calls::{Calls, Effect};
 use super::condition::{Condition, Operand};
@@ -15,9 +15,11 @@ const LONGEST: usize = 2000;
 /// A round of a loop: what lies on its ways.
 #[derive(Clone, Debug, Default)]
 pub struct Round {
-    /// The blocks of all ways. The last instructions of the one in which it begins and ends lie on the way, too, and its first ones.
+    /// The blocks of all ways. The last instructions of the one in which it begins and ends lie on
+    /// the way, too, and its first ones.
     pub blocks: HashSet<Block>,
-    /// Ends of blocks at which control could also leave the ways, as far as the word tells, with where it would go.
+    /// Ends of blocks at which control could also leave the ways, as far as the word tells, with
+    /// where it would go.
     pub turns: HashSet<(Instruction, Block)>,
 }
 
@@ -66,7 +68,8 @@ impl<'a> Walk<'a> {
         walk.asked.into_iter().flat_map(|asked| [asked.negated(), asked]).collect()
     }
 
-    /// The round that begins and ends with an operation whenever the word is bad; none if it may do something, or lead elsewhere.
+    /// The round that begins and ends with an operation whenever the word is bad; none if it may do
+    /// something, or lead elsewhere.
     pub fn round(
         at: Instruction,
         bits: u64,
@@ -77,7 +80,8 @@ impl<'a> Walk<'a> {
         walk.run(Look::Bad).then_some(walk.round)
     }
 
-    /// The ways from a load that finds the word good to an exchange, if that comes next in any case.
+    /// The ways from a load that finds the word good to an exchange, if that comes next in any
+    /// case.
     pub fn onwards(
         load: Instruction,
         exchange: Instruction,
@@ -90,7 +94,8 @@ impl<'a> Walk<'a> {
         (walk.run(Look::Good) && walk.round.turns.is_empty()).then_some(walk.round)
     }
 
-    /// The ways from a compare-exchange that fails to another operation, if that comes next in any case and nothing is done before it.
+    /// The ways from a compare-exchange that fails to another operation, if that comes next in any
+    /// case and nothing is done before it.
     pub fn back(
         exchange: Instruction,
         to: Instruction,
@@ -107,7 +112,8 @@ impl<'a> Walk<'a> {
         let word = Fact::Word(look, self.bits);
         let found = match self.from.opcode() {
             Opcode::CompareExchange => {
-                // Whether it has written is a condition of the word like others (a weak one that fails for no reason goes round, too).
+                // Whether it has written is a condition of the word like others (a weak one that
+                // fails for no reason goes round, too).
                 let success = if self.bad.is_some() { Fact::Number(0) } else { Fact::Unknown };
                 Fact::Fields(Box::new([word, success]))
             }
@@ -180,7 +186,8 @@ impl<'a> Walk<'a> {
             && are_alike(at.address(), self.from.address(), self.calls)
     }
 
-    /// Whether all ways behind another look at the word lead to the operation, or, when it is bad, back to that look.
+    /// Whether all ways behind another look at the word lead to the operation, or, when it is bad,
+    /// back to that look.
     fn look(&mut self, at: Instruction, place: Place) -> bool {
         if let Some((_, found)) = place.looks.iter().find(|(look, _)| *look == at) {
             return *found == Look::Bad;
@@ -247,7 +254,8 @@ impl<'a> Walk<'a> {
     }
 
     fn enter(&mut self, block: Block, from: Block, mut place: Place) -> bool {
-        // Round and round without coming to the operation: only a look that finds the word bad may make it do so.
+        // Round and round without coming to the operation: only a look that finds the word bad may
+        // make it do so.
         let again = place.path.contains(&block);
         if again && !place.looks.iter().any(|&(_, found)| found == Look::Bad) {
             return false;

@@ -8,7 +8,8 @@ use lockred_trace::plan::Flaw;
 use lockred_trace::section::Section as _;
 use std::collections::HashSet;
 
-/// A lock that the sync models know, guards of it as Rust makes them, and a `main` that starts threads at two functions.
+/// A lock that the sync models know, guards of it as Rust makes them, and a `main` that starts
+/// threads at two functions.
 const LIBRARY: &str = r#"
 @a = internal global [16 x i8] zeroinitializer
 @b = internal global [16 x i8] zeroinitializer
@@ -45,7 +46,8 @@ define internal void @both(ptr %one, ptr %other) {
   ret void }
 "#;
 
-/// The order of locks in a program of these functions: `first` and `second` are run by threads, and `f`, if there is one, by `main`.
+/// The order of locks in a program of these functions: `first` and `second` are run by threads, and
+/// `f`, if there is one, by `main`.
 fn order(text: &str) -> LockOrder {
     order_by(None, text)
 }

@@ -5,8 +5,8 @@ use lockred_analysis::instrument::Program;
 use lockred_analysis::plan::Rules;
 use lockred_trace::plan::Flaw;
 
-/// Functions of a library that the sync models know, and what Rust makes of guards. A guard is a pointer to the mutex; the data is 8 bytes
-/// behind that.
+/// Functions of a library that the sync models know, and what Rust makes of guards. A guard is a
+/// pointer to the mutex; the data is 8 bytes behind that.
 const LIBRARY: &str = r#"
 @mutex = internal global [16 x i8] zeroinitializer
 @flag = internal global i1 false
@@ -59,7 +59,8 @@ fn told(flaw: Option<Flaw>, text: &str) -> Vec<String> {
     let rules = Rules { checked: true, flaw, ..Rules::default() };
     let whole = whole_of(text, Program { rules, ..Program::default() });
     let store = whole.rfind("store i64 77").unwrap_or_else(|| panic!("{whole}"));
-    // Locks are told behind what is said of the access before, and in front of what is said of this one.
+    // Locks are told behind what is said of the access before, and in front of what is said of this
+    // one.
     let claim = whole[..store].rfind("call void @__lr_claim(").unwrap();
     let before = whole[..claim].rfind(" @__lr_claim(").unwrap_or_default();
     let before = before.max(whole[..claim].rfind("define ").unwrap_or_default());

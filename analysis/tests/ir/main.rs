@@ -77,7 +77,8 @@ fn instrumented_by(text: &str, program: Program) -> (String, Summary) {
     (module.print(), summary)
 }
 
-/// The reason that is claimed for the last store of 77 in a program, and whether it is told with a lock.
+/// The reason that is claimed for the last store of 77 in a program, and whether it is told with a
+/// lock.
 fn claimed(flaw: Option<Flaw>, text: &str) -> (Reason, bool) {
     let rules = Rules { checked: true, flaw, ..Rules::default() };
     let whole = whole_of(text, Program { rules, ..Program::default() });
@@ -321,7 +322,8 @@ fn atomics_become_calls_with_their_orders() {
     assert!(f.contains("@__lr_atomic_load(i64 %") && f.contains("i32 1, i32 1, i32 0, i32"), "{f}");
     assert!(f.contains("@__lr_atomic_store(i64 %"), "{f}");
     assert!(f.contains("i64 5, i32 9, i32 4, i32 4, i32 0, i32"), "{f}");
-    // Success acquire-release, failure relaxed; weak, so that the runtime says whether it succeeded.
+    // Success acquire-release, failure relaxed; weak, so that the runtime says whether it
+    // succeeded.
     assert!(f.contains("i32 4, i32 3, i32 2048, i32"), "{f}");
     assert_eq!(count(&f, "load i32, ptr @__lr_exchanged"), 1, "{f}");
     assert!(f.contains("@__lr_fence(i32 1, i32"), "{f}");
@@ -524,7 +526,8 @@ fn an_act_on_a_channel_begins_with_what_it_acts_on_and_ends_with_its_result() {
 
 #[test]
 fn libtest_tells_what_a_test_returns() {
-    // `test::assert_test_result` as rustc compiles it, and a function of the user's that returns in memory, too.
+    // `test::assert_test_result` as rustc compiles it, and a function of the user's that returns in
+    // memory, too.
     let wrapper = "_ZN4test18assert_test_result17h0123456789abcdefE";
     let text = format!(
         "define void @{wrapper}(ptr sret([24 x i8]) %result, i1 %good) {{

@@ -1,4 +1,5 @@
-//! What the plan leaves out, what it only checks, and how builds with checked claims announce everything.
+//! What the plan leaves out, what it only checks, and how builds with checked claims announce
+//! everything.
 
 use crate::{count, function_f, instrumented, whole_of};
 use lockred_analysis::instrument::Program;

@@ -5,8 +5,8 @@ use lockred_analysis::instrument::Program;
 use lockred_analysis::plan::Rules;
 use lockred_trace::plan::{Flaw, Reason};
 
-/// A program whose `main` publishes a block that has a lock at its beginning, has a thread run `@thread`, and goes on with this. The
-/// sync models know the functions of the lock.
+/// A program whose `main` publishes a block that has a lock at its beginning, has a thread run
+/// `@thread`, and goes on with this. The sync models know the functions of the lock.
 fn program(thread: &str, main: &str) -> String {
     format!(
         r#"

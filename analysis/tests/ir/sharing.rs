@@ -10,7 +10,8 @@ pub fn reason_of(flaw: Option<Flaw>, text: &str) -> Reason {
     claimed(flaw, text).0
 }
 
-/// A program whose `main` is this. `%b` is a block of the heap that a holder on the stack points to, twice removed.
+/// A program whose `main` is this. `%b` is a block of the heap that a holder on the stack points
+/// to, twice removed.
 pub fn body(body: &str) -> String {
     format!(
         "declare noalias ptr @malloc(i64)

@@ -1,4 +1,5 @@
-//! What the link tests share: a back end with a stub runtime, programs built through the shim, their output.
+//! What the link tests share: a back end with a stub runtime, programs built through the shim,
+//! their output.
 
 use lockred_trace::hooks::LIBC_PREFIX;
 use lockred_trace::libc_functions::answered;

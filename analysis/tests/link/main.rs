@@ -1,4 +1,5 @@
-//! Programs built through the shim, with a stub runtime that does natively what it is told, must behave as they do without it.
+//! Programs built through the shim, with a stub runtime that does natively what it is told, must
+//! behave as they do without it.
 
 mod kit;
 
@@ -9,7 +10,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The rules of a library that a link, which wrote how often each rule matched, did not use although they are not optional.
+/// The rules of a library that a link, which wrote how often each rule matched, did not use
+/// although they are not optional.
 fn unmatched(library: &str, rules: &Path) -> Vec<String> {
     let text = fs::read_to_string(rules).unwrap();
     let used: HashSet<&str> = text
@@ -149,7 +151,8 @@ fn a_shared_library_is_linked_plainly() {
     assert!(file.section_by_name("lockred_sites").is_none());
 }
 
-/// What clang makes of `int common; int answer(void) { pthread_barrier_wait(&lock); return common + 42; }`, and a constructor.
+/// What clang makes of `int common; int answer(void) { pthread_barrier_wait(&lock); return common +
+/// 42; }`, and a constructor.
 const C_BITCODE: &str = r#"
 target triple = "x86_64-unknown-linux-gnu"
 @common = common global i32 0, align 4

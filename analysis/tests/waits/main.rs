@@ -1,7 +1,8 @@
-//! Loops that wait, in small hand-written modules: what an operation is found to await, and what is no such loop.
+//! Loops that wait, in small hand-written modules: what an operation is found to await, and what is
+//! no such loop.
 //!
-//! Every sample is a function `f` with a loop: `again`, which holds the operation and decides whether to `stay`, goes to `round` and back,
-//! or `out`.
+//! Every sample is a function `f` with a loop: `again`, which holds the operation and decides
+//! whether to `stay`, goes to `round` and back, or `out`.
 
 use lockred_analysis::instrument::{Program, instrument, prepare_user_code};
 use lockred_analysis::llvm::Context;

@@ -17,7 +17,8 @@ pub struct Place {
     pub at: Position,
 }
 
-/// A plain access. What is known of it in all targets is joined: it is protected if it is so in each.
+/// A plain access. What is known of it in all targets is joined: it is protected if it is so in
+/// each.
 #[derive(Clone, Debug)]
 pub struct Access {
     /// Where.

@@ -1,4 +1,5 @@
-//! An audit for people: first what may be wrong, then type by type what is shared and what protects it, then locks.
+//! An audit for people: first what may be wrong, then type by type what is shared and what protects
+//! it, then locks.
 
 use super::report::{Across, Atomic, Audit, Class, Finding, Object, Operation};
 use crate::output::style::{Paint, Style};

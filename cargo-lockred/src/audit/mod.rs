@@ -1,6 +1,8 @@
-//! `cargo lockred audit`: what a package shares between threads, and what protects it, without running anything.
+//! `cargo lockred audit`: what a package shares between threads, and what protects it, without
+//! running anything.
 //!
-//! Two sources are joined: the compiled programs, in which the shim has left what it knows ([`compiled`]), and the source itself ([`source`]).
+//! Two sources are joined: the compiled programs, in which the shim has left what it knows
+//! ([`compiled`]), and the source itself ([`source`]).
 
 mod calls;
 mod compiled;

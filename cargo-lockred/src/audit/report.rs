@@ -58,11 +58,13 @@ pub struct Impl {
 pub enum Class {
     /// Some thread may write it while another one accesses it.
     Unprotected,
-    /// Functions that access it synchronise by atomic operations or locks around that; whether that is enough is not decided.
+    /// Functions that access it synchronise by atomic operations or locks around that; whether that
+    /// is enough is not decided.
     Synchronised,
     /// Nothing of the compiled code is seen to access it.
     Unknown,
-    /// It may be written through a shared reference, and no such write is seen by its name; there may be others by a pointer to it.
+    /// It may be written through a shared reference, and no such write is seen by its name; there
+    /// may be others by a pointer to it.
     Unwritten,
     /// Its accesses hold a lock.
     Locked,
@@ -111,7 +113,8 @@ pub struct Object {
     pub class: Class,
     /// Locks, where it is those.
     pub locks: Vec<String>,
-    /// Methods that give it to closures, where no access is seen: what these do could not be followed.
+    /// Methods that give it to closures, where no access is seen: what these do could not be
+    /// followed.
     pub through: Vec<String>,
     /// Accesses that are not protected, in unsafe code.
     pub unprotected: Vec<Place>,

@@ -1,4 +1,5 @@
-//! The back end (linker shim, runtime, std's bitcode) of a toolchain: found in the user's cache, or built into it.
+//! The back end (linker shim, runtime, std's bitcode) of a toolchain: found in the user's cache, or
+//! built into it.
 //!
 //! ```text
 //! <cache>/lockred/<toolchain>/lock            held while anything below is written
@@ -56,7 +57,8 @@ impl Backend {
     }
 }
 
-/// The back end of a toolchain; builds it where it is missing. With `verbose` the build's output is shown.
+/// The back end of a toolchain; builds it where it is missing. With `verbose` the build's output is
+/// shown.
 ///
 /// # Errors
 /// When it cannot be built: no network, no C linker, a cache that cannot be written.
@@ -142,7 +144,8 @@ fn home(toolchain: &Toolchain) -> Result<PathBuf> {
     Ok(cache(env::var_os("XDG_CACHE_HOME"), env::var_os("HOME"))?.join("lockred").join(name))
 }
 
-/// The user's cache directory. A relative `XDG_CACHE_HOME` is ignored, as its specification demands.
+/// The user's cache directory. A relative `XDG_CACHE_HOME` is ignored, as its specification
+/// demands.
 fn cache(xdg: Option<OsString>, user_home: Option<OsString>) -> Result<PathBuf> {
     let absolute = |value: Option<OsString>| value.map(PathBuf::from).filter(|p| p.is_absolute());
     absolute(xdg)

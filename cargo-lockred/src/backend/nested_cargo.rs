@@ -1,4 +1,5 @@
-//! The nested cargo call that builds the back end: the toolchain's own programs, a clean environment, an own target directory.
+//! The nested cargo call that builds the back end: the toolchain's own programs, a clean
+//! environment, an own target directory.
 
 use crate::error::{Error, Result};
 use crate::interrupt::{self, PassedOn};
@@ -13,7 +14,8 @@ use std::process::{Command, Stdio};
 /// Variables of cargo that say where packages come from, and so must stay.
 const KEPT: &[&str] =
     &["CARGO_HOME", "CARGO_HTTP_", "CARGO_NET_", "CARGO_REGISTR", "CARGO_SOURCE_"];
-/// Everything else that begins so would leak from an outer build, or from the user's settings, into this one.
+/// Everything else that begins so would leak from an outer build, or from the user's settings, into
+/// this one.
 const REMOVED: &[&str] = &[
     "CARGO",
     "RUSTC",

@@ -1,4 +1,5 @@
-//! The sources of the back end, carried inside this executable, and how they become a cargo workspace of their own.
+//! The sources of the back end, carried inside this executable, and how they become a cargo
+//! workspace of their own.
 
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
@@ -17,7 +18,8 @@ pub fn fingerprint() -> Fingerprint {
     CARRIED.iter().fold(Fingerprint::new(), |hash, (name, bytes)| hash.add(name).add(bytes))
 }
 
-/// Writes the workspace to `directory`: only what differs, so that a rebuild is incremental, and nothing else stays.
+/// Writes the workspace to `directory`: only what differs, so that a rebuild is incremental, and
+/// nothing else stays.
 ///
 /// # Errors
 /// When something cannot be written.
@@ -58,7 +60,8 @@ fn write_if_changed(path: &Path, bytes: &[u8]) -> Result<()> {
     fs::write(path, bytes).map_err(|e| Error::file("write", path, &e))
 }
 
-/// Removes source files of an earlier version; the lock file may have been shortened by cargo, and is listed as written.
+/// Removes source files of an earlier version; the lock file may have been shortened by cargo, and
+/// is listed as written.
 fn remove_others(directory: &Path, written: &[PathBuf]) -> Result<()> {
     let entries = fs::read_dir(directory).map_err(|e| Error::file("read", directory, &e))?;
     for entry in entries.flatten() {

@@ -48,7 +48,8 @@ pub struct Built {
 }
 
 impl Built {
-    /// The order in which targets are checked and printed: packages as cargo has them, libraries first.
+    /// The order in which targets are checked and printed: packages as cargo has them, libraries
+    /// first.
     pub fn order(&self) -> impl Ord {
         let kinds = ["lib", "proc-macro", "bin", "test", "bench", "example"];
         let kind = kinds.iter().position(|kind| *kind == self.kind);

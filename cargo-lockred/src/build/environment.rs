@@ -60,7 +60,8 @@ fn of_package(package: &Package) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Native directories of build scripts that lie in the target directory, cargo's own, std's, then what is inherited.
+/// Native directories of build scripts that lie in the target directory, cargo's own, std's, then
+/// what is inherited.
 fn library_path(messages: &Messages, build: &Build<'_>) -> OsString {
     let target = build.target_directory();
     let mut paths: Vec<PathBuf> = Vec::new();

@@ -1,4 +1,5 @@
-//! Building the user's crate with cargo, under our wrapper, and what comes out: executables to check.
+//! Building the user's crate with cargo, under our wrapper, and what comes out: executables to
+//! check.
 
 pub mod artifact;
 pub mod environment;
@@ -65,7 +66,8 @@ impl Build<'_> {
         Ok(built)
     }
 
-    /// Where cargo builds: cargo sees neither the wrapper's flags, nor the sync models, nor rules, so they are in the name.
+    /// Where cargo builds: cargo sees neither the wrapper's flags, nor the sync models, nor rules,
+    /// so they are in the name.
     pub fn target_directory(&self) -> PathBuf {
         let hash = Fingerprint::new()
             .add(env!("CARGO_PKG_VERSION"))
@@ -140,7 +142,8 @@ fn calls(targets: &Targets) -> Vec<(Purpose, Vec<String>)> {
     programs.extend(switch(targets.bins || targets.all_targets, "--bins"));
     programs.extend(switch(targets.examples || targets.all_targets, "--examples"));
     if targets.tests || targets.all_targets || (tests.is_empty() && programs.is_empty()) {
-        // Unit tests of libraries and binaries, and integration tests; not the examples, which `cargo test` only builds.
+        // Unit tests of libraries and binaries, and integration tests; not the examples, which
+        // `cargo test` only builds.
         tests.push("--tests".into());
     }
     [(Purpose::Tests, tests), (Purpose::Programs, programs)]

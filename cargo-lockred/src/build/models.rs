@@ -1,11 +1,13 @@
-//! Which sync models a build uses: those that the packages bring, and those that `--distrust` takes away.
+//! Which sync models a build uses: those that the packages bring, and those that `--distrust` takes
+//! away.
 //!
 //! A package names files of its own in its manifest:
 //! ```toml
 //! [package.metadata.lockred]
 //! models = ["lockred/my_lock.toml"]
 //! ```
-//! The files of all packages of the workspace hold for every executable, since packages use each other's locks.
+//! The files of all packages of the workspace hold for every executable, since packages use each
+//! other's locks.
 
 use super::project::Project;
 use crate::backend::Backend;
@@ -85,7 +87,8 @@ impl Models {
         }
     }
 
-    /// Asks the shim whether files and names are right: it knows the rules, and the libraries that are built in.
+    /// Asks the shim whether files and names are right: it knows the rules, and the libraries that
+    /// are built in.
     fn check(&self, shim: &Path) -> Result<()> {
         let mut command = Command::new(shim);
         self.tell(command.arg(CHECK).stdin(Stdio::null()));

@@ -26,7 +26,8 @@ impl Project {
     /// Asks cargo.
     ///
     /// # Errors
-    /// When there is no manifest, it is wrong, or a named package does not exist: with cargo's own words.
+    /// When there is no manifest, it is wrong, or a named package does not exist: with cargo's own
+    /// words.
     pub fn find(
         directory: &Path,
         manifest: &Manifest,
@@ -60,7 +61,8 @@ impl Project {
         Ok(project)
     }
 
-    /// Fails for names of packages that do not exist; cargo would fail too, but with the status of a failed build.
+    /// Fails for names of packages that do not exist; cargo would fail too, but with the status of
+    /// a failed build.
     fn named(&self, packages: &Packages, manifest: &Manifest) -> Result<()> {
         let member = |name: &&String| self.packages.iter().all(|p| p.name.as_str() != **name);
         let plain = |name: &&String| !name.contains(['*', '?', '[']);

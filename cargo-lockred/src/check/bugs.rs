@@ -1,4 +1,5 @@
-//! From a finding of the search to a bug that is reported: replayed in a fresh process, reproduced, and kept.
+//! From a finding of the search to a bug that is reported: replayed in a fresh process, reproduced,
+//! and kept.
 
 use super::examine::Examiner;
 use super::minimal;
@@ -42,8 +43,8 @@ pub fn replay_of(kept: &Kept) -> String {
     }
 }
 
-/// Makes a finding's schedule minimal and replays it. `seconds`: what the search has taken. The error
-/// says why it is not reported as a bug.
+/// Makes a finding's schedule minimal and replays it. `seconds`: what the search has taken. The
+/// error says why it is not reported as a bug.
 pub fn reproduce(
     examiner: &Examiner<'_>,
     test: &Test,
@@ -114,14 +115,14 @@ fn replayed(
     session::run(&examiner.launch(test), &order, patience, &mut |_| ())
 }
 
-/// Whether a replay's bug is the one that was found. Several accesses may race at once: any of these races is the bug, and the one that
-/// the replay tells is reported.
+/// Whether a replay's bug is the one that was found. Several accesses may race at once: any of
+/// these races is the bug, and the one that the replay tells is reported.
 fn is_same(bug: &Bug, finding: &Finding) -> bool {
     bug.key == finding.key || (bug.kind, finding.kind) == (BugKind::DataRace, BugKind::DataRace)
 }
 
-/// Whether a failure of this kind may be a test's expectation of time. An error of memory, or a data race, never is: no program may
-/// rely on time for these.
+/// Whether a failure of this kind may be a test's expectation of time. An error of memory, or a
+/// data race, never is: no program may rely on time for these.
 const fn may_be_timing(kind: BugKind) -> bool {
     match kind {
         BugKind::Deadlock | BugKind::Panic | BugKind::Livelock | BugKind::Abort | BugKind::Exit => {
@@ -214,7 +215,8 @@ fn unkept(error: &Error) -> String {
     format!("warning: this bug cannot be replayed: {}{hint}", error.message)
 }
 
-/// A warning with all that is known of it: of one that a replay tells more of, what that tells. `None`, if that does not show it.
+/// A warning with all that is known of it: of one that a replay tells more of, what that tells.
+/// `None`, if that does not show it.
 ///
 /// # Errors
 /// When no session can be made.

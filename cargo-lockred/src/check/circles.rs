@@ -1,8 +1,11 @@
 //! What came of the circles in the order of locks that were found before it: `check --lock-order`.
 //!
-//! A circle is confirmed where a test ends in a deadlock at its places, to which the search or a walk towards the circle ([`super::walks`]) has led, and
-//! seen nested where a test is warned of it there (`LR0101`). Otherwise, no schedule has led there: none can, in the tests that were checked, if all their interleavings were covered. A circle fails a check only where `lock-order`
-//! is denied: what a test shows that the baseline does not have, and what nothing but luck keeps threads from waiting in.
+//! A circle is confirmed where a test ends in a deadlock at its places, to which the search or a
+//! walk towards the circle ([`super::walks`]) has led, and seen nested where a test is warned of it
+//! there (`LR0101`). Otherwise, no schedule has led there: none can, in the tests that were
+//! checked, if all their interleavings were covered. A circle fails a check only where `lock-order`
+//! is denied: what a test shows that the baseline does not have, and what nothing but luck keeps
+//! threads from waiting in.
 
 use super::Target;
 use super::came::{Status, Told, lines};

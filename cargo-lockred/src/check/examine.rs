@@ -49,8 +49,8 @@ pub struct Examiner<'a> {
 }
 
 impl Examiner<'_> {
-    /// Judges what the exploration of a test came to, and replays what was found; `None` when it was interrupted before it
-    /// had done anything.
+    /// Judges what the exploration of a test came to, and replays what was found; `None` when it
+    /// was interrupted before it had done anything.
     ///
     /// # Errors
     /// When no session can be made: nothing else could be checked either.
@@ -91,7 +91,8 @@ impl Examiner<'_> {
         test.own.as_ref().map_or(&self.options.search, |own| &own.search)
     }
 
-    /// Whether the search goes on behind a bug without being told to: where that may be a known one.
+    /// Whether the search goes on behind a bug without being told to: where that may be a known
+    /// one.
     fn searches_on(&self, test: &Test) -> bool {
         self.options.findings.write_baseline || self.baseline.knows_of(&self.place_of(test))
     }

@@ -1,8 +1,10 @@
-//! Exploring one test in as many processes as it takes: a death ends an execution, never the exploration.
+//! Exploring one test in as many processes as it takes: a death ends an execution, never the
+//! exploration.
 //!
-//! When a process dies, the schedule under way is run again in a process of its own. If that shows a bug, or dies as well,
-//! the death is the program's: it is a finding, and a search that goes on leaves that schedule out. Else the process was killed
-//! from outside, or had no memory left. Either way the next process goes on from the last checkpoint.
+//! When a process dies, the schedule under way is run again in a process of its own. If that shows
+//! a bug, or dies as well, the death is the program's: it is a finding, and a search that goes on
+//! leaves that schedule out. Else the process was killed from outside, or had no memory left.
+//! Either way the next process goes on from the last checkpoint.
 //!
 //! Nothing here prints or reads symbols, so that tests can be explored side by side.
 
@@ -19,7 +21,8 @@ use serde::{Deserialize, Serialize};
 /// Deaths in a row, without progress between them, that are none of the program's.
 const UNEXPLAINED: u32 = 3;
 
-/// Executions of a test that the process may die in before its search is stopped: each costs two processes.
+/// Executions of a test that the process may die in before its search is stopped: each costs two
+/// processes.
 const MOST_DEATHS: usize = 16;
 
 /// Seconds between checkpoints, and the variable that names others (for tests of ours).
@@ -115,7 +118,8 @@ pub fn once(
     in_processes(launch, order, Patience::of_budget(seconds), None, progress)
 }
 
-/// Searches, or walks, to the end of that. `unfinished`: where a search keeps what it takes to go on.
+/// Searches, or walks, to the end of that. `unfinished`: where a search keeps what it takes to go
+/// on.
 fn in_processes(
     launch: &Launch,
     order: &Order,

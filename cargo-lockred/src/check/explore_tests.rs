@@ -13,12 +13,14 @@ fn order(keep_going: bool) -> Order {
     Order { libtest: true, ..Order::of(task) }
 }
 
-/// Explores with a script that gets `$REPLAYING` if it is to replay, `$ANSWER` to an exploration, and `$LOG` to note in.
+/// Explores with a script that gets `$REPLAYING` if it is to replay, `$ANSWER` to an exploration,
+/// and `$LOG` to note in.
 fn explored(script: &str, keep_going: bool) -> (Explored, String) {
     explored_towards(&[], script, keep_going)
 }
 
-/// The same, with a circle to walk towards: the script gets `$WALKING` then, and `$BUG`, another answer.
+/// The same, with a circle to walk towards: the script gets `$WALKING` then, and `$BUG`, another
+/// answer.
 fn walked(script: &str, keep_going: bool) -> (Explored, String) {
     explored_towards(&[Target { nestings: vec![[SiteId(1), SiteId(2)]] }], script, keep_going)
 }

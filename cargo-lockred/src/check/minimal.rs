@@ -1,7 +1,9 @@
-//! The least schedule of a finding, looked for in a process of its own before anything is told of it.
+//! The least schedule of a finding, looked for in a process of its own before anything is told of
+//! it.
 //!
-//! The effort is counted in steps, so that what is found does not depend on the machine; seconds only guard against programs whose steps
-//! take very long. Where the process dies on the way, the schedule stays as it was found.
+//! The effort is counted in steps, so that what is found does not depend on the machine; seconds
+//! only guard against programs whose steps take very long. Where the process dies on the way, the
+//! schedule stays as it was found.
 
 use super::examine::Examiner;
 use super::outcome::Size;
@@ -12,16 +14,19 @@ use lockred_trace::codes::BugKind;
 use lockred_trace::message::{Finding, Minimised};
 use lockred_trace::session::{Task, Time};
 
-/// Steps that may be made for one bug: about two seconds at the million or so that a small test makes in one.
+/// Steps that may be made for one bug: about two seconds at the million or so that a small test
+/// makes in one.
 const STEPS: u64 = 2_000_000;
 
-/// The same for a livelock, whose threads go round their loops a thousand times in what is one step.
+/// The same for a livelock, whose threads go round their loops a thousand times in what is one
+/// step.
 const LIVELOCK_STEPS: u64 = 2_000;
 
 /// Seconds of processor time behind which it ends all the same.
 const SECONDS: f64 = 20.0;
 
-/// Looks for it; nothing if there is none to tell of, or if it cannot be looked for: the finding is told all the same.
+/// Looks for it; nothing if there is none to tell of, or if it cannot be looked for: the finding is
+/// told all the same.
 pub fn of(examiner: &Examiner<'_>, test: &Test, finding: &Finding) -> Option<Minimised> {
     let Finding { kind, key, schedule, .. } = finding.clone();
     let steps = if kind == BugKind::Livelock { LIVELOCK_STEPS } else { STEPS };

@@ -77,7 +77,8 @@ pub fn run(options: &CheckOptions) -> Result<Exit> {
     checked.inspect_err(|error| outputs.failed(error))
 }
 
-/// Checks, and gives what each test came to, with the root of the workspace. Nothing is told to machines.
+/// Checks, and gives what each test came to, with the root of the workspace. Nothing is told to
+/// machines.
 ///
 /// # Errors
 /// As [`run`].
@@ -118,7 +119,8 @@ fn find_and_check(
     let audits =
         audit::judged(audits.transpose()?.unwrap_or_default(), &options.findings, Some(known));
     let built = match options.audit && options.selection.analysis.lock_order {
-        // For an audit, functions are open to callers that are not known; the order of locks is that of the program as it is.
+        // For an audit, functions are open to callers that are not known; the order of locks is
+        // that of the program as it is.
         true => {
             subject.end_audit();
             subject.build(&options.selection)?
@@ -139,7 +141,8 @@ fn targets(built: Vec<Built>, options: &CheckOptions, console: &Console) -> Resu
     let any = !built.is_empty();
     for built in built {
         if built.kind == "proc-macro" {
-            // They are compiled for, and run inside of, the compiler; cargo builds them as host code, without our flags.
+            // They are compiled for, and run inside of, the compiler; cargo builds them as host
+            // code, without our flags.
             skipped.push(format!("{} of {}", built.label(), built.package));
             continue;
         }

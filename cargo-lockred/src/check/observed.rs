@@ -1,4 +1,5 @@
-//! The locking discipline of a test, looked at in a process of its own: so no search is slower for it.
+//! The locking discipline of a test, looked at in a process of its own: so no search is slower for
+//! it.
 
 use super::examine::Examiner;
 use super::outcome::verdict_without_bugs;
@@ -12,7 +13,8 @@ use lockred_trace::codes::{Verdict, WarningKind};
 use lockred_trace::message::{Exploration, Observation};
 use lockred_trace::session::{Task, Watch};
 
-/// Executions, each a random walk. Of two places in the code of different threads, one comes before the other in half of them or so.
+/// Executions, each a random walk. Of two places in the code of different threads, one comes before
+/// the other in half of them or so.
 const EXECUTIONS: u64 = 16;
 
 /// Operations of one, at most.

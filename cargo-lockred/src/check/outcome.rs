@@ -49,7 +49,8 @@ pub struct Outcome {
     pub facts: Option<Facts>,
     /// What cannot be modelled, with its place.
     pub unsupported: Option<Rendered>,
-    /// Where a thread was computing when the time was up, if that ended the search in the middle of a step.
+    /// Where a thread was computing when the time was up, if that ended the search in the middle of
+    /// a step.
     pub computing: Option<Rendered>,
     /// An error of ours that ended the test, or bugs that could not be reproduced.
     pub error: Option<String>,

@@ -8,7 +8,8 @@ use lockred_trace::notes::Note;
 /// The kind of their notes.
 const KIND: &str = "check";
 
-/// Gives each test of an executable its own options, and returns what to say of notes that are of no test: nothing comes of these.
+/// Gives each test of an executable its own options, and returns what to say of notes that are of
+/// no test: nothing comes of these.
 ///
 /// # Errors
 /// When they are none: the crate `lockred` is another version.

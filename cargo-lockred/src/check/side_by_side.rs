@@ -1,4 +1,5 @@
-//! Several explorations at a time, whose results are taken in order: who looks at the output cannot tell.
+//! Several explorations at a time, whose results are taken in order: who looks at the output cannot
+//! tell.
 //!
 //! The workers are threads that know no symbols. The taker judges and prints outcomes, in order.
 
@@ -32,9 +33,9 @@ struct State<T> {
     broken: bool,
 }
 
-/// Runs `jobs` jobs on `workers` threads, and takes their results in order, until `take` gives `false` or an error. At most
-/// `workers` jobs have begun whose results were not taken. `watch` is told about the progress of the job whose result is
-/// taken next.
+/// Runs `jobs` jobs on `workers` threads, and takes their results in order, until `take` gives
+/// `false` or an error. At most `workers` jobs have begun whose results were not taken. `watch` is
+/// told about the progress of the job whose result is taken next.
 ///
 /// # Errors
 /// The first one of a job or of `take`.

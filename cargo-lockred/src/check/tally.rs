@@ -47,7 +47,8 @@ pub struct Tally {
     pub stale: Vec<Entry>,
     /// Assumptions, with how many tests rest on each.
     pub assumptions: BTreeMap<AssumptionKind, usize>,
-    /// What was known of accesses before they were made, where that was compared; of all tests together.
+    /// What was known of accesses before they were made, where that was compared; of all tests
+    /// together.
     pub proved: Proved,
 }
 

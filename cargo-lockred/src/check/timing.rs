@@ -1,10 +1,12 @@
 //! Findings that show only where a sleep is overtaken: warnings, after which the search goes on.
 //!
-//! A search that has stopped at one begins again and passes it over. It takes as long as it took to come there, and all searches of a
-//! test together have the time of one. After so many ([`MOST`]) the search ends.
+//! A search that has stopped at one begins again and passes it over. It takes as long as it took to
+//! come there, and all searches of a test together have the time of one. After so many ([`MOST`])
+//! the search ends.
 //!
-//! The search by transactions goes through one schedule of each class, and that one may overtake a sleep where another of its class
-//! does not. So where a finding is not known to take that, all schedules in which time is ordered are searched, once.
+//! The search by transactions goes through one schedule of each class, and that one may overtake a
+//! sleep where another of its class does not. So where a finding is not known to take that, all
+//! schedules in which time is ordered are searched, once.
 
 use super::bugs;
 use super::examine::Examiner;
@@ -31,8 +33,8 @@ pub struct Sifted {
     pub timing: Vec<FoundBug>,
 }
 
-/// Replays what was found, and searches on while that is a matter of timing only. Where a search does not answer, that is what the
-/// test came to.
+/// Replays what was found, and searches on while that is a matter of timing only. Where a search
+/// does not answer, that is what the test came to.
 ///
 /// # Errors
 /// When no session can be made, or no schedule written.
@@ -78,8 +80,8 @@ pub fn sift(
     }
 }
 
-/// Looks for failures in the schedules in which all sleeps are long enough, in half of the time that is left. Gives the seconds that it
-/// took.
+/// Looks for failures in the schedules in which all sleeps are long enough, in half of the time
+/// that is left. Gives the seconds that it took.
 fn look_in_order(
     examiner: &Examiner<'_>,
     test: &Test,

@@ -1,8 +1,10 @@
-//! What is kept of a check that was not finished, for `check --resume`: `<target>/lockred/unfinished/<key>.*`, by test.
+//! What is kept of a check that was not finished, for `check --resume`:
+//! `<target>/lockred/unfinished/<key>.*`, by test.
 //!
-//! The key stands for the executable, the test and all options that matter for its outcome: after a change of any of them
-//! nothing is found here. Files are whole or nothing ([`sealed`]) and replaced as a whole; who is killed between two of them
-//! leaves a state that could have been left on purpose. What cannot be written is not kept, which is no error.
+//! The key stands for the executable, the test and all options that matter for its outcome: after a
+//! change of any of them nothing is found here. Files are whole or nothing ([`sealed`]) and
+//! replaced as a whole; who is killed between two of them leaves a state that could have been left
+//! on purpose. What cannot be written is not kept, which is no error.
 
 use super::explore::Answer;
 use crate::fingerprint::Fingerprint;

@@ -1,8 +1,11 @@
-//! Walks towards the circles in the order of locks, before the search of a test: `check --lock-order`.
+//! Walks towards the circles in the order of locks, before the search of a test: `check
+//! --lock-order`.
 //!
-//! They come first: they take a part of a second, and where one ends in the deadlock, no search has to come there by itself. They are a bounded
-//! number for each circle, whatever other tests have shown, so that what a test comes to depends on nothing beside it. What they find is what any search
-//! finds. Nothing follows from what they do not find: what was covered, and what that rests on, is the search's to say.
+//! They come first: they take a part of a second, and where one ends in the deadlock, no search has
+//! to come there by itself. They are a bounded number for each circle, whatever other tests have
+//! shown, so that what a test comes to depends on nothing beside it. What they find is what any
+//! search finds. Nothing follows from what they do not find: what was covered, and what that rests
+//! on, is the search's to say.
 
 use super::explore::Answer;
 use crate::error::Result;
@@ -18,14 +21,16 @@ use std::path::Path;
 /// Walks towards one circle.
 const WALKS: u64 = 100;
 
-/// Scheduling points in the walks towards one circle behind which no further walk begins: about a second.
+/// Scheduling points in the walks towards one circle behind which no further walk begins: about a
+/// second.
 const OPERATIONS: u64 = 1_000_000;
 
 /// The part of the time for a test that walks may take.
 const SHARE: f64 = 0.25;
 
-/// The circles of an executable that threads may wait in, by the operations that acquire their locks. Several circles have the same where
-/// a function that locks is not inlined: they are one target.
+/// The circles of an executable that threads may wait in, by the operations that acquire their
+/// locks. Several circles have the same where a function that locks is not inlined: they are one
+/// target.
 ///
 /// # Errors
 /// When it cannot be read.

@@ -26,7 +26,8 @@ pub struct AuditOptions {
     pub findings: FindingOptions,
     /// Machine-readable output, in addition to the report: human, json, sarif, or FORMAT=FILE
     ///
-    /// json: a JSON object a line. sarif: a SARIF 2.1.0 log of the warnings. What goes to stdout takes the place of what is for people.
+    /// json: a JSON object a line. sarif: a SARIF 2.1.0 log of the warnings. What goes to stdout
+    /// takes the place of what is for people.
     #[arg(long, value_name = "FORMAT[=FILE]", value_parser = Format::parse)]
     pub message_format: Vec<Format>,
     #[command(flatten)]

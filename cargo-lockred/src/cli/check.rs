@@ -33,16 +33,17 @@ pub struct CheckOptions {
     pub search: SearchOptions,
     /// Go on where an interrupted or killed check with the same options stopped
     ///
-    /// Verdicts of tests that it had finished are taken over, and the test under way goes on. After a change of the program or of
-    /// options everything is checked again.
+    /// Verdicts of tests that it had finished are taken over, and the test under way goes on. After
+    /// a change of the program or of options everything is checked again.
     #[arg(long, help_heading = "Search")]
     pub resume: bool,
     /// Also run the static audit, and report which of its warnings the tests confirm or exclude
     ///
-    /// A schedule shows it (`confirmed`), locks are acquired so without anybody waiting (`nested`), all interleavings of the package's
-    /// tests were covered and none shows it (`excluded`; of an access only where a test makes it to memory that threads share), none
-    /// was found (`not-reached`), or it is about types and tasks, which no schedule can show (`static`). They fail nothing unless they are
-    /// denied: then what is not excluded does.
+    /// A schedule shows it (`confirmed`), locks are acquired so without anybody waiting (`nested`),
+    /// all interleavings of the package's tests were covered and none shows it (`excluded`; of an
+    /// access only where a test makes it to memory that threads share), none was found
+    /// (`not-reached`), or it is about types and tasks, which no schedule can show (`static`). They
+    /// fail nothing unless they are denied: then what is not excluded does.
     #[arg(long, help_heading = "Analysis")]
     pub audit: bool,
     /// The locking discipline is looked at in every test (`cargo lockred discipline`).
@@ -93,14 +94,17 @@ pub struct SearchOptions {
     /// How interleavings are chosen [default: transactions, with --preemptions bounded]
     #[arg(long, value_name = "NAME", value_parser = strategies())]
     pub strategy: Option<Strategy>,
-    /// Only interleavings with at most this many preemptions, those with fewer first [default with --strategy bounded: 2]
+    /// Only interleavings with at most this many preemptions, those with fewer first [default with
+    /// --strategy bounded: 2]
     ///
-    /// A preemption is a switch away from a thread that could have gone on; switches away from threads that wait or have ended are
-    /// free. Most bugs take one or two, and there are far fewer such interleavings than in all, so this is for tests that do not end
-    /// otherwise. A test is at most `passed`, unless the bound turns out to leave nothing out.
+    /// A preemption is a switch away from a thread that could have gone on; switches away from
+    /// threads that wait or have ended are free. Most bugs take one or two, and there are far fewer
+    /// such interleavings than in all, so this is for tests that do not end otherwise. A test is at
+    /// most `passed`, unless the bound turns out to leave nothing out.
     #[arg(long, value_name = "N")]
     pub preemptions: Option<u32>,
-    /// Seed of the strategies that sample (random, pct, pos), and of the randomness that the program gets from the system
+    /// Seed of the strategies that sample (random, pct, pos), and of the randomness that the
+    /// program gets from the system
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub seed: u64,
     /// Stop a test after this many executions
@@ -117,23 +121,27 @@ pub struct SearchOptions {
     pub keep_going: bool,
     /// Waits may return, and `compare_exchange_weak` fail, for no reason
     ///
-    /// Explores spurious results wherever the documentation of std allows them: Condvar::wait and wait_timeout, thread::park and
-    /// park_timeout, the futex calls of other libraries, and compare_exchange_weak outside of std. try_lock is no such place: std's
-    /// locks fail only if they are locked. It happens at most twice in a row: for a loop that waits for its condition that covers
-    /// all further rounds, for other code it is told as the assumption `bounded-spurious`. What a test does before it creates a
-    /// thread, waits or chooses is not part of the search.
+    /// Explores spurious results wherever the documentation of std allows them: Condvar::wait and
+    /// wait_timeout, thread::park and park_timeout, the futex calls of other libraries, and
+    /// compare_exchange_weak outside of std. try_lock is no such place: std's locks fail only if
+    /// they are locked. It happens at most twice in a row: for a loop that waits for its condition
+    /// that covers all further rounds, for other code it is told as the assumption
+    /// `bounded-spurious`. What a test does before it creates a thread, waits or chooses is not
+    /// part of the search.
     #[arg(long)]
     pub spurious: bool,
     /// A thread gets the memory that it freed last again at once
     ///
-    /// So that addresses come back and an ABA problem shows: a compare-exchange that takes a new block for the old one. Without it,
-    /// freed memory stays dead for a while, which finds uses of it. Over-aligned blocks are never handed out again.
+    /// So that addresses come back and an ABA problem shows: a compare-exchange that takes a new
+    /// block for the old one. Without it, freed memory stays dead for a while, which finds uses of
+    /// it. Over-aligned blocks are never handed out again.
     #[arg(long)]
     pub reuse: bool,
     /// Warn of memory that is still allocated at the end, and that nothing points to
     ///
-    /// Of blocks that the test and its threads have allocated since it first created a thread. What the program's statics, live
-    /// thread-local variables and other live blocks point to is no leak. The search is slower.
+    /// Of blocks that the test and its threads have allocated since it first created a thread. What
+    /// the program's statics, live thread-local variables and other live blocks point to is no
+    /// leak. The search is slower.
     #[arg(long)]
     pub leaks: bool,
     /// Randomness from the system: a fixed stream, or explored
@@ -143,11 +151,13 @@ pub struct SearchOptions {
     pub random: RandomName,
     /// When sleeps and timeouts end: at any time, or once no thread can run, in the order of time
     ///
-    /// Nothing promises that a sleep is long enough for what another thread does meanwhile. A test that fails only where one is not is
-    /// warned of (`timing`, LR0107). With `ordered`, such schedules are not explored at all, which is an assumption (`time-ordered`).
+    /// Nothing promises that a sleep is long enough for what another thread does meanwhile. A test
+    /// that fails only where one is not is warned of (`timing`, LR0107). With `ordered`, such
+    /// schedules are not explored at all, which is an assumption (`time-ordered`).
     #[arg(long, value_enum, default_value_t = TimeName::Any, value_name = "WHEN")]
     pub time: TimeName,
-    /// Compare every restore from a copy of the state with running the steps again (a test of lockred itself; slow)
+    /// Compare every restore from a copy of the state with running the steps again (a test of
+    /// lockred itself; slow)
     #[arg(long, hide = true)]
     pub verify_restores: bool,
     /// Copy all memory at the root (a test of lockred itself; slow where that is large)
@@ -164,7 +174,8 @@ pub struct SearchOptions {
 /// How a test is searched that says so itself.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OwnOptions {
-    /// As it says it: names of options, perhaps with `=` and a value. Those of the command line are left out.
+    /// As it says it: names of options, perhaps with `=` and a value. Those of the command line are
+    /// left out.
     pub words: Vec<String>,
     /// What comes of that and of the command line.
     pub search: SearchOptions,
@@ -183,7 +194,8 @@ struct Alone {
 pub enum RandomName {
     /// One stream for each thread, the same in every execution
     Fixed,
-    /// Each request is answered in four ways: two streams, all bits 0, all bits 1; which is a sample, not all values
+    /// Each request is answered in four ways: two streams, all bits 0, all bits 1; which is a
+    /// sample, not all values
     Explore,
 }
 
@@ -203,15 +215,18 @@ pub struct ReportOptions {
     /// End with status 5 when a test is not at least this
     #[arg(long, value_enum, value_name = "VERDICT")]
     pub require: Option<Require>,
-    /// Machine-readable output, in addition to the report on stderr: human, json, sarif, junit, github, or FORMAT=FILE
+    /// Machine-readable output, in addition to the report on stderr: human, json, sarif, junit,
+    /// github, or FORMAT=FILE
     ///
-    /// json: a JSON object a line, one a test and one at the end. sarif: a SARIF 2.1.0 log, with the interleaving of each bug as a
-    /// code flow, one thread flow a thread. junit: a JUnit report as nextest writes it. github: workflow commands, which GitHub
-    /// Actions shows as annotations. human: nothing more.
+    /// json: a JSON object a line, one a test and one at the end. sarif: a SARIF 2.1.0 log, with
+    /// the interleaving of each bug as a code flow, one thread flow a thread. junit: a JUnit report
+    /// as nextest writes it. github: workflow commands, which GitHub Actions shows as annotations.
+    /// human: nothing more.
     ///
-    /// Without a file they go to stdout, where there can be one of them. The option can be repeated: `--message-format json
-    /// --message-format sarif=lockred.sarif`. A file is whole at any time, also while the check runs, and when it is interrupted
-    /// or fails. In GitHub Actions, where no format is named, it is github.
+    /// Without a file they go to stdout, where there can be one of them. The option can be
+    /// repeated: `--message-format json --message-format sarif=lockred.sarif`. A file is whole at
+    /// any time, also while the check runs, and when it is interrupted or fails. In GitHub Actions,
+    /// where no format is named, it is github.
     #[arg(long, value_name = "FORMAT[=FILE]", value_parser = Format::parse)]
     pub message_format: Vec<Format>,
 }

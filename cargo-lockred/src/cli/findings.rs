@@ -1,4 +1,5 @@
-//! Options of `check` and `audit` that say which findings fail them: levels of warnings, and a baseline of known ones.
+//! Options of `check` and `audit` that say which findings fail them: levels of warnings, and a
+//! baseline of known ones.
 
 use crate::error::{Error, Result};
 use clap::Args;
@@ -15,8 +16,8 @@ pub struct FindingOptions {
     pub deny: Vec<Wanted>,
     /// Suppress this warning: its code, its name, or `warnings` for all
     ///
-    /// A warning that is named outweighs `warnings`, and `--strict`: `--deny warnings --allow leak` fails tests for all warnings but
-    /// leaks.
+    /// A warning that is named outweighs `warnings`, and `--strict`: `--deny warnings --allow leak`
+    /// fails tests for all warnings but leaks.
     #[arg(short = 'A', long, value_name = "WARNING", value_parser = Wanted::parse)]
     pub allow: Vec<Wanted>,
     /// Fail tests that leave threads blocked for ever behind (`--deny thread-stuck`)
@@ -24,14 +25,15 @@ pub struct FindingOptions {
     pub strict: bool,
     /// Accept the findings in this file, and fail for others only
     ///
-    /// Findings are told apart by code, test, functions and source lines, so that other code, and line numbers, may change. Tests
-    /// with known findings are searched on behind these. Entries whose test was searched completely without
-    /// finding them are told as stale.
+    /// Findings are told apart by code, test, functions and source lines, so that other code, and
+    /// line numbers, may change. Tests with known findings are searched on behind these. Entries
+    /// whose test was searched completely without finding them are told as stale.
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
     /// Accept all findings of this check, and keep them in the baseline
     ///
-    /// Searches behind the first bug of a test (`--keep-going`). Entries of tests that were not checked, or not completely, stay.
+    /// Searches behind the first bug of a test (`--keep-going`). Entries of tests that were not
+    /// checked, or not completely, stay.
     #[arg(long, requires = "baseline")]
     pub write_baseline: bool,
 }
@@ -115,7 +117,8 @@ fn serde_name(kind: &impl serde::Serialize) -> String {
 }
 
 impl FindingOptions {
-    /// Refuses warnings that this command never tells: who denies one would take silence for an answer.
+    /// Refuses warnings that this command never tells: who denies one would take silence for an
+    /// answer.
     ///
     /// # Errors
     /// When one is named.

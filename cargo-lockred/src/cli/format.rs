@@ -59,7 +59,8 @@ impl Format {
     }
 }
 
-/// What is to be written, given what was asked for. Where that is nothing and GitHub Actions runs us, it is annotations.
+/// What is to be written, given what was asked for. Where that is nothing and GitHub Actions runs
+/// us, it is annotations.
 ///
 /// # Errors
 /// When two formats are to go to one place.

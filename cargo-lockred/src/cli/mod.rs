@@ -12,7 +12,8 @@ pub mod selection;
 
 use clap::{Parser, Subcommand};
 
-/// Model-checks the concurrency of your crate: your tests, as they are, through all interleavings of their threads.
+/// Model-checks the concurrency of your crate: your tests, as they are, through all interleavings
+/// of their threads.
 #[derive(Parser, Debug)]
 #[command(
     name = "cargo lockred",
@@ -39,7 +40,8 @@ pub enum Command {
     Discipline(Box<discipline::DisciplineOptions>),
     /// List the schedules of bugs that were found, which replay can run
     List(list::ListOptions),
-    /// Tell what is shared between threads and what protects it, with warnings, without running anything
+    /// Tell what is shared between threads and what protects it, with warnings, without running
+    /// anything
     Audit(Box<audit::AuditOptions>),
     /// Say which accesses of the tests are watched, and why others need not be
     Plan(Box<plan::PlanOptions>),

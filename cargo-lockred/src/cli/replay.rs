@@ -26,8 +26,9 @@ pub struct ReplayOptions {
     pub step: bool,
     /// Run the schedule under gdb, which stops where the bug shows
     ///
-    /// On the stack of the thread that makes the mistake, or, if all threads wait, with `lockred-thread N` showing the stack of each.
-    /// `LOCKRED_GDB` names another debugger than the `gdb` on the path.
+    /// On the stack of the thread that makes the mistake, or, if all threads wait, with
+    /// `lockred-thread N` showing the stack of each. `LOCKRED_GDB` names another debugger than the
+    /// `gdb` on the path.
     #[arg(long, conflicts_with_all = ["full", "step"])]
     pub gdb: bool,
     /// Path to Cargo.toml, where `check` was given one

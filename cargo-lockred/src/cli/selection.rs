@@ -91,13 +91,15 @@ pub struct Features {
 #[derive(Args, Serialize, Deserialize, Clone, Debug, Default)]
 #[command(next_help_heading = "Compilation")]
 pub struct Compilation {
-    /// Build with the release profile (what it says of assertions and overflow checks is kept; code is optimised little)
+    /// Build with the release profile (what it says of assertions and overflow checks is kept; code
+    /// is optimised little)
     #[arg(short, long, conflicts_with = "profile")]
     pub release: bool,
     /// Build with this profile
     #[arg(long, value_name = "PROFILE")]
     pub profile: Option<String>,
-    /// Number of parallel jobs of the build, and of tests that are explored at a time (one, unless this is given)
+    /// Number of parallel jobs of the build, and of tests that are explored at a time (one, unless
+    /// this is given)
     #[arg(short, long, value_name = "N", allow_hyphen_values = true)]
     pub jobs: Option<String>,
     /// Directory of everything generated; lockred works in `lockred` inside it
@@ -106,8 +108,9 @@ pub struct Compilation {
 }
 
 impl Compilation {
-    /// How many tests are explored at a time. Numbers are as cargo takes them: negative ones are counted from that of the
-    /// processors, which `default` stands for; what is wrong with others cargo has told.
+    /// How many tests are explored at a time. Numbers are as cargo takes them: negative ones are
+    /// counted from that of the processors, which `default` stands for; what is wrong with others
+    /// cargo has told.
     pub fn side_by_side(&self) -> usize {
         let Some(jobs) = &self.jobs else { return 1 };
         let all = std::thread::available_parallelism().map_or(1, |number| number.get() as i64);
@@ -124,7 +127,8 @@ impl Compilation {
 #[derive(Args, Serialize, Deserialize, Clone, Debug, Default)]
 #[command(next_help_heading = "Search")]
 pub struct Models {
-    /// Explore what this library does inside instead of using the sync models of its primitives; `all` for every library
+    /// Explore what this library does inside instead of using the sync models of its primitives;
+    /// `all` for every library
     #[arg(long, value_name = "LIBRARY")]
     pub distrust: Vec<String>,
 }
@@ -137,15 +141,18 @@ pub struct Analysis {
     /// rules)
     #[arg(long, value_name = "RULE")]
     pub without_rule: Vec<String>,
-    /// Find in which order locks may be acquired: `plan` tells it, and `check` walks towards the circles in it, and tells what came of them
+    /// Find in which order locks may be acquired: `plan` tells it, and `check` walks towards the
+    /// circles in it, and tells what came of them
     #[arg(long)]
     #[serde(default)]
     pub lock_order: bool,
-    /// Find which locks protect the memory that threads share, and what nobody writes: `plan` tells it by object and byte
+    /// Find which locks protect the memory that threads share, and what nobody writes: `plan` tells
+    /// it by object and byte
     #[arg(long)]
     #[serde(default)]
     pub protection: bool,
-    /// Let loops over a range of integers whose rounds synchronise make N such rounds (in the package of the test)
+    /// Let loops over a range of integers whose rounds synchronise make N such rounds (in the
+    /// package of the test)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     #[serde(default)]
     pub scale_loops: Option<u64>,

@@ -1,7 +1,9 @@
-//! What the program says itself of its discipline (`#[lockred::guarded_by]`, `#[lockred::unshared]`), compared with what was observed.
+//! What the program says itself of its discipline (`#[lockred::guarded_by]`,
+//! `#[lockred::unshared]`), compared with what was observed.
 //!
-//! It is compared by type and field, as everything of the discipline is. A lock that is in no field of the program's own types (behind an `Arc`, in a
-//! variable) may be the one that is meant, so that nothing is said of who holds one.
+//! It is compared by type and field, as everything of the discipline is. A lock that is in no field
+//! of the program's own types (behind an `Arc`, in a variable) may be the one that is meant, so
+//! that nothing is said of who holds one.
 
 use super::exclusive;
 use super::facts::{Facts, Field, Lock, Place};

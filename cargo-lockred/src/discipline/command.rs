@@ -1,4 +1,5 @@
-//! `cargo lockred discipline`: checks every test, looks at the discipline in each, and tells, pins or compares what all of them show.
+//! `cargo lockred discipline`: checks every test, looks at the discipline in each, and tells, pins
+//! or compares what all of them show.
 
 use super::facts::{Facts, Field};
 use super::pinned::{self, Comparison};

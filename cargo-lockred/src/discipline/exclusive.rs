@@ -1,7 +1,8 @@
-//! Predicates of who may access a field (`#[lockred::exclusive_when]`): where they are in the executable, and which memory they are about.
+//! Predicates of who may access a field (`#[lockred::exclusive_when]`): where they are in the
+//! executable, and which memory they are about.
 //!
-//! The walks of a test are made twice: the first round shows which memory the field is, the second asks
-//! the predicates. They decide nothing, so a wrong predicate costs a warning.
+//! The walks of a test are made twice: the first round shows which memory the field is, the second
+//! asks the predicates. They decide nothing, so a wrong predicate costs a warning.
 
 use super::annotated::{is_in, known_as};
 use crate::executable::symbols::Symbols;

@@ -17,7 +17,8 @@ pub struct Facts {
 /// A field.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Field {
-    /// What it is in the program's own types, from the outermost on: `krate::Type.field`; or `static NAME`, and what is in that.
+    /// What it is in the program's own types, from the outermost on: `krate::Type.field`; or
+    /// `static NAME`, and what is in that.
     pub names: Vec<String>,
     /// Where it is accessed.
     pub places: Vec<Place>,
@@ -44,7 +45,8 @@ pub struct Place {
     pub held: BTreeSet<Lock>,
     /// Predicates that its thread did not satisfy in some execution, by address.
     pub refused: BTreeSet<u64>,
-    /// Something has to order it with what others do. Else it initialises the field, or comes when all others are done.
+    /// Something has to order it with what others do. Else it initialises the field, or comes when
+    /// all others are done.
     pub counts: bool,
 }
 
@@ -82,7 +84,8 @@ impl Place {
         at(self) == at(other) && (self.writes, self.atomic) == (other.writes, other.atomic)
     }
 
-    /// Another observation of the same place. Of the ways there, the one is told that shows which locks are not held.
+    /// Another observation of the same place. Of the ways there, the one is told that shows which
+    /// locks are not held.
     fn merge(&mut self, other: &Self) {
         match (self.counts, other.counts) {
             (true, true) => {
@@ -97,7 +100,8 @@ impl Place {
         }
     }
 
-    /// Ways to one place are merged in the order of this, and not of addresses, which each build has others of.
+    /// Ways to one place are merged in the order of this, and not of addresses, which each build
+    /// has others of.
     fn precedence(&self) -> impl Ord + use<> {
         let lines = self.frames.iter();
         let way: Vec<_> = lines.map(|f| (f.file.clone(), f.line, f.column)).collect();
@@ -167,7 +171,8 @@ impl Facts {
                 None => known.places.push(place),
             }
         }
-        // The runtime's order is that of site numbers, which a build in another directory may give otherwise.
+        // The runtime's order is that of site numbers, which a build in another directory may give
+        // otherwise.
         known.places.sort_by(|a, b| a.order().cmp(&b.order()));
     }
 }

@@ -1,4 +1,5 @@
-//! The locking discipline: which lock protects which field, as a few executions of each test show it.
+//! The locking discipline: which lock protects which field, as a few executions of each test show
+//! it.
 
 pub mod annotated;
 pub mod command;

@@ -1,6 +1,7 @@
 //! `lockred.discipline`: the discipline that a workspace has agreed on, a line a field, sorted.
 //!
-//! There is nothing in it that changes while the discipline does not: no lines, no counts, no tests.
+//! There is nothing in it that changes while the discipline does not: no lines, no counts, no
+//! tests.
 
 use super::facts::{Facts, Field, Place};
 use super::protection::Protection;

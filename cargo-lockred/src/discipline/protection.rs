@@ -1,4 +1,5 @@
-//! What protects a field, judged over the places that access it, and the one place that does without.
+//! What protects a field, judged over the places that access it, and the one place that does
+//! without.
 
 use super::facts::{Field, Place};
 use std::collections::BTreeSet;
@@ -55,7 +56,8 @@ impl Protection {
         }
     }
 
-    /// Whether what protects a field now is no less than this. One of several locks is as good as all of them.
+    /// Whether what protects a field now is no less than this. One of several locks is as good as
+    /// all of them.
     pub fn is_kept_by(&self, now: &Self) -> bool {
         match (self, now) {
             (Self::Otherwise, _) | (_, Self::ReadOnly) => true,
@@ -88,9 +90,10 @@ impl Field {
         })
     }
 
-    /// A lock that is held at most places, and the places where it is not: at least three hold it, one of them to write, and for each that
-    /// does not, three that do. Atomic accesses need none, and what a lock's own type guards can only be reached without by who has
-    /// the lock to himself. Places are those of the user's own code, by line.
+    /// A lock that is held at most places, and the places where it is not: at least three hold it,
+    /// one of them to write, and for each that does not, three that do. Atomic accesses need none,
+    /// and what a lock's own type guards can only be reached without by who has the lock to
+    /// himself. Places are those of the user's own code, by line.
     pub fn exceptions(&self) -> Option<Exceptions<'_>> {
         if self.is_guarded {
             return None;

@@ -1,4 +1,5 @@
-//! Reading the sidecar, the plan, the order of locks, what protects memory, the audit and the notes out of an executable.
+//! Reading the sidecar, the plan, the order of locks, what protects memory, the audit and the notes
+//! out of an executable.
 
 use crate::error::{Error, Result};
 use lockred_trace::notes::{self, Note};
@@ -9,7 +10,8 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::Path;
 
-/// What is explored as written in executables although there is a sync model, and why: a sentence each.
+/// What is explored as written in executables although there is a sync model, and why: a sentence
+/// each.
 ///
 /// # Errors
 /// As [`read`].
@@ -26,7 +28,8 @@ pub fn read(executable: &Path) -> Result<Sidecar> {
     section(executable, SECTION, Sidecar::decode)
 }
 
-/// What an executable carries in a section of its own: a plan, an order of locks, what protects memory, an audit.
+/// What an executable carries in a section of its own: a plan, an order of locks, what protects
+/// memory, an audit.
 ///
 /// # Errors
 /// As for [`read`].

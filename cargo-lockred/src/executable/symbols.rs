@@ -15,7 +15,8 @@ use std::rc::Rc;
 pub struct Frame {
     /// The function's path, without hash.
     pub function: String,
-    /// The source file, relative to the workspace root where it lies in it; empty when it is unknown.
+    /// The source file, relative to the workspace root where it lies in it; empty when it is
+    /// unknown.
     pub file: String,
     /// From 1; 0 when it is unknown.
     pub line: u32,
@@ -75,7 +76,8 @@ pub struct Symbols {
     sidecar: Sidecar,
     places: Places,
     sources: Sources,
-    /// Frames of addresses that were asked for before: a long execution passes the same places again and again.
+    /// Frames of addresses that were asked for before: a long execution passes the same places
+    /// again and again.
     known: RefCell<HashMap<u64, Rc<[Frame]>>>,
 }
 
@@ -129,8 +131,8 @@ impl Symbols {
         self.debug_info.get_or_init(|| DebugInfo::open(&self.executable)).as_ref()
     }
 
-    /// The frames of a stack of return addresses, innermost first. The site, where it is known, is more exact than the
-    /// innermost address: it takes the place of the frames there.
+    /// The frames of a stack of return addresses, innermost first. The site, where it is known, is
+    /// more exact than the innermost address: it takes the place of the frames there.
     pub fn frames(&self, site: SiteId, stack: &[u64]) -> Vec<Frame> {
         let mut frames: Vec<Frame> =
             self.sidecar.chain(site).map(|site| self.frame_of_site(site)).collect();
@@ -163,7 +165,8 @@ impl Symbols {
     fn looked_up(&self, address: u64) -> Vec<Frame> {
         let mut found = Vec::new();
         let Some(loader) = &self.loader else { return found };
-        // A return address is that of the next instruction, which may belong to another line or function.
+        // A return address is that of the next instruction, which may belong to another line or
+        // function.
         let probe = address.wrapping_sub(1);
         let Ok(mut frames) = loader.find_frames(probe) else { return found };
         while let Ok(Some(frame)) = frames.next() {
@@ -176,7 +179,8 @@ impl Symbols {
             let column = location.and_then(|l| l.column).unwrap_or(0);
             found.push(self.frame(&function, file, line, column));
         }
-        // Reduced debug information has bare names only; the symbol table knows the path of the outermost.
+        // Reduced debug information has bare names only; the symbol table knows the path of the
+        // outermost.
         if let Some(outermost) = found.last_mut().filter(|frame| !frame.function.contains("::"))
             && let Some(symbol) = loader.find_symbol(probe)
         {
@@ -223,8 +227,8 @@ impl Symbols {
     }
 }
 
-/// The part of a stack that is the program's: hooks of the runtime, with what they call, lie inside of it, the runtime's
-/// start of a thread outside of it.
+/// The part of a stack that is the program's: hooks of the runtime, with what they call, lie inside
+/// of it, the runtime's start of a thread outside of it.
 fn of_program(stack: &[Rc<[Frame]>]) -> &[Rc<[Frame]>] {
     let has = |origin| move |frames: &Rc<[Frame]>| frames.iter().any(|f| f.origin == origin);
     let mut stack = stack;

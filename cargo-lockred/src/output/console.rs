@@ -1,4 +1,5 @@
-//! stderr as people see it: cargo-like status lines, and one transient line where stderr is a terminal.
+//! stderr as people see it: cargo-like status lines, and one transient line where stderr is a
+//! terminal.
 
 use super::style::{Paint, Style};
 use crate::cli::selection::Color;
@@ -119,8 +120,9 @@ fn bar(done: usize, of: usize, columns: usize) -> String {
     format!("[{}{head}{}] ", "=".repeat(filled), " ".repeat(inner - filled - head.len()))
 }
 
-/// Columns of transient lines, if there are to be any: as cargo does, by `CARGO_TERM_PROGRESS_WHEN`, where `always` takes
-/// `CARGO_TERM_PROGRESS_WIDTH`; else on a terminal that can do more than print, outside of continuous integration.
+/// Columns of transient lines, if there are to be any: as cargo does, by
+/// `CARGO_TERM_PROGRESS_WHEN`, where `always` takes `CARGO_TERM_PROGRESS_WIDTH`; else on a terminal
+/// that can do more than print, outside of continuous integration.
 fn progress_width() -> Option<usize> {
     let variable = |name: &str| std::env::var(name).ok();
     let when = variable("CARGO_TERM_PROGRESS_WHEN");
@@ -132,7 +134,8 @@ fn progress_width() -> Option<usize> {
         .then(|| width.unwrap_or_else(|| columns(libc::STDERR_FILENO)))
 }
 
-/// Whether transient lines are shown, given when they are wanted and whether stderr is made for them.
+/// Whether transient lines are shown, given when they are wanted and whether stderr is made for
+/// them.
 fn shows_progress(when: Option<&str>, able: bool) -> bool {
     match when {
         Some("always") => true,
@@ -150,7 +153,8 @@ pub fn columns_of_stdout() -> usize {
 fn columns(terminal: libc::c_int) -> usize {
     // SAFETY: all-zero bytes are a valid `winsize`, which holds integers only.
     let mut size: libc::winsize = unsafe { std::mem::zeroed() };
-    // SAFETY: the request writes one `winsize` to the address passed, which is that of a live, exclusive local.
+    // SAFETY: the request writes one `winsize` to the address passed, which is that of a live,
+    // exclusive local.
     let result = unsafe { libc::ioctl(terminal, libc::TIOCGWINSZ, &raw mut size) };
     if result == 0 && size.ws_col > 0 { usize::from(size.ws_col) } else { 80 }
 }

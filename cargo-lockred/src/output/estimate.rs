@@ -1,7 +1,8 @@
 //! How long a search will still take, where that can be told honestly.
 //!
-//! The share that is done is an estimate, which can shrink as more branches become known. So the time that is left is told only
-//! when the share has grown about as fast in the first half of the time as in the second.
+//! The share that is done is an estimate, which can shrink as more branches become known. So the
+//! time that is left is told only when the share has grown about as fast in the first half of the
+//! time as in the second.
 
 use std::time::Duration;
 

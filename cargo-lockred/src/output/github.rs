@@ -7,7 +7,8 @@ use crate::check::outcome::{Outcome, Rendered};
 use crate::report::Severity;
 use std::fmt::Write as _;
 
-/// The annotations of one test: what was found and is not known yet, and why it could not be checked.
+/// The annotations of one test: what was found and is not known yet, and why it could not be
+/// checked.
 pub fn annotations(outcome: &Outcome, run: &Run) -> String {
     let mut text = String::new();
     for bug in outcome.bugs.iter().filter(|bug| !bug.known) {
@@ -27,7 +28,8 @@ pub fn annotations(outcome: &Outcome, run: &Run) -> String {
     text
 }
 
-/// The annotation of a warning of an audit; none of what is known, and of what no schedule of the tests shows.
+/// The annotation of a warning of an audit; none of what is known, and of what no schedule of the
+/// tests shows.
 pub fn warned(warned: &Warned, run: &Run) -> String {
     let Warned { finding, status, .. } = warned;
     if finding.known || *status == Status::Excluded {

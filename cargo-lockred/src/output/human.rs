@@ -40,7 +40,8 @@ pub struct Human<'a> {
 }
 
 impl<'a> Human<'a> {
-    /// With `several_packages`, names get the package before them. `names` are those of all tests, with their packages.
+    /// With `several_packages`, names get the package before them. `names` are those of all tests,
+    /// with their packages.
     pub fn new<'n>(
         console: &'a Console,
         several_packages: bool,

@@ -26,8 +26,8 @@ struct TestFinished<'a> {
     name: &'a str,
     verdict: Verdict,
     complete: bool,
-    /// Why the search ended: `complete`, `bug`, `executions`, `seconds`, `operations`, `preemptions`, `interrupted`, `unsupported`,
-    /// `error`.
+    /// Why the search ended: `complete`, `bug`, `executions`, `seconds`, `operations`,
+    /// `preemptions`, `interrupted`, `unsupported`, `error`.
     ended: &'static str,
     executions: u64,
     blocked: u64,
@@ -54,7 +54,8 @@ struct TestFinished<'a> {
     assumptions: Vec<Assumption<'a>>,
     bugs: Vec<Bug<'a>>,
     warnings: Vec<Warning<'a>>,
-    /// Where a thread was computing when the time was up, if that ended the search in the middle of a step.
+    /// Where a thread was computing when the time was up, if that ended the search in the middle of
+    /// a step.
     #[serde(skip_serializing_if = "Option::is_none")]
     computing: Option<Computing<'a>>,
     /// Present where the verdict is `unsupported`, or an error of ours came in between.
@@ -92,7 +93,8 @@ struct Bug<'a> {
     sites: Vec<Site<'a>>,
     /// Further sentences of the report.
     notes: &'a [String],
-    /// The schedule's file, relative to the workspace root where it lies in it; left out where it could not be written.
+    /// The schedule's file, relative to the workspace root where it lies in it; left out where it
+    /// could not be written.
     #[serde(skip_serializing_if = "Option::is_none")]
     replay: Option<Cow<'a, str>>,
     /// What the schedule takes, where it was made minimal: all but deaths of the process.

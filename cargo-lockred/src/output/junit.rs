@@ -182,7 +182,8 @@ fn told(outcome: &Outcome) -> String {
     text
 }
 
-/// The error that ended the check, as a case of its own: readers that know nothing of our exit status show it.
+/// The error that ended the check, as a case of its own: readers that know nothing of our exit
+/// status show it.
 fn ended(end: &End) -> String {
     let End::Error { message, .. } = end else { return String::new() };
     let (short, long) = (attribute(message), content_of(message));

@@ -1,4 +1,5 @@
-//! Everything that is printed: status lines and reports for people on stderr, and what machines read, on stdout or in files.
+//! Everything that is printed: status lines and reports for people on stderr, and what machines
+//! read, on stdout or in files.
 
 pub mod console;
 mod estimate;

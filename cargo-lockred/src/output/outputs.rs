@@ -1,8 +1,9 @@
 //! What a check tells machines: each format to its place, whole at any time.
 //!
-//! Formats of lines (JSON, GitHub's commands) are written as tests end. Documents (SARIF, JUnit) are written to files as soon as the
-//! check begins, and again as tests end, each time beside the file and renamed: so what lies there is of this check and can be
-//! read, also when we are killed. On stdout there can be one document only, at the end; it comes when the check ends with an
+//! Formats of lines (JSON, GitHub's commands) are written as tests end. Documents (SARIF, JUnit)
+//! are written to files as soon as the check begins, and again as tests end, each time beside the
+//! file and renamed: so what lies there is of this check and can be read, also when we are killed.
+//! On stdout there can be one document only, at the end; it comes when the check ends with an
 //! error, too.
 
 use super::run::{End, Run};
@@ -125,7 +126,8 @@ impl Outputs {
         Ok(())
     }
 
-    /// All tests were checked, or the user has interrupted it. `unmodelled` is what is explored as written although there is a sync model.
+    /// All tests were checked, or the user has interrupted it. `unmodelled` is what is explored as
+    /// written although there is a sync model.
     ///
     /// # Errors
     /// When something cannot be written.

@@ -1,4 +1,5 @@
-//! The progress line of the test under way: what was done, how fast, about which share that is, and what is left.
+//! The progress line of the test under way: what was done, how fast, about which share that is, and
+//! what is left.
 
 use super::estimate::Estimate;
 use super::words::at_most;

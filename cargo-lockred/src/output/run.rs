@@ -78,7 +78,8 @@ impl Run {
         path.strip_prefix(&self.source_root).map_or(path.clone(), Path::to_owned)
     }
 
-    /// The columns of what begins at a frame, in characters from 1: its first, and the one behind its last.
+    /// The columns of what begins at a frame, in characters from 1: its first, and the one behind
+    /// its last.
     pub fn columns(&self, frame: &Frame) -> Option<(usize, usize)> {
         let text = self.sources.text(Path::new(&frame.file))?;
         let range = span::range(&text, frame.line, frame.column)?;
@@ -88,8 +89,9 @@ impl Run {
     }
 }
 
-/// The root of the repository that a workspace lies in, which is what code hosts take relative paths to be relative to:
-/// where GitHub Actions has checked it out, or the next directory upwards with a `.git`; else the workspace's own root.
+/// The root of the repository that a workspace lies in, which is what code hosts take relative
+/// paths to be relative to: where GitHub Actions has checked it out, or the next directory upwards
+/// with a `.git`; else the workspace's own root.
 fn repository(root: &Path, in_actions: Option<PathBuf>) -> PathBuf {
     let checked_out = in_actions.filter(|place| root.starts_with(place));
     let with_git = || root.ancestors().find(|place| place.join(".git").exists());

@@ -1,7 +1,9 @@
-//! A SARIF 2.1.0 log: a result a finding, its interleaving as a code flow with a thread flow a thread.
+//! A SARIF 2.1.0 log: a result a finding, its interleaving as a code flow with a thread flow a
+//! thread.
 //!
-//! Rules are the codes, with their pages of the manual as help. Paths are relative to `SRCROOT`, the root of the repository.
-//! What could not be checked is no result but a notification of the run.
+//! Rules are the codes, with their pages of the manual as help. Paths are relative to `SRCROOT`,
+//! the root of the repository. What could not be checked is no result but a notification of the
+//! run.
 
 use super::run::{End, Run};
 use super::utc;
@@ -281,7 +283,8 @@ fn region(frame: &Frame, run: &Run) -> Value {
     }
 }
 
-/// A stack. What std and the harness do around the program is left out, unless there is nothing else.
+/// A stack. What std and the harness do around the program is left out, unless there is nothing
+/// else.
 fn stack(label: &str, frames: &[Frame], run: &Run) -> Option<Value> {
     let of_program = |frame: &&Frame| matches!(frame.origin, Origin::User | Origin::Dependency);
     let all = !frames.iter().any(|frame| of_program(&frame));

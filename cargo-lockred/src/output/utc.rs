@@ -12,8 +12,8 @@ pub fn text(time: SystemTime) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{seconds:02}.{millis:03}Z")
 }
 
-/// Year, month and day of a number of days after 1970-01-01. Years are taken to begin in March, so that the leap day is their
-/// last; 400 years have 146,097 days.
+/// Year, month and day of a number of days after 1970-01-01. Years are taken to begin in March, so
+/// that the leap day is their last; 400 years have 146,097 days.
 fn date(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468; // since 0000-03-01
     let (era, day) = (days / 146_097, days % 146_097);

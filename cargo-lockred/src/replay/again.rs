@@ -1,4 +1,5 @@
-//! A search for a bug whose schedule does not fit any more: the program was changed, and may show it under another one.
+//! A search for a bug whose schedule does not fit any more: the program was changed, and may show
+//! it under another one.
 
 use crate::build::artifact::Built;
 use crate::error::Result;
@@ -14,8 +15,8 @@ pub const SECONDS: f64 = 5.0;
 /// Operations of one execution, as `check` has it.
 const OPERATIONS: u64 = 100_000;
 
-/// Looks for a bug with the kept key, or else of the kept kind (keys name places, which move when the program is changed), and replays what
-/// is found.
+/// Looks for a bug with the kept key, or else of the kept kind (keys name places, which move when
+/// the program is changed), and replays what is found.
 ///
 /// # Errors
 /// When no session can be made, or no process started.

@@ -76,7 +76,8 @@ fn narrowed(file: &ScheduleFile, options: &ReplayOptions) -> Selection {
         "test" => Targets { test: name(), ..Targets::default() },
         "example" if test.program => Targets { example: name(), ..Targets::default() },
         "bin" if test.program => Targets { bin: name(), ..Targets::default() },
-        // Unit tests of binaries cannot be named to cargo one by one together with our meaning of --bin.
+        // Unit tests of binaries cannot be named to cargo one by one together with our meaning of
+        // --bin.
         _ => Targets { tests: true, ..Targets::default() },
     };
     selection.display.quiet = !options.verbose;
@@ -205,8 +206,8 @@ fn show(
     Ok(Exit::BugFound)
 }
 
-/// Whether a bug is the one that the schedule was kept for. Its key names places, which move when the program is changed: then its kind
-/// has to do.
+/// Whether a bug is the one that the schedule was kept for. Its key names places, which move when
+/// the program is changed: then its kind has to do.
 fn is_kept(found: &Bug, file: &ScheduleFile, changed: bool) -> bool {
     found.key == file.key || (changed && Some(found.kind) == file.kind)
 }

@@ -1,7 +1,8 @@
-//! `replay --step`: the interleaving one step at a time, with the line of source and the locks that are held.
+//! `replay --step`: the interleaving one step at a time, with the line of source and the locks that
+//! are held.
 //!
-//! It goes through the record of a replay, so that going slowly changes nothing. Lines come from standard input, which may be a pipe;
-//! its end, or `q`, ends it.
+//! It goes through the record of a replay, so that going slowly changes nothing. Lines come from
+//! standard input, which may be a pipe; its end, or `q`, ends it.
 
 use crate::executable::symbols::{Frame, Origin, Symbols};
 use crate::output::console::Console;

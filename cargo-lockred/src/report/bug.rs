@@ -1,4 +1,5 @@
-//! From a replayed execution that ended in a bug to a report: who did what where, and why that is a bug.
+//! From a replayed execution that ended in a bug to a report: who did what where, and why that is a
+//! bug.
 
 use super::{Place, Report, Severity};
 use super::{panic, render};
@@ -25,7 +26,8 @@ pub fn report(replay: &Replay, bug: &Bug, symbols: &Symbols) -> Report {
     let (first, rest) = whole.split_once('\n').unwrap_or((&whole, ""));
     let mut title = first.to_owned();
     if title.ends_with(PARKED) {
-        // The runtime sees a parked thread where a library's condition variable or channel parks it.
+        // The runtime sees a parked thread where a library's condition variable or channel parks
+        // it.
         let waits = places.iter().find(|place| {
             place.role == Some(Role::Waits) && title.contains(&format!(" {} is", place.thread))
         });
@@ -311,7 +313,8 @@ impl Names<'_> {
     }
 }
 
-/// The function of a library that the user's code, or else a dependency's, called: its last two names.
+/// The function of a library that the user's code, or else a dependency's, called: its last two
+/// names.
 fn called(frames: &[Frame]) -> Option<&str> {
     let of = |origin| frames.iter().position(|frame| frame.origin == origin);
     let caller = of(Origin::User).or_else(|| of(Origin::Dependency))?;
@@ -395,8 +398,9 @@ fn fields(replay: &Replay, bug: &Bug, symbols: &Symbols) -> HashMap<usize, Strin
     named.collect()
 }
 
-/// Names for the objects that a bug mentions: the field that each is; `the mutex`, or `mutex A` and `mutex B` where there are several of a kind, and
-/// `mutex A (the field)` where several are the same one.
+/// Names for the objects that a bug mentions: the field that each is; `the mutex`, or `mutex A` and
+/// `mutex B` where there are several of a kind, and `mutex A (the field)` where several are the
+/// same one.
 fn object_names(replay: &Replay, bug: &Bug, fields: &HashMap<usize, String>) -> Vec<String> {
     // The reader meets main first, and what it holds before what it waits for.
     let mut places: Vec<&message::Place> = bug.places.iter().collect();

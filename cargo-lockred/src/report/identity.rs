@@ -1,8 +1,9 @@
-//! What a finding is known by from one version of a program to the next: its code and what its places say, not their numbers.
+//! What a finding is known by from one version of a program to the next: its code and what its
+//! places say, not their numbers.
 //!
-//! The runtime's keys are made of sites, which are numbered anew whenever the program changes. Here, a place is the function and
-//! the text of the line, as a reader would recognise it, so that lines can move and other code can change.
-//! Baselines and SARIF make their fingerprints of it.
+//! The runtime's keys are made of sites, which are numbered anew whenever the program changes.
+//! Here, a place is the function and the text of the line, as a reader would recognise it, so that
+//! lines can move and other code can change. Baselines and SARIF make their fingerprints of it.
 
 use super::source::{Sources, line_text};
 use super::{Place, Report};
@@ -22,7 +23,8 @@ pub fn add(
         .filter(|place| place.is_primary())
         .filter_map(|p| place(p, sources))
         .collect();
-    // Which thread comes first, and how many are at one place, differ from one schedule to the next.
+    // Which thread comes first, and how many are at one place, differ from one schedule to the
+    // next.
     places.sort();
     places.dedup();
     let mut fingerprint = fingerprint.add(report.code.unwrap_or_default());
@@ -35,20 +37,23 @@ pub fn add(
     fingerprint
 }
 
-/// A place in words that stay: what is done there, the function, the line, and which of the equal lines it is.
+/// A place in words that stay: what is done there, the function, the line, and which of the equal
+/// lines it is.
 fn place(place: &Place, sources: &Sources) -> Option<String> {
     let frame = place.frame()?;
     let text = sources.text(Path::new(&frame.file));
     let line =
         text.as_deref().and_then(|text| line_text(text, frame.line)).unwrap_or_default().trim();
     let alike = text.as_deref().map_or(0, |text| alike_before(text, frame.line, line));
-    // Where a line has several calls, the name is all that tells them apart besides the column, which moves with renaming.
+    // Where a line has several calls, the name is all that tells them apart besides the column,
+    // which moves with renaming.
     let role = place.role.map(|role| format!("{role:?}")).unwrap_or_default();
     Some(format!("{role} {} {line} {alike}", frame.function))
 }
 
-/// How many lines between the beginning of the function and this one read the same. (What looks like the beginning of a
-/// function may be in a string; then the number is a little less telling, never different from run to run.)
+/// How many lines between the beginning of the function and this one read the same. (What looks
+/// like the beginning of a function may be in a string; then the number is a little less telling,
+/// never different from run to run.)
 fn alike_before(text: &str, number: u32, line: &str) -> usize {
     let before = text.lines().take((number as usize).saturating_sub(1)).collect::<Vec<_>>();
     let in_function = before.iter().rev().take_while(|line| !begins_function(line));

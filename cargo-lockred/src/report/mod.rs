@@ -54,7 +54,8 @@ pub struct Place {
 }
 
 impl Place {
-    /// The frame to point at: the innermost one in the user's own code, else in a dependency, else the innermost.
+    /// The frame to point at: the innermost one in the user's own code, else in a dependency, else
+    /// the innermost.
     pub fn frame(&self) -> Option<&Frame> {
         let of = |origin| self.frames.iter().find(|f| f.origin == origin && f.line > 0);
         of(Origin::User).or_else(|| of(Origin::Dependency)).or_else(|| self.frames.first())

@@ -57,7 +57,8 @@ fn of_thread(thread: u32, text: &str) -> Vec<Panic> {
     panics
 }
 
-/// The end of what a test printed, without what the harness prints around it: says why a test without a panic failed.
+/// The end of what a test printed, without what the harness prints around it: says why a test
+/// without a panic failed.
 pub fn last_words(output: &[Output]) -> Option<String> {
     let text: String = output.iter().map(|piece| piece.text.as_str()).collect();
     let harness = ["running ", "test ", "failures:", "test result:"];

@@ -120,7 +120,8 @@ fn stack(place: &Place, stacks: Stacks) -> Option<String> {
     Some(text)
 }
 
-/// Drops the outermost frames that `#[test]` makes: the harness's `main`, and the closure around a test function.
+/// Drops the outermost frames that `#[test]` makes: the harness's `main`, and the closure around a
+/// test function.
 fn without_harness(frames: &mut Vec<&Frame>) {
     if let [.., outer] = &frames[..]
         && is_harness(outer)
@@ -134,7 +135,8 @@ fn without_harness(frames: &mut Vec<&Frame>) {
     }
 }
 
-/// Whether a frame is that of the harness's `main`, which `#[test]` puts at the beginning of the crate.
+/// Whether a frame is that of the harness's `main`, which `#[test]` puts at the beginning of the
+/// crate.
 pub fn is_harness(frame: &Frame) -> bool {
     frame.line <= 1 && frame.function.ends_with("::main")
 }

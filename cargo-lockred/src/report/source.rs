@@ -26,7 +26,8 @@ impl Sources {
         files.entry(path).or_insert_with_key(read).clone()
     }
 
-    /// A column in characters, given one in bytes as debug information has it; both count from 1, 0 is unknown.
+    /// A column in characters, given one in bytes as debug information has it; both count from 1, 0
+    /// is unknown.
     pub fn character_column(&self, path: &Path, line: u32, byte_column: u32) -> u32 {
         let Some(text) = self.text(path) else { return byte_column };
         let Some(line) = line_text(&text, line) else { return byte_column };

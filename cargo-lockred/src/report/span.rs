@@ -1,7 +1,7 @@
 //! Which part of a source line to underline, given only where it begins.
 
-/// The byte range, within the text, of what begins at a line and character column (both from 1): a name with its
-/// arguments, or the rest of the statement. Without a column it is the whole line.
+/// The byte range, within the text, of what begins at a line and character column (both from 1): a
+/// name with its arguments, or the rest of the statement. Without a column it is the whole line.
 pub fn range(text: &str, line: u32, column: u32) -> Option<std::ops::Range<usize>> {
     let wanted = super::source::line_text(text, line)?;
     let line_start = wanted.as_ptr() as usize - text.as_ptr() as usize;
@@ -52,7 +52,8 @@ fn path(rest: &str) -> usize {
     }
 }
 
-/// Length of a call's arguments in parentheses, or of an index in brackets, with `!` or type arguments before them, that end on this line.
+/// Length of a call's arguments in parentheses, or of an index in brackets, with `!` or type
+/// arguments before them, that end on this line.
 fn arguments(rest: &str) -> usize {
     let mut open = 0_usize;
     for (at, c) in rest.char_indices() {

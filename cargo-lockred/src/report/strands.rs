@@ -1,4 +1,5 @@
-//! The interleaving of a bug, thread by thread: the steps that it went through, in the order of the whole, with their places.
+//! The interleaving of a bug, thread by thread: the steps that it went through, in the order of the
+//! whole, with their places.
 
 use super::table;
 use super::{Place, Report};

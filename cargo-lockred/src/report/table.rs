@@ -1,4 +1,5 @@
-//! An interleaving as a table: a row a step, a column a thread, the program's output where it was printed.
+//! An interleaving as a table: a row a step, a column a thread, the program's output where it was
+//! printed.
 
 use crate::executable::symbols::{Frame, Origin, Symbols};
 use crate::output::style::{Paint, Style};
@@ -8,7 +9,8 @@ use lockred_trace::message::{self, Output, Replay, Role, Step};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
-/// Widest table in which no cell is cut. In wider ones that do not show everything, columns have [`WIDEST`].
+/// Widest table in which no cell is cut. In wider ones that do not show everything, columns have
+/// [`WIDEST`].
 const WIDE: usize = 140;
 /// Widest column where cells are cut.
 const WIDEST: usize = 44;
@@ -18,7 +20,8 @@ const WIDEST: usize = 44;
 pub enum View {
     /// Every step, with its place in std where it is there, and no row or cell shortened.
     Full,
-    /// The steps that matter, the first and the last so many of them; and what the program printed, if that is wanted.
+    /// The steps that matter, the first and the last so many of them; and what the program printed,
+    /// if that is wanted.
     Brief {
         /// How many at either end.
         shown: usize,
@@ -54,7 +57,8 @@ impl Row {
     }
 }
 
-/// The table, without a line break at its end; empty if nothing is to be shown. Up to the bug, if there is one; the [`View::Full`] one to the end.
+/// The table, without a line break at its end; empty if nothing is to be shown. Up to the bug, if
+/// there is one; the [`View::Full`] one to the end.
 pub fn text(replay: &Replay, symbols: &Symbols, view: View, style: Style) -> String {
     let full = view == View::Full;
     let rows = rows(replay, symbols, view);
@@ -252,7 +256,8 @@ pub fn line(names: &HashMap<u32, String>, step: &Step, symbols: &Symbols) -> Str
     format!("{}{}", what(names, step), at(&symbols.frames(step.site, &step.stack), false))
 }
 
-/// Where something was done: in the user's own code, else in a dependency's, with two spaces before it.
+/// Where something was done: in the user's own code, else in a dependency's, with two spaces before
+/// it.
 fn at(frames: &[Frame], full: bool) -> String {
     let of = |origin| frames.iter().find(|frame| frame.origin == origin && frame.line > 0);
     let told = of(Origin::User).or_else(|| of(Origin::Dependency));
@@ -280,7 +285,8 @@ pub fn what(names: &HashMap<u32, String>, step: &Step) -> String {
     if operation.starts_with("wakes ") || operation == "times out" {
         return format!("{operation} ({name})");
     }
-    // `unlock A` rather than `unlock lock A`, and `try lock A: busy`; of a lock that is the only one, the act alone.
+    // `unlock A` rather than `unlock lock A`, and `try lock A: busy`; of a lock that is the only
+    // one, the act alone.
     let (kind, which) = name.split_once(' ').unwrap_or((&name, ""));
     if kind != "lock" || !operation.contains("lock") {
         return format!("{operation} {name}");
@@ -300,8 +306,9 @@ fn place(frame: &Frame, full: bool) -> String {
     location(&Frame { column: 0, ..frame.clone() })
 }
 
-/// `mutex Pool.lock`, where the field is known and no other object that is used is one of these; else `mutex A`: objects of a kind are
-/// lettered in the order in which they are first used. By index, where they are used.
+/// `mutex Pool.lock`, where the field is known and no other object that is used is one of these;
+/// else `mutex A`: objects of a kind are lettered in the order in which they are first used. By
+/// index, where they are used.
 pub fn object_names(replay: &Replay, symbols: &Symbols) -> HashMap<u32, String> {
     let mut kinds: HashMap<&str, Vec<u32>> = HashMap::new();
     let mut seen = HashSet::new();

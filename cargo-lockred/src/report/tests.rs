@@ -17,7 +17,8 @@ fn both(first: &Mutex<i32>, second: &Mutex<i32>) {
 }
 ";
 
-/// A workspace with one file, and sites in it: `(line, column, function)`, each also inlined from std.
+/// A workspace with one file, and sites in it: `(line, column, function)`, each also inlined from
+/// std.
 struct World {
     directory: tempfile::TempDir,
     sidecar: Sidecar,

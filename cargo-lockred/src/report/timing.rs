@@ -1,4 +1,5 @@
-//! A report of what fails only where a thread is slower than another one sleeps: which sleep, how long it is, and who is slower.
+//! A report of what fails only where a thread is slower than another one sleeps: which sleep, how
+//! long it is, and who is slower.
 
 use super::bug::{thread_name, with_main};
 use super::{Place, Report, Severity};
@@ -8,7 +9,8 @@ use lockred_trace::codes::WarningKind;
 use lockred_trace::message::{Overtaken, Replay, Role, Timed};
 use lockred_trace::sites::SiteId;
 
-/// Makes the report of a failure one of the overtaken sleeps that it takes; whether it takes them is known.
+/// Makes the report of a failure one of the overtaken sleeps that it takes; whether it takes them
+/// is known.
 pub fn of(report: Report, replay: &Replay, timing: Timing, symbols: &Symbols) -> Report {
     let mut report = report;
     report.severity = Severity::Warning;

@@ -43,7 +43,8 @@ fn of_lock(place: &message::Place, symbols: &Symbols) -> Place {
     Place { role: Some(place.role), thread, label, frames, order: None }
 }
 
-/// A place at which somebody comes in between: `index` of so many, of which the first and the last are the block's.
+/// A place at which somebody comes in between: `index` of so many, of which the first and the last
+/// are the block's.
 fn of_block(place: &message::Place, [index, number]: [usize; 2], symbols: &Symbols) -> Place {
     let thread = with_main(&format!("thread {}", place.thread));
     let does = match place.role {

@@ -31,8 +31,8 @@ impl Directory {
     /// Makes the directory with the order in it, in the temporary directory of the system.
     ///
     /// # Errors
-    /// When it cannot be written. The status file gets its blocks now: the process writes through a mapping, where a full
-    /// disk would kill it.
+    /// When it cannot be written. The status file gets its blocks now: the process writes through a
+    /// mapping, where a full disk would kill it.
     pub fn create(order: &Order) -> Result<Self> {
         let above = std::env::temp_dir();
         let own = leftovers::own_directory();
@@ -132,7 +132,8 @@ impl Directory {
 /// Gives the file its size, with blocks on the disk behind it.
 fn allocate(file: &File) -> io::Result<()> {
     let bytes = libc::off_t::try_from(STATUS_BYTES).expect("a few megabytes");
-    // SAFETY: the descriptor is open for writing as long as `file` is borrowed; no memory is passed.
+    // SAFETY: the descriptor is open for writing as long as `file` is borrowed; no memory is
+    // passed.
     match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, bytes) } {
         0 => Ok(()),
         libc::EOPNOTSUPP | libc::EINVAL => file.set_len(STATUS_BYTES as u64),

@@ -1,7 +1,8 @@
 //! Session directories whose owners were killed: the next run finds and removes them.
 //!
-//! Who makes a session's directory holds a lock on it (`flock` on the directory itself), which the kernel takes back with the process, however that
-//! ends. So a directory that can be locked is nobody's, but for the moment between its making and its locking: whoever locks his own looks
+//! Who makes a session's directory holds a lock on it (`flock` on the directory itself), which the
+//! kernel takes back with the process, however that ends. So a directory that can be locked is
+//! nobody's, but for the moment between its making and its locking: whoever locks his own looks
 //! whether it is still there, and makes another one if not.
 
 use super::temporary;
@@ -25,7 +26,8 @@ pub struct Owned {
     _lock: File,
 }
 
-/// Makes a directory in the temporary directory of the system. The first one of a process removes what others have left there.
+/// Makes a directory in the temporary directory of the system. The first one of a process removes
+/// what others have left there.
 ///
 /// # Errors
 /// When it cannot be made.
@@ -55,7 +57,8 @@ fn is_there(place: &Path, opened: &File) -> io::Result<bool> {
     Ok(fs::symlink_metadata(place).is_ok_and(same))
 }
 
-/// Removes the directories of our own user that are nobody's any more. What cannot be removed stays.
+/// Removes the directories of our own user that are nobody's any more. What cannot be removed
+/// stays.
 fn remove_in(above: &Path) {
     for entry in fs::read_dir(above).into_iter().flatten().flatten() {
         let (name, place) = (entry.file_name(), entry.path());

@@ -1,4 +1,5 @@
-//! One exploration process from start to answer: its session directory, how it is started, watched and ended.
+//! One exploration process from start to answer: its session directory, how it is started, watched
+//! and ended.
 
 mod death;
 mod directory;
@@ -104,7 +105,8 @@ fn with_kernels_numbers(order: &Order) -> Order {
     Order { environment: Environment { numbers: true, ..order.environment }, ..order.clone() }
 }
 
-/// Runs a process to its end; `None`: it is to be started again, as it has told made-up numbers of processes, and the kernel's show.
+/// Runs a process to its end; `None`: it is to be started again, as it has told made-up numbers of
+/// processes, and the kernel's show.
 fn run_once(
     launch: &Launch,
     order: &Order,
@@ -149,8 +151,8 @@ pub enum ByHand {
 /// What a process may compute that shows whether it has to be started again.
 const SECONDS_BEFORE_HAND: f64 = 60.0;
 
-/// Runs a program, a debugger say, that runs the launch with an order, at the terminal and without a limit. Gives how it ended. (Under its hands, nothing is
-/// started again: that shows before.)
+/// Runs a program, a debugger say, that runs the launch with an order, at the terminal and without
+/// a limit. Gives how it ended. (Under its hands, nothing is started again: that shows before.)
 pub fn by_hand(
     launch: &Launch,
     order: &Order,
@@ -240,7 +242,8 @@ fn ending(
     }
 }
 
-/// Runs an executable outside of a session, at most for [`PLAIN_LIMIT`], and gives its standard output.
+/// Runs an executable outside of a session, at most for [`PLAIN_LIMIT`], and gives its standard
+/// output.
 ///
 /// # Errors
 /// When it cannot be run, fails, or takes longer.

@@ -126,7 +126,8 @@ impl Process {
         Sight::of(self.child.borrow().id())
     }
 
-    /// Kills what the process has started in its group. It must not have been waited for, so that the group's number is its own.
+    /// Kills what the process has started in its group. It must not have been waited for, so that
+    /// the group's number is its own.
     fn end_group(&self) {
         // SAFETY: takes two integers.
         unsafe { libc::kill(-self.child.borrow().id().cast_signed(), libc::SIGKILL) };
@@ -153,7 +154,8 @@ impl Drop for Process {
         let mut child = self.child.borrow_mut();
         if matches!(child.try_wait(), Ok(None)) {
             let _ = child.kill();
-            // SAFETY: takes two integers; the process was not waited for, so that its group's number is its own.
+            // SAFETY: takes two integers; the process was not waited for, so that its group's
+            // number is its own.
             unsafe { libc::kill(-child.id().cast_signed(), libc::SIGKILL) };
             let _ = child.wait();
         }
@@ -175,11 +177,13 @@ pub fn memory_file() -> Result<File> {
     Ok(unsafe { File::from_raw_fd(number) })
 }
 
-/// Runs in the new process: addresses are to be the same in every one; it must not outlive us, nor leave a core file.
+/// Runs in the new process: addresses are to be the same in every one; it must not outlive us, nor
+/// leave a core file.
 #[expect(clippy::unnecessary_wraps, reason = "the signature is that of pre_exec")]
 fn before_exec() -> io::Result<()> {
-    // SAFETY: these calls take integers, and one a pointer to a local that lives over the call. A sandbox may refuse
-    // the first; then addresses of shared libraries vary, which a replay would notice.
+    // SAFETY: these calls take integers, and one a pointer to a local that lives over the call. A
+    // sandbox may refuse the first; then addresses of shared libraries vary, which a replay would
+    // notice.
     unsafe {
         libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);

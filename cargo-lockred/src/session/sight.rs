@@ -1,4 +1,5 @@
-//! What the kernel says of a process: what it has computed, whether it sleeps, in which call, and for whom.
+//! What the kernel says of a process: what it has computed, whether it sleeps, in which call, and
+//! for whom.
 
 use std::fmt;
 use std::fs;
@@ -9,7 +10,8 @@ use std::time::Duration;
 pub struct Sight {
     /// The processor time that it has used.
     pub cpu: Duration,
-    /// Whether it sleeps until something happens. Who waits for a processor, or for a disk, or was stopped does not.
+    /// Whether it sleeps until something happens. Who waits for a processor, or for a disk, or was
+    /// stopped does not.
     pub asleep: bool,
     /// The system call that it is in, and the first argument of that.
     pub call: Option<(u64, u64)>,
@@ -83,12 +85,14 @@ fn state(process: u32) -> Option<char> {
     state_in(&fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
 }
 
-/// The same in the line that the kernel tells; the program's name comes before it, and may hold anything.
+/// The same in the line that the kernel tells; the program's name comes before it, and may hold
+/// anything.
 fn state_in(line: &str) -> Option<char> {
     line.rsplit_once(')')?.1.trim_start().chars().next()
 }
 
-/// Number and first argument of the call in the line that the kernel tells of that; `None` where it is in none.
+/// Number and first argument of the call in the line that the kernel tells of that; `None` where it
+/// is in none.
 fn call(line: &str) -> Option<(u64, u64)> {
     let mut words = line.split_whitespace();
     let number = words.next()?.parse().ok()?;
@@ -106,7 +110,8 @@ fn children(process: u32) -> Vec<String> {
     running.filter_map(name).map(|name| name.trim_end().to_owned()).collect()
 }
 
-/// The name of a system call in which processes wait, and whether its first argument is a descriptor.
+/// The name of a system call in which processes wait, and whether its first argument is a
+/// descriptor.
 const fn named(number: u64) -> Option<(&'static str, bool)> {
     Some(match number.cast_signed() {
         libc::SYS_read => ("read", true),

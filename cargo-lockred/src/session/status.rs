@@ -1,4 +1,5 @@
-//! The status file as the session reads it. The process maps it shared; reading the file sees the same pages.
+//! The status file as the session reads it. The process maps it shared; reading the file sees the
+//! same pages.
 
 use super::death::LastWords;
 use lockred_trace::message::Counts;
@@ -35,7 +36,8 @@ pub struct Progress {
 /// Words of the counter page.
 const WORDS: usize = StatusWord::Preemptions as usize + 1;
 
-/// Reads the counters. A file that cannot be read counts as one that does not change: the watchdog ends that.
+/// Reads the counters. A file that cannot be read counts as one that does not change: the watchdog
+/// ends that.
 pub fn progress(file: &File, elapsed: Duration) -> Progress {
     let mut bytes = [0; WORDS * 8];
     if file.read_exact_at(&mut bytes, 0).is_err() {

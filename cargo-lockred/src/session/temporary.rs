@@ -1,9 +1,11 @@
-//! The temporary directory of one exploration process: empty when the process begins, removed after it.
+//! The temporary directory of one exploration process: empty when the process begins, removed after
+//! it.
 //!
-//! Randomness from the system is one fixed stream, so that names which programs draw for their temporary files come again in every
-//! process, and processes of several tests run side by side: in a common directory they would meet each other's files. Programs
-//! see its path, on which hashes and lengths depend, so that the path must be the same whenever the test is run: it is made from the
-//! executable and its arguments, and a number where the same test is run twice at a time.
+//! Randomness from the system is one fixed stream, so that names which programs draw for their
+//! temporary files come again in every process, and processes of several tests run side by side: in
+//! a common directory they would meet each other's files. Programs see its path, on which hashes
+//! and lengths depend, so that the path must be the same whenever the test is run: it is made from
+//! the executable and its arguments, and a number where the same test is run twice at a time.
 
 use super::Launch;
 use super::leftovers::take;
@@ -25,8 +27,8 @@ pub struct Temporary {
 }
 
 impl Temporary {
-    /// The directory for a launch, in the temporary directory of the system; `None` where it cannot be made: then the program gets
-    /// what the system has.
+    /// The directory for a launch, in the temporary directory of the system; `None` where it cannot
+    /// be made: then the program gets what the system has.
     pub fn of(launch: &Launch) -> Option<Self> {
         let mut hasher = DefaultHasher::new();
         (&launch.executable, &launch.arguments).hash(&mut hasher);

@@ -10,7 +10,8 @@ fn order() -> Order {
     Order { libtest: true, ..Order::of(task) }
 }
 
-/// Runs a shell script as the process; `$LOCKRED_SESSION` is its session, `$ANSWER` a complete exploration.
+/// Runs a shell script as the process; `$LOCKRED_SESSION` is its session, `$ANSWER` a complete
+/// exploration.
 fn run_script(script: &str) -> Ending {
     let answer = Message::Explored(Exploration {
         stop: Stop::Complete,

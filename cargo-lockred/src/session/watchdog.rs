@@ -1,7 +1,9 @@
-//! When a process is asked to stop, and when it is killed: a decision over what it has computed and what it waits for, free of any process.
+//! When a process is asked to stop, and when it is killed: a decision over what it has computed and
+//! what it waits for, free of any process.
 //!
-//! What a process may take is processor time, which does not depend on what else the machine does. A process that sleeps in the kernel takes none;
-//! it is given a number of looks, all of which have to find it asleep. One that is starved or stopped is not asleep, and is waited for.
+//! What a process may take is processor time, which does not depend on what else the machine does.
+//! A process that sleeps in the kernel takes none; it is given a number of looks, all of which have
+//! to find it asleep. One that is starved or stopped is not asleep, and is waited for.
 
 use super::sight::{Sight, Wait};
 use super::status::Progress;
@@ -29,12 +31,14 @@ const OVERRUN: Duration = Duration::from_secs(1);
 /// How long a process may take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Patience {
-    /// Processor time, both before the first thread creation, and below the root; `None` for no limit.
+    /// Processor time, both before the first thread creation, and below the root; `None` for no
+    /// limit.
     budget: Option<Duration>,
 }
 
 impl Patience {
-    /// For a budget in seconds of processor time, which the process itself keeps below the root, between steps.
+    /// For a budget in seconds of processor time, which the process itself keeps below the root,
+    /// between steps.
     pub fn of_budget(seconds: Option<f64>) -> Self {
         // More than a day is no limit worth its overflow.
         let budget = seconds.filter(|s| *s < 86_400.0).map(Duration::from_secs_f64);
@@ -110,7 +114,8 @@ pub struct Watchdog {
     /// Looks in a row that found it asleep, and when it was looked at last.
     asleep: u32,
     looked_at: Duration,
-    /// Why it was asked to stop first, when it was, and when it was asked last; looks since then, and those of them that found it asleep.
+    /// Why it was asked to stop first, when it was, and when it was asked last; looks since then,
+    /// and those of them that found it asleep.
     asked: Option<Asked>,
     asked_at: Duration,
     asked_again_at: Duration,
@@ -158,7 +163,8 @@ impl Watchdog {
                 let hurried = asked.reason == Reason::Interrupted;
                 self.wait(hurried, now)
             }
-            // Ctrl-C outweighs what it was asked for before: the user is not to wait for a second deadline.
+            // Ctrl-C outweighs what it was asked for before: the user is not to wait for a second
+            // deadline.
             _ => match self.reason(sight, interrupted, now) {
                 Some(reason) => self.ask(reason, now),
                 None => Act::Nothing,

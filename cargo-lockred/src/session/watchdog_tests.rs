@@ -1,8 +1,10 @@
-//! The watchdog over processes that are told of: what they have computed, look by look, and whether they sleep.
+//! The watchdog over processes that are told of: what they have computed, look by look, and whether
+//! they sleep.
 
 use super::*;
 
-/// A process under watch, of which every look says what it has computed and done since the last one.
+/// A process under watch, of which every look says what it has computed and done since the last
+/// one.
 struct Story {
     dog: Watchdog,
     cpu: Duration,
@@ -25,7 +27,8 @@ impl Story {
         self.dog.look(&self.progress, &sight, interrupted)
     }
 
-    /// It computes for so many seconds, a tenth of one between two looks. Gives when it was first not let run.
+    /// It computes for so many seconds, a tenth of one between two looks. Gives when it was first
+    /// not let run.
     fn computes(&mut self, seconds: u64) -> Option<(Act, u64)> {
         for _ in 0..seconds * 10 {
             self.cpu += LOOK_EVERY;
@@ -37,7 +40,8 @@ impl Story {
         None
     }
 
-    /// So many looks find it without any progress. Gives the number of the first after which it was not let run.
+    /// So many looks find it without any progress. Gives the number of the first after which it was
+    /// not let run.
     fn stands(&mut self, looks: u32, asleep: bool) -> Option<(Act, u32)> {
         (1..=looks).find_map(|number| match self.look(asleep, false) {
             Act::Nothing => None,

@@ -1,4 +1,5 @@
-//! What it means that a process was asked to stop: the process says where it was, and the session knows why it asked.
+//! What it means that a process was asked to stop: the process says where it was, and the session
+//! knows why it asked.
 
 use super::death::LastWords;
 use super::status::Progress;
@@ -22,7 +23,8 @@ pub fn stop(told: Stop, asked: Option<&Asked>) -> Stop {
     if asked.reason == Reason::Overrun { Stop::Computing(place) } else { Stop::Unsupported(place) }
 }
 
-/// Seconds that a search has taken. Where it did not come to its root, what the test has computed is all there is.
+/// Seconds that a search has taken. Where it did not come to its root, what the test has computed
+/// is all there is.
 pub fn seconds(told: f64, asked: Option<&Asked>) -> f64 {
     match asked {
         Some(asked) if asked.reason == Reason::Overrun && !asked.below_root => {
@@ -41,8 +43,8 @@ pub fn say(unsupported: Option<&mut Unsupported>, asked: Option<&Asked>) {
     }
 }
 
-/// What is known of a search whose process did not stop and was killed: where it was in a call, that is none of ours. Else what to say
-/// of it, as an error.
+/// What is known of a search whose process did not stop and was killed: where it was in a call,
+/// that is none of ours. Else what to say of it, as an error.
 pub fn killed(
     asked: &Asked,
     order: &Order,

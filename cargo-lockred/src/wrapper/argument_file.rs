@@ -1,4 +1,5 @@
-//! Argument files (`@path`, one argument a line), which cargo uses for command lines that are too long for the system.
+//! Argument files (`@path`, one argument a line), which cargo uses for command lines that are too
+//! long for the system.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,8 @@ pub fn expand(arguments: Vec<OsString>) -> Result<(Vec<OsString>, Option<PathBuf
     Ok((expanded, first))
 }
 
-/// Writes the arguments beside the file that they came from, and gives the argument that names the new file.
+/// Writes the arguments beside the file that they came from, and gives the argument that names the
+/// new file.
 ///
 /// # Errors
 /// When it cannot be written, or an argument is not UTF-8 or has a line break.

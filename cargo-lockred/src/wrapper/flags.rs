@@ -1,9 +1,10 @@
 //! Rewriting of one rustc command line.
 //!
-//! Touched are only units for the target (`--target`, which cargo leaves out for build scripts, proc macros and what they
-//! depend on). They must be compiled so that nothing is optimised away before it is instrumented, with debug information,
-//! to bitcode, and linked by the shim. What the user's profile says of debug assertions and overflow checks is kept: rustc
-//! derives both from the optimisation level that we change, so they are spelled out.
+//! Touched are only units for the target (`--target`, which cargo leaves out for build scripts,
+//! proc macros and what they depend on). They must be compiled so that nothing is optimised away
+//! before it is instrumented, with debug information, to bitcode, and linked by the shim. What the
+//! user's profile says of debug assertions and overflow checks is kept: rustc derives both from the
+//! optimisation level that we change, so they are spelled out.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -52,8 +53,8 @@ struct Profile {
 /// What is compiled even where nobody calls it, in the packages that are audited.
 const AUDITED: &str = "-Clink-dead-code";
 
-/// The command line for a unit of the target; any other comes back as it is. `arguments` are without rustc itself. `audited`: its functions are of
-/// interest, whether or not they are called.
+/// The command line for a unit of the target; any other comes back as it is. `arguments` are
+/// without rustc itself. `audited`: its functions are of interest, whether or not they are called.
 pub fn rewrite(arguments: Vec<OsString>, shim: &Path, audited: bool) -> Rewritten {
     let mut rewritten = rewrite_for(arguments, shim);
     if audited {
@@ -155,7 +156,8 @@ fn rewrite_unit(arguments: Vec<OsString>, shim: &Path) -> Rewritten {
             // code with this attribute must not, since that makes races. The shim takes it away
             // again.
             "-Cllvm-args=-force-attribute=sanitize_thread",
-            // Each unit has its own copies of small functions and types, which the shim has to merge.
+            // Each unit has its own copies of small functions and types, which the shim has to
+            // merge.
             "-Ccodegen-units=1",
             "-Cdebuginfo=2",
             "-Clinker-plugin-lto",

@@ -3,7 +3,8 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-/// Whether a linker is a gcc-like driver, to judge by its name (`cc`, `clang-18`, `x86_64-linux-gnu-gcc`).
+/// Whether a linker is a gcc-like driver, to judge by its name (`cc`, `clang-18`,
+/// `x86_64-linux-gnu-gcc`).
 pub fn is_driver(linker: &OsStr) -> bool {
     let name = Path::new(linker).file_name().unwrap_or_default().to_string_lossy();
     let base = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');

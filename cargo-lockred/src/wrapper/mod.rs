@@ -1,4 +1,5 @@
-//! The rustc wrapper: adds the flags that make rustc emit bitcode and call the linker shim, then becomes rustc.
+//! The rustc wrapper: adds the flags that make rustc emit bitcode and call the linker shim, then
+//! becomes rustc.
 
 mod argument_file;
 mod flags;
@@ -23,7 +24,8 @@ const PRIMARY: &str = "CARGO_PRIMARY_PACKAGE";
 /// The linker driver that the shim calls for the final link.
 const LINKER: &str = "LOCKRED_CC";
 
-/// Called by cargo as `cargo-lockred rustc arguments…` (with the workspace wrapper before rustc, if there is one).
+/// Called by cargo as `cargo-lockred rustc arguments…` (with the workspace wrapper before rustc, if
+/// there is one).
 pub fn run(shim: OsString, arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let mut arguments = arguments.peekable();
     let Some(rustc) = arguments.next() else {

@@ -1,5 +1,5 @@
-//! Says beside each library from which package it was compiled: sync models hold for some versions of a library, and the linker shim sees
-//! no more of it than its rlib.
+//! Says beside each library from which package it was compiled: sync models hold for some versions
+//! of a library, and the linker shim sees no more of it than its rlib.
 
 use lockred_trace::models::PACKAGE;
 use std::env;

@@ -1,4 +1,5 @@
-//! The subcommand with everything around it faked: what no real back end can be made to do on demand.
+//! The subcommand with everything around it faked: what no real back end can be made to do on
+//! demand.
 
 mod world;
 

@@ -20,8 +20,9 @@ pub fn __assumed_not(text: &'static str) {
 
 /// Leaves out the executions in which a condition is false: `lockred::assume!(capacity > 0)`.
 ///
-/// They are neither bugs nor successes, and the verdict is at most `passed`, with the assumption `assumed-conditions`. A condition that
-/// is never false is none. Without the tool the condition is not even looked at, so let the first values satisfy it.
+/// They are neither bugs nor successes, and the verdict is at most `passed`, with the assumption
+/// `assumed-conditions`. A condition that is never false is none. Without the tool the condition is
+/// not even looked at, so let the first values satisfy it.
 ///
 /// ```
 /// let (from, to) = (lockred::choose(4), 3 - lockred::choose(4)); // without the tool: 0 and 3
@@ -49,8 +50,9 @@ macro_rules! assume {
 
 /// Leaves out the executions in which a condition is false: `lockred::assume!(capacity > 0)`.
 ///
-/// They are neither bugs nor successes, and the verdict is at most `passed`, with the assumption `assumed-conditions`. A condition that
-/// is never false is none. Without the tool the condition is not even looked at, so let the first values satisfy it.
+/// They are neither bugs nor successes, and the verdict is at most `passed`, with the assumption
+/// `assumed-conditions`. A condition that is never false is none. Without the tool the condition is
+/// not even looked at, so let the first values satisfy it.
 ///
 /// ```
 /// let (from, to) = (lockred::choose(4), 3 - lockred::choose(4)); // without the tool: 0 and 3

@@ -16,7 +16,8 @@ pub struct __Atomic(());
 /// What `here` is called in the block that it stands in.
 const HERE: &str = "::__lockred_here";
 
-/// A block begins, which is called as the function is that `here` stands in: `krate::module::Type::method`.
+/// A block begins, which is called as the function is that `here` stands in:
+/// `krate::module::Type::method`.
 #[doc(hidden)]
 pub fn __atomic<F: Fn()>(_here: F) -> __Atomic {
     let text = core::any::type_name::<F>();

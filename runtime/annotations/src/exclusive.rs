@@ -36,8 +36,9 @@ unsafe extern "C" {
     safe fn __lr_me() -> u64;
 }
 
-/// The number of the thread: under `cargo lockred`, threads are numbered in the order of their creation within an execution, from main, which is 0. In a predicate
-/// of `exclusive_when`, it is the thread that is asked about. Always 0 without the tool.
+/// The number of the thread: under `cargo lockred`, threads are numbered in the order of their
+/// creation within an execution, from main, which is 0. In a predicate of `exclusive_when`, it is
+/// the thread that is asked about. Always 0 without the tool.
 #[must_use]
 pub fn me() -> usize {
     #[cfg(lockred)]

@@ -1,4 +1,5 @@
-//! What code may say to `cargo lockred`: values that it shall explore, and whether it is there at all.
+//! What code may say to `cargo lockred`: values that it shall explore, and whether it is there at
+//! all.
 //!
 //! ```
 //! // Under `cargo lockred check` the test is explored with each of the three capacities; else it runs with the first.
@@ -8,9 +9,10 @@
 //! # assert_eq!((capacity, fails, kind), (1, false, "tcp"));
 //! ```
 //!
-//! A value may be asked for anywhere: in the test, in its threads, in a dependency. All combinations of the values that an execution
-//! asks for are explored, so ask for few values of small ranges. Nothing else of the crate does anything without the tool, which
-//! sets `--cfg lockred`; it needs neither std nor another crate.
+//! A value may be asked for anywhere: in the test, in its threads, in a dependency. All
+//! combinations of the values that an execution asks for are explored, so ask for few values of
+//! small ranges. Nothing else of the crate does anything without the tool, which sets `--cfg
+//! lockred`; it needs neither std nor another crate.
 
 #![no_std]
 
@@ -34,7 +36,8 @@ pub use values::{Arbitrary, Integer, any, any_in, choose};
 
 /// Whether this build is being checked by `cargo lockred` (which sets `--cfg lockred`).
 ///
-/// Lets a stress test shrink its loop counts: `let rounds = if lockred::checked() { 2 } else { 10_000 };`
+/// Lets a stress test shrink its loop counts: `let rounds = if lockred::checked() { 2 } else {
+/// 10_000 };`
 #[must_use]
 pub const fn checked() -> bool {
     cfg!(lockred)

@@ -1,10 +1,13 @@
-//! What attributes say of code, in the form that the build is for: notes in the executable under `cargo lockred`, and nothing else.
+//! What attributes say of code, in the form that the build is for: notes in the executable under
+//! `cargo lockred`, and nothing else.
 
-/// Options of `cargo lockred check` for one test: `#[lockred::check(max_seconds = 5, spurious)]` beside `#[test]`.
+/// Options of `cargo lockred check` for one test: `#[lockred::check(max_seconds = 5, spurious)]`
+/// beside `#[test]`.
 ///
-/// They are those of the command line, which wins where both name one: `strategy = "dpor"` (or `"transactions"`, `"stateful"`, `"naive"`,
-/// `"random"`, `"pct"`, `"pos"`), `seed = 1`, `max_executions = 100`, `max_seconds = 2.5`, `max_operations = 1000`,
-/// `keep_going`, `spurious`, `reuse`, `leaks`, `random = "explore"` (or `"fixed"`).
+/// They are those of the command line, which wins where both name one: `strategy = "dpor"` (or
+/// `"transactions"`, `"stateful"`, `"naive"`, `"random"`, `"pct"`, `"pos"`), `seed = 1`,
+/// `max_executions = 100`, `max_seconds = 2.5`, `max_operations = 1000`, `keep_going`, `spurious`,
+/// `reuse`, `leaks`, `random = "explore"` (or `"fixed"`).
 ///
 /// ```
 /// // And `#[test]`.
@@ -26,8 +29,9 @@ pub use lockred_macros::check_checked as check;
 
 /// A function that others are to see done as a whole, or not at all: `#[lockred::atomic]`.
 ///
-/// `cargo lockred check` warns (`LR0103`) where an execution gives what no order of whole calls could have given, with what came in between. What is
-/// atomic is the function's body: calls in it are part of it, and so are threads that it creates. Not for `async` and `const` functions.
+/// `cargo lockred check` warns (`LR0103`) where an execution gives what no order of whole calls
+/// could have given, with what came in between. What is atomic is the function's body: calls in it
+/// are part of it, and so are threads that it creates. Not for `async` and `const` functions.
 ///
 /// ```
 /// #[lockred::atomic]
@@ -42,11 +46,13 @@ pub use lockred_macros::atomic_plain as atomic;
 #[cfg(lockred)]
 pub use lockred_macros::atomic_checked as atomic;
 
-/// A struct that says of its fields how they are meant to be accessed, by `#[lockred::guarded_by(…)]` and `#[lockred::unshared]`.
+/// A struct that says of its fields how they are meant to be accessed, by
+/// `#[lockred::guarded_by(…)]` and `#[lockred::unshared]`.
 ///
-/// `cargo lockred check` looks at what threads do in a few executions of each test, and warns (`LR0102`) with the access that breaks what is said.
-/// Fields are told apart by their types, not by instances: `guarded_by(lock)` is kept by who holds the `lock` of another instance. Accesses need no lock
-/// while nobody else can reach the value, nor once all others are done.
+/// `cargo lockred check` looks at what threads do in a few executions of each test, and warns
+/// (`LR0102`) with the access that breaks what is said. Fields are told apart by their types, not
+/// by instances: `guarded_by(lock)` is kept by who holds the `lock` of another instance. Accesses
+/// need no lock while nobody else can reach the value, nor once all others are done.
 ///
 /// ```
 /// use std::{cell::UnsafeCell, sync::Mutex};
@@ -63,9 +69,10 @@ pub use lockred_macros::atomic_checked as atomic;
 /// # drop((pool.free, pool.made, pool.lock));
 /// ```
 ///
-/// `#[lockred::exclusive_when(self.owner.load(Relaxed) == lockred::me())]` says that a thread accesses the field only when it satisfies that
-/// condition, of `self` and [`me`](crate::me). Each access is looked at, and the condition itself: no two threads may satisfy it at a time, and
-/// no thread may make it false for another. It must only read, and not panic.
+/// `#[lockred::exclusive_when(self.owner.load(Relaxed) == lockred::me())]` says that a thread
+/// accesses the field only when it satisfies that condition, of `self` and [`me`](crate::me). Each
+/// access is looked at, and the condition itself: no two threads may satisfy it at a time, and no
+/// thread may make it false for another. It must only read, and not panic.
 ///
 /// The lock is a field of the struct, `self.a.b` in one of its fields, or a static.
 #[cfg(not(lockred))]
@@ -74,7 +81,8 @@ pub use lockred_macros::discipline_plain as discipline;
 #[cfg(lockred)]
 pub use lockred_macros::discipline_checked as discipline;
 
-/// A static that is accessed under a lock: `#[lockred::guarded_by(LOCK)]`, which is another static. For fields: [`discipline`].
+/// A static that is accessed under a lock: `#[lockred::guarded_by(LOCK)]`, which is another static.
+/// For fields: [`discipline`].
 #[cfg(not(lockred))]
 pub use lockred_macros::guarded_by_plain as guarded_by;
 

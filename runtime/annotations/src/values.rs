@@ -7,7 +7,8 @@ const MOST: u64 = 1 << 31;
 
 #[cfg(lockred)]
 unsafe extern "C" {
-    // The runtime that `cargo lockred` links into what it checks has it (`runtime/trace/src/hooks.rs`): one of `0..of`.
+    // The runtime that `cargo lockred` links into what it checks has it
+    // (`runtime/trace/src/hooks.rs`): one of `0..of`.
     safe fn __lr_choose(of: u64) -> u64;
 }
 
@@ -31,7 +32,8 @@ pub fn choose(n: usize) -> usize {
     __lr_choose(n as u64) as usize
 }
 
-/// Any value of a small type: under `cargo lockred` each is explored, else it is the first (`false`, 0).
+/// Any value of a small type: under `cargo lockred` each is explored, else it is the first
+/// (`false`, 0).
 #[must_use]
 pub fn any<T: Arbitrary>() -> T {
     T::numbered(choose(T::VALUES))
@@ -62,7 +64,8 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// Types so small that all their values are explored: `bool`, `u8`, `i8`. (For others: [`any_in`], [`choose`].)
+/// Types so small that all their values are explored: `bool`, `u8`, `i8`. (For others: [`any_in`],
+/// [`choose`].)
 pub trait Arbitrary: sealed::Sealed {
     #[doc(hidden)]
     const VALUES: usize;

@@ -22,8 +22,8 @@ pub fn explore<M: Transactional + Fingerprint>(
     explore_from(None, machine, strategy, limits, observer)
 }
 
-/// The same, going on from where another search stood that had the same strategy and program. (Only the search by transactions
-/// tells where it stands.)
+/// The same, going on from where another search stood that had the same strategy and program. (Only
+/// the search by transactions tells where it stands.)
 pub fn explore_from<M: Transactional + Fingerprint>(
     frontier: Option<Frontier>,
     machine: &mut M,

@@ -1,15 +1,18 @@
-//! Search strategies over the interleavings of a concurrent program, and the [`machine::Machine`] trait they run on.
+//! Search strategies over the interleavings of a concurrent program, and the [`machine::Machine`]
+//! trait they run on.
 //!
-//! This crate knows neither native code nor unsafe code: the same search runs on the native machine (lockred-runtime) and
-//! on the model machine (lockred-model), where it is tested against brute force. Searches of papers that ours are compared with
-//! are in lockred-papers.
+//! This crate knows neither native code nor unsafe code: the same search runs on the native machine
+//! (lockred-runtime) and on the model machine (lockred-model), where it is tested against brute
+//! force. Searches of papers that ours are compared with are in lockred-papers.
 //!
-//! [`explore::explore`] searches, [`replay::replay`] follows one schedule. The caller's policy (stop at the first failure or
-//! go on, time, progress) is an [`Observer`]. [`minimise::minimise`] makes a schedule that fails as small as it can.
+//! [`explore::explore`] searches, [`replay::replay`] follows one schedule. The caller's policy
+//! (stop at the first failure or go on, time, progress) is an [`Observer`]. [`minimise::minimise`]
+//! makes a schedule that fails as small as it can.
 //!
-//! Machines that tell their operations one by one ([`transactional::Transactional`]) are also searched by whole
-//! transactions, with few executions where locks are the only conflict: [`transactions::explore`] (stateless, with data
-//! races and their witnesses), [`stateful::explore`] (each state once). The facts that these rely on are a
+//! Machines that tell their operations one by one ([`transactional::Transactional`]) are also
+//! searched by whole transactions, with few executions where locks are the only conflict:
+//! [`transactions::explore`] (stateless, with data races and their witnesses),
+//! [`stateful::explore`] (each state once). The facts that these rely on are a
 //! [`discipline::Discipline`].
 #![forbid(unsafe_code)]
 

@@ -1,15 +1,20 @@
-//! What the plan claims of accesses, compared with what happens: builds with `--check-static` announce every access before it is made.
+//! What the plan claims of accesses, compared with what happens: builds with `--check-static`
+//! announce every access before it is made.
 //!
-//! Of each byte is kept who has touched it since it began to live (a block was allocated, a stack variable came into scope), and what was
-//! claimed there. A byte that two threads have touched, and one of them has written, refutes every claim that it is unshared; a write refutes an earlier claim that
-//! nobody writes any more. What is refuted is an error of ours, and ends the exploration: the analysis is wrong.
+//! Of each byte is kept who has touched it since it began to live (a block was allocated, a stack
+//! variable came into scope), and what was claimed there. A byte that two threads have touched, and
+//! one of them has written, refutes every claim that it is unshared; a write refutes an earlier
+//! claim that nobody writes any more. What is refuted is an error of ours, and ends the
+//! exploration: the analysis is wrong.
 //!
-//! A block that `Arc::drop_slow` is called for *has ended*: nothing is claimed of locks there any more, until other memory begins to live in its place. In a
-//! right program only who dropped the last reference accesses it. A program with a wrong count is not known to leave it alone,
-//! so what it does there refutes nothing, whoever comes in which order.
+//! A block that `Arc::drop_slow` is called for *has ended*: nothing is claimed of locks there any
+//! more, until other memory begins to live in its place. In a right program only who dropped the
+//! last reference accesses it. A program with a wrong count is not known to leave it alone, so what
+//! it does there refutes nothing, whoever comes in which order.
 //!
-//! It is a part of the execution, so that it is put back with that; before the root, it grows with what the program has done until then.
-//! So copies of it have words in common, until one of them learns something of one.
+//! It is a part of the execution, so that it is put back with that; before the root, it grows with
+//! what the program has done until then. So copies of it have words in common, until one of them
+//! learns something of one.
 
 use crate::claims::proved::{Known, Sites, Uses};
 use crate::claims::shared::{Judge, SetId, Sets, Shared};
@@ -39,7 +44,8 @@ pub struct Touch {
     /// What is claimed of it.
     pub reason: Reason,
     pub writes: bool,
-    /// It is one of the program's while threads are there, for which hooks are paid ([`crate::claims::proved`]).
+    /// It is one of the program's while threads are there, for which hooks are paid
+    /// ([`crate::claims::proved`]).
     pub counts: bool,
 }
 
@@ -208,7 +214,8 @@ impl Byte {
         Self { first: touch, unshared, unwritten, written: touch.writes, other: None, shared: None }
     }
 
-    /// What the access says of memory that is shared, or claims to be: but to a block that has ended.
+    /// What the access says of memory that is shared, or claims to be: but to a block that has
+    /// ended.
     fn share(&mut self, touch: Touch, locks: SetId, judge: &mut Judge<'_>) -> Result<(), Refuted> {
         let late = self.other.is_some();
         let claims = matches!(touch.reason.claim(), Some(Claim::Settled | Claim::OneLock));

@@ -1,7 +1,9 @@
-//! Locks that are acquired under others, compared with the order of locks that the analysis has found: in builds with `--check-static`.
+//! Locks that are acquired under others, compared with the order of locks that the analysis has
+//! found: in builds with `--check-static`.
 //!
-//! Every nesting that happens has to be one of those that were found, by the places where the two locks are acquired. And a lock that is acquired at several places has
-//! to be among those that each of them may acquire.
+//! Every nesting that happens has to be one of those that were found, by the places where the two
+//! locks are acquired. And a lock that is acquired at several places has to be among those that
+//! each of them may acquire.
 
 use crate::claims::bytes::{Claims, place};
 use crate::monitor::nesting::Taken;

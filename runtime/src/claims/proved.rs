@@ -1,8 +1,11 @@
-//! How much of what is true of a program's accesses the plan knows: builds with `--check-static` tell which bytes each access touches, whether two
-//! threads ever touch them, one of them writing, as long as they live, and if they do, whether one lock protects them since then or nobody writes them.
+//! How much of what is true of a program's accesses the plan knows: builds with `--check-static`
+//! tell which bytes each access touches, whether two threads ever touch them, one of them writing,
+//! as long as they live, and if they do, whether one lock protects them since then or nobody writes
+//! them.
 //!
-//! Counted are accesses below the root, until the test returns: before it hooks are off, and behind it is the harness, which is left out.
-//! An access is judged when the memory that it touched ends, or the execution does: only then is it known that no other thread came.
+//! Counted are accesses below the root, until the test returns: before it hooks are off, and behind
+//! it is the harness, which is left out. An access is judged when the memory that it touched ends,
+//! or the execution does: only then is it known that no other thread came.
 
 use lockred_trace::message::Proved;
 use lockred_trace::plan::{Claim, Decision, Reason};
@@ -94,7 +97,8 @@ impl Uses {
         }
     }
 
-    /// These bytes of a word do not live any more; those of `shared` were touched by two threads, and written; nothing protected those of `bare`.
+    /// These bytes of a word do not live any more; those of `shared` were touched by two threads,
+    /// and written; nothing protected those of `bare`.
     pub fn end(&mut self, word: usize, bytes: u8, shared: u8, bare: u8) {
         let Some(uses) = self.words.get_mut(&word) else { return };
         uses.retain_mut(|used| {

@@ -1,8 +1,11 @@
-//! What is known of a byte since two threads have touched it, and claims of that: in builds with `--check-static`.
+//! What is known of a byte since two threads have touched it, and claims of that: in builds with
+//! `--check-static`.
 //!
-//! Until another thread comes, whoever touches it first may do so in any way: it is not published yet, or nobody could tell. From then on is kept which locks
-//! were held at all accesses, as Eraser does, and who wrote first. So a claim is compared with accesses before and behind it, whoever makes them. Nothing is
-//! said of locks of which it is not told who holds them ([`crate::claims::locked`]).
+//! Until another thread comes, whoever touches it first may do so in any way: it is not published
+//! yet, or nobody could tell. From then on is kept which locks were held at all accesses, as Eraser
+//! does, and who wrote first. So a claim is compared with accesses before and behind it, whoever
+//! makes them. Nothing is said of locks of which it is not told who holds them
+//! ([`crate::claims::locked`]).
 
 use crate::claims::bytes::{Refuted, Touch};
 use crate::machine::execution::Held;
@@ -150,7 +153,8 @@ impl Shared {
         }
     }
 
-    /// Whether one lock protected all accesses since two threads have touched it, or nobody wrote it.
+    /// Whether one lock protected all accesses since two threads have touched it, or nobody wrote
+    /// it.
     pub fn is_protected(&self, sets: &Sets) -> bool {
         self.written.is_none() || self.locks.is_none_or(|(locks, _)| !sets.is_empty(locks))
     }
@@ -186,7 +190,8 @@ mod tests {
     const WITH_OTHERS: &[(usize, bool)] = &[(LOCK, true)];
     const BOTH: &[(usize, bool)] = &[(LOCK, false), (OTHER, false)];
 
-    /// The number of the first step that refutes something, and whether the byte is protected in the end.
+    /// The number of the first step that refutes something, and whether the byte is protected in
+    /// the end.
     fn run(steps: &[Step], unclear: &[usize]) -> (Option<usize>, bool) {
         let (mut sets, mut shared) = (Sets::default(), Shared::default());
         let unclear: HashSet<usize> = unclear.iter().copied().collect();

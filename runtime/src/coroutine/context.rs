@@ -1,7 +1,9 @@
-//! Switching stacks: a coroutine is a saved stack pointer, and everything else that a call preserves lies on its stack.
+//! Switching stacks: a coroutine is a saved stack pointer, and everything else that a call
+//! preserves lies on its stack.
 //!
-//! Layout of a suspended stack, from its saved pointer up: mxcsr and x87 control word (8 bytes), r15, r14, r13, r12, rbx, rbp,
-//! return address. This is what [`prepare`] builds for a coroutine that has not run yet.
+//! Layout of a suspended stack, from its saved pointer up: mxcsr and x87 control word (8 bytes),
+//! r15, r14, r13, r12, rbx, rbp, return address. This is what [`prepare`] builds for a coroutine
+//! that has not run yet.
 
 use std::arch::global_asm;
 
@@ -75,7 +77,8 @@ pub fn stack_pointer() -> usize {
 /// Suspends the running stack into `save` and goes on with the one saved as `to`.
 ///
 /// # Safety
-/// `to` must have been saved by this function or built by [`prepare`], and its stack must be as it was then.
+/// `to` must have been saved by this function or built by [`prepare`], and its stack must be as it
+/// was then.
 pub unsafe fn switch(save: *mut usize, to: usize) {
     // SAFETY: by the caller's promise `to` has the layout that the module describes.
     unsafe { __lr_switch(save, to) }
@@ -90,12 +93,14 @@ pub unsafe fn abandon(to: usize) -> ! {
     unsafe { __lr_resume(to) }
 }
 
-/// Address of the code that [`abandon`] jumps to, for a signal handler that wants to return into it with `rdi = to`.
+/// Address of the code that [`abandon`] jumps to, for a signal handler that wants to return into it
+/// with `rdi = to`.
 pub fn resume_address() -> usize {
     __lr_resume as *const () as usize
 }
 
-/// Builds a suspended stack below `top` that will call `function(argument)`, which must never return.
+/// Builds a suspended stack below `top` that will call `function(argument)`, which must never
+/// return.
 ///
 /// # Safety
 /// The memory below `top` must be writable and unused; `top` must be 16-byte aligned.
@@ -134,7 +139,8 @@ mod tests {
     extern "C" fn body(pair: usize) -> ! {
         let pair = pair as *mut Pair;
         for i in 0.. {
-            // SAFETY: the test keeps the pair alive and reads it only while this coroutine is suspended.
+            // SAFETY: the test keeps the pair alive and reads it only while this coroutine is
+            // suspended.
             unsafe {
                 (*pair).seen.push(i);
                 switch(&raw mut (*pair).inside, (*pair).outside);

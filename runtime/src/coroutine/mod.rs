@@ -1,4 +1,5 @@
-//! Stacks of the program: switching between them, looking at them, and clearing what is dead on them.
+//! Stacks of the program: switching between them, looking at them, and clearing what is dead on
+//! them.
 
 pub mod context;
 pub mod frames;

@@ -1,8 +1,10 @@
-//! Leftovers of the runtime on the program's stacks: cleared in a search over states, which they would tell apart.
+//! Leftovers of the runtime on the program's stacks: cleared in a search over states, which they
+//! would tell apart.
 //!
-//! Hooks run on the stack of the thread that calls them. What they leave below it shows in frames that the program pushes there later and
-//! does not fill at once: addresses of ours, counters, hashes. So a hook clears what is below it before it returns, and whoever puts a
-//! stack back clears what is below that.
+//! Hooks run on the stack of the thread that calls them. What they leave below it shows in frames
+//! that the program pushes there later and does not fill at once: addresses of ours, counters,
+//! hashes. So a hook clears what is below it before it returns, and whoever puts a stack back
+//! clears what is below that.
 
 use std::arch::asm;
 
@@ -28,8 +30,8 @@ fn scrubs() -> bool {
 /// Clears `N` bytes below the caller's frame.
 #[inline(always)]
 fn clear<const N: usize>() {
-    // SAFETY: memory below the stack pointer is nobody's (the compiler keeps nothing there across an assembly block that may push),
-    // and stacks have more room below a hook than this.
+    // SAFETY: memory below the stack pointer is nobody's (the compiler keeps nothing there across
+    // an assembly block that may push), and stacks have more room below a hook than this.
     unsafe {
         asm!(
             "lea rdi, [rsp - {n}]",
@@ -65,8 +67,8 @@ pub fn after_stop() {
 /// Clears what is below a stack that is not in use.
 ///
 /// # Safety
-/// `bottom` is the lowest address in use of a mapped stack of the program that is not running, with as many bytes below it as threads
-/// are given for leftovers.
+/// `bottom` is the lowest address in use of a mapped stack of the program that is not running, with
+/// as many bytes below it as threads are given for leftovers.
 pub unsafe fn below(bottom: usize) {
     if scrubs() {
         // SAFETY: by the caller's promise.

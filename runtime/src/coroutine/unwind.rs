@@ -33,7 +33,8 @@ extern "C" fn collect(context: *mut Context, frames: *mut c_void) -> i32 {
     GO_ON
 }
 
-/// Return addresses of the running stack, innermost first (the runtime's own frames included; they have no user source).
+/// Return addresses of the running stack, innermost first (the runtime's own frames included; they
+/// have no user source).
 pub fn stack() -> Vec<u64> {
     let mut frames = Vec::with_capacity(DEPTH);
     // SAFETY: the callback gets a live vector and stops by itself.
@@ -51,7 +52,8 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// Walks through the running stack; keeps the words above `pointer`, a stack pointer of the caller's.
+    /// Walks through the running stack; keeps the words above `pointer`, a stack pointer of the
+    /// caller's.
     pub fn new(pointer: usize) -> Option<Self> {
         let mut walk = Self::default();
         // SAFETY: the callback gets a live value and stops by itself.
@@ -74,7 +76,8 @@ extern "C" fn collect_walk(context: *mut Context, walk: *mut c_void) -> i32 {
     const END: i32 = 5;
     // SAFETY: `Walk::new` passes its own live value.
     let walk = unsafe { &mut *walk.cast::<Walk>() };
-    // SAFETY: the unwinder calls back with a valid context. The CFA is that of the frame before, below which its return address lies.
+    // SAFETY: the unwinder calls back with a valid context. The CFA is that of the frame before,
+    // below which its return address lies.
     let (address, frame) = unsafe { (_Unwind_GetIP(context), _Unwind_GetCFA(context)) };
     if address == 0 || walk.stack.len() == DEPTH {
         return END;
@@ -125,7 +128,8 @@ extern "C" fn collect_frames(context: *mut Context, frames: *mut c_void) -> i32 
     const END: i32 = 5;
     // SAFETY: `frames` passes its own live vector.
     let frames = unsafe { &mut *frames.cast::<Vec<Frame>>() };
-    // SAFETY: the unwinder calls back with a valid context. The CFA is that of the frame before, where this one called it.
+    // SAFETY: the unwinder calls back with a valid context. The CFA is that of the frame before,
+    // where this one called it.
     let frame = unsafe {
         Frame {
             instruction: _Unwind_GetIP(context),

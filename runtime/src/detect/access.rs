@@ -25,11 +25,11 @@ pub struct By {
 pub struct Atomic {
     /// Its memory order. For a failed compare-exchange its failure order: that is an atomic read.
     pub order: Order,
-    /// What the footprint of the step says about it. An operation takes no release from one that it commutes with
-    /// (see [`super::Detector`]).
+    /// What the footprint of the step says about it. An operation takes no release from one that it
+    /// commutes with (see [`super::Detector`]).
     pub access: Access,
-    /// It belongs to bookkeeping that no program observes, or to a primitive whose code is trusted under weak memory:
-    /// two such operations never count as an unordered weak pair.
+    /// It belongs to bookkeeping that no program observes, or to a primitive whose code is trusted
+    /// under weak memory: two such operations never count as an unordered weak pair.
     pub trusted: bool,
 }
 

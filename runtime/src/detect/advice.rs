@@ -1,9 +1,11 @@
-//! Which memory orders would have to be stronger for two racing accesses to be ordered: by trying it on the record of the execution.
+//! Which memory orders would have to be stronger for two racing accesses to be ordered: by trying
+//! it on the record of the execution.
 //!
-//! While an execution is recorded, the detector keeps what it was told of synchronisation. Told the same again with stronger orders at some
-//! sites, a second detector says whether the accesses still race. Sites are then left out one after the other, as long as they do not,
-//! so that what remains is needed. The record has no plain accesses but the two, so a release sequence that one ends is taken
-//! to go on; where that matters the two do not race to begin with, and nothing is said.
+//! While an execution is recorded, the detector keeps what it was told of synchronisation. Told the
+//! same again with stronger orders at some sites, a second detector says whether the accesses still
+//! race. Sites are then left out one after the other, as long as they do not, so that what remains
+//! is needed. The record has no plain accesses but the two, so a release sequence that one ends is
+//! taken to go on; where that matters the two do not race to begin with, and nothing is said.
 
 use super::{AccessInfo, AccessKind, Atomic, By, Detector, Race};
 use lockred_search::discipline::Passing;
@@ -112,7 +114,8 @@ const fn with(order: Order, acquires: bool) -> Order {
 }
 
 impl Detector {
-    /// Keeps what it is told of synchronisation from now on, so that [`Self::too_weak`] has something to say.
+    /// Keeps what it is told of synchronisation from now on, so that [`Self::too_weak`] has
+    /// something to say.
     pub fn keep_events(&mut self) {
         self.events.get_or_insert_default();
     }
@@ -129,8 +132,9 @@ impl Detector {
         }
     }
 
-    /// The atomic operations, a smallest set of them, with whose orders made stronger a race that was just answered would be none.
-    /// `before`: events kept before the earlier access. Empty if there are no such, or nothing was kept.
+    /// The atomic operations, a smallest set of them, with whose orders made stronger a race that
+    /// was just answered would be none. `before`: events kept before the earlier access. Empty if
+    /// there are no such, or nothing was kept.
     #[must_use]
     pub fn too_weak(&self, race: &Race, before: usize) -> Vec<TooWeak> {
         let Some(events) = &self.events else { return Vec::new() };

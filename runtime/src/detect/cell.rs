@@ -1,21 +1,26 @@
-//! The shadow of one granule: which accesses to its eight bytes are still to be compared with, and the comparison.
+//! The shadow of one granule: which accesses to its eight bytes are still to be compared with, and
+//! the comparison.
 //!
-//! This is FastTrack (Flanagan and Freund, PLDI 2009) with three departures. (1) Byte-precise: every record carries a mask.
-//! (2) Nothing is forgotten by replacement: a record leaves only for bytes where a later access, ordered behind it, makes up for it
-//! ([`Record::makes_up_for`]); so several unordered reads, writes and atomic accesses stand side by side, and detection
-//! stays exact after a race too. (3) Atomic accesses are recorded like plain ones: a plain access may race with them, and so may an atomic one of
-//! another size.
+//! This is FastTrack (Flanagan and Freund, PLDI 2009) with three departures. (1) Byte-precise:
+//! every record carries a mask.
+//! (2) Nothing is forgotten by replacement: a record leaves only for bytes where a later access,
+//! ordered behind it, makes up for it ([`Record::makes_up_for`]); so several unordered reads,
+//! writes and atomic accesses stand side by side, and detection stays exact after a race too. (3)
+//! Atomic accesses are recorded like plain ones: a plain access may race with them, and so may an
+//! atomic one of another size.
 
 use super::clock::Clock;
 use super::record::Record;
 
-/// Records that a cell holds by itself. Private data needs one or two (a write, and a read behind a release).
+/// Records that a cell holds by itself. Private data needs one or two (a write, and a read behind a
+/// release).
 const INLINE: usize = 2;
 
 /// The shadow of one granule. All zero is the cell of a granule that was never touched.
 ///
-/// Invariants: a cell whose `generation` is not the detector's current one is empty, whatever it holds; a record with mask 0 is
-/// unused; for each thread and kind at most one record has a given byte.
+/// Invariants: a cell whose `generation` is not the detector's current one is empty, whatever it
+/// holds; a record with mask 0 is unused; for each thread and kind at most one record has a given
+/// byte.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Cell {
@@ -32,8 +37,8 @@ impl Cell {
     pub(super) const EMPTY: Self =
         Self { generation: 0, extra: 0, records: [Record::UNUSED; INLINE] };
 
-    /// The usual case, private data: all there is to compare with is an access by the same thread in the same epoch that
-    /// makes up for `new`.
+    /// The usual case, private data: all there is to compare with is an access by the same thread
+    /// in the same epoch that makes up for `new`.
     #[inline]
     pub(super) fn is_known(&self, new: &Record) -> bool {
         let [only, none] = &self.records;

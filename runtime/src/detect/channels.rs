@@ -1,9 +1,10 @@
 //! What passes through channels that are known as a whole: which clocks go with it.
 //!
-//! A message happens before its receive, and, where there is room for `n` messages, each receive before the send that is `n` messages
-//! behind; a message that is handed over also happens behind its receive. The ends of all senders happen before a receive that finds
-//! none left; that of the last receiver happens behind what it drops, and before a send that finds it gone. Sends order nothing among
-//! each other, nor do receives. The same edges as the search by transactions has.
+//! A message happens before its receive, and, where there is room for `n` messages, each receive
+//! before the send that is `n` messages behind; a message that is handed over also happens behind
+//! its receive. The ends of all senders happen before a receive that finds none left; that of the
+//! last receiver happens behind what it drops, and before a send that finds it gone. Sends order
+//! nothing among each other, nor do receives. The same edges as the search by transactions has.
 
 use super::Detector;
 use super::advice::Event;

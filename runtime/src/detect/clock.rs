@@ -1,7 +1,8 @@
 //! Vector clocks: how much of every other thread's past a thread has seen.
 
-/// A vector clock. Component `t` is the last epoch of thread `t` that is included; threads that it has no component for
-/// count as 0, "nothing of it". Grows on demand, so the number of threads is not limited here.
+/// A vector clock. Component `t` is the last epoch of thread `t` that is included; threads that it
+/// has no component for count as 0, "nothing of it". Grows on demand, so the number of threads is
+/// not limited here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Clock(Vec<u32>);
 

@@ -1,4 +1,5 @@
-//! What does not fit into a cell: further records, and the releases of granules that atomic operations act on.
+//! What does not fit into a cell: further records, and the releases of granules that atomic
+//! operations act on.
 
 use super::clock::Clock;
 use super::record::Record;
@@ -17,7 +18,8 @@ pub(super) struct Extra {
 #[derive(Debug, Default)]
 pub(super) struct Extras {
     pool: Vec<Extra>,
-    /// How many of the pool the execution under way uses. The others hold remains of earlier executions.
+    /// How many of the pool the execution under way uses. The others hold remains of earlier
+    /// executions.
     used: usize,
     /// Clocks to be reused.
     pub(super) spare: Vec<Clock>,

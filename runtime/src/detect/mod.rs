@@ -1,21 +1,29 @@
 //! The data-race detector: C11 happens-before over one interleaved execution, exact to the byte.
 //!
-//! Happens-before is computed with vector clocks (`clock`, `thread`), one component a thread, counting *epochs*: stretches of
-//! a thread between two of its releases. Every granule (8 aligned bytes) has a shadow cell (`cell`, `shadow`) with the
-//! accesses that a later one could still race with, and, if atomic operations act on it, what they released (`sync`, `extra`).
+//! Happens-before is computed with vector clocks (`clock`, `thread`), one component a thread,
+//! counting *epochs*: stretches of a thread between two of its releases. Every granule (8 aligned
+//! bytes) has a shadow cell (`cell`, `shadow`) with the accesses that a later one could still race
+//! with, and, if atomic operations act on it, what they released (`sync`, `extra`).
 //!
 //! The memory model is C++20's, with these choices:
-//! - A load reads the last store of the interleaving, so what it synchronises with is known when it executes.
-//! - A plain write to an atomic's memory ends its release sequences, as the value read later is not a release's.
-//! - **Commuting operations synchronise with nobody they commute with.** The search runs only one order of two operations whose
-//!   footprints commute (reference counts, readers of a lock, updates with unused results), so an edge between them would hide the
-//!   races of the other order. The last decrement depends on the others and takes their releases; so does an exclusive acquire with
-//!   the shared releases. An edge that C++ gives two commuting operations whose order is forced by something else (a
-//!   relaxed flag, say) is given up with it: no interface of a reference count or lock promises it.
-//! - Consume does not exist. Non-atomic accesses to overlapping bytes of atomics of other sizes are judged byte by byte.
-//! - **Atomic accesses of different sizes to a common byte, one of them a write, have to be ordered** (std's documentation of atomics: such
-//!   unordered accesses are undefined behaviour, as are atomic and plain ones). They are operations on different objects, so an atomic
-//!   read acquires nothing from a write of another size: what would order the two is what nobody may rely on.
+//! - A load reads the last store of the interleaving, so what it synchronises with is known when it
+//!   executes.
+//! - A plain write to an atomic's memory ends its release sequences, as the value read later is not
+//!   a release's.
+//! - **Commuting operations synchronise with nobody they commute with.** The search runs only one
+//!   order of two operations whose footprints commute (reference counts, readers of a lock, updates
+//!   with unused results), so an edge between them would hide the races of the other order. The
+//!   last decrement depends on the others and takes their releases; so does an exclusive acquire
+//!   with the shared releases. An edge that C++ gives two commuting operations whose order is
+//!   forced by something else (a relaxed flag, say) is given up with it: no interface of a
+//!   reference count or lock promises it.
+//! - Consume does not exist. Non-atomic accesses to overlapping bytes of atomics of other sizes are
+//!   judged byte by byte.
+//! - **Atomic accesses of different sizes to a common byte, one of them a write, have to be
+//!   ordered** (std's documentation of atomics: such unordered accesses are undefined behaviour, as
+//!   are atomic and plain ones). They are operations on different objects, so an atomic read
+//!   acquires nothing from a write of another size: what would order the two is what nobody may
+//!   rely on.
 
 mod access;
 mod advice;
@@ -47,10 +55,12 @@ use thread::Thread;
 
 /// Detects data races of one execution after the other.
 ///
-/// Call it at every access, in execution order. Each call that is an access answers with a race of it with an earlier access, if there
-/// is any (one, also when there are several). Threads are indices in creation order: 0 exists from the start, others are made
-/// by [`Detector::spawn`]; calls for a thread that does not exist panic. Cost of an access: proportional to the granules it covers
-/// and the accesses remembered there (one or two where data is private), a join of clocks for acquires and releases.
+/// Call it at every access, in execution order. Each call that is an access answers with a race of
+/// it with an earlier access, if there is any (one, also when there are several). Threads are
+/// indices in creation order: 0 exists from the start, others are made by [`Detector::spawn`];
+/// calls for a thread that does not exist panic. Cost of an access: proportional to the granules it
+/// covers and the accesses remembered there (one or two where data is private), a join of clocks
+/// for acquires and releases.
 #[derive(Debug)]
 pub struct Detector {
     shadow: Shadow,
@@ -170,8 +180,8 @@ impl Detector {
         joiner.clock.join(&ended.clock);
     }
 
-    /// Whether everything that any thread did so far happens before what `thread` does next: then nothing that it does can race
-    /// until it creates a thread. O(threads).
+    /// Whether everything that any thread did so far happens before what `thread` does next: then
+    /// nothing that it does can race until it creates a thread. O(threads).
     #[must_use]
     pub fn is_behind_all(&self, thread: u32) -> bool {
         let clock = &self.threads[thread as usize].clock;
@@ -205,8 +215,8 @@ impl Detector {
         self.access(Kind::FREE, by, addr, size)
     }
 
-    /// A block of memory comes into being, for which the eight bytes at `addr` stand, which no program has: conflicts like a write with every
-    /// [use](Self::uses) of it.
+    /// A block of memory comes into being, for which the eight bytes at `addr` stand, which no
+    /// program has: conflicts like a write with every [use](Self::uses) of it.
     pub fn born(&mut self, by: By, addr: usize) {
         self.access(Kind::BIRTH, by, addr, GRANULE);
     }
@@ -216,8 +226,8 @@ impl Detector {
         self.access(Kind::READ, by, addr, GRANULE)
     }
 
-    /// The memory begins a new life (allocated again at the same address, a stack given to another thread): what happened to
-    /// it before is forgotten.
+    /// The memory begins a new life (allocated again at the same address, a stack given to another
+    /// thread): what happened to it before is forgotten.
     pub fn allocated(&mut self, addr: usize, size: usize) {
         if size == 0 {
             return;
@@ -249,8 +259,9 @@ impl Detector {
         self.access(Kind::atomic(false, weak, op.trusted, op.access), by, addr, size)
     }
 
-    /// An atomic operation that is left out, though it may be made from now on, over and over: it reads, or writes the value that
-    /// is there, and orders nothing. `weak`: it may see a stale value.
+    /// An atomic operation that is left out, though it may be made from now on, over and over: it
+    /// reads, or writes the value that is there, and orders nothing. `weak`: it may see a stale
+    /// value.
     pub fn look(
         &mut self,
         by: By,
@@ -282,9 +293,10 @@ impl Detector {
         race
     }
 
-    /// Whether two conflicting atomic accesses that happens-before leaves unordered occurred in this execution, of which one was not
-    /// SeqCst (commuting and trusted pairs excepted): values may then differ from those under sequential consistency. After a
-    /// race the answer may be false although there was one.
+    /// Whether two conflicting atomic accesses that happens-before leaves unordered occurred in
+    /// this execution, of which one was not SeqCst (commuting and trusted pairs excepted): values
+    /// may then differ from those under sequential consistency. After a race the answer may be
+    /// false although there was one.
     #[must_use]
     pub fn saw_unordered_weak_pair(&self) -> bool {
         self.weak_pair
@@ -304,7 +316,8 @@ impl Detector {
         }
     }
 
-    /// The synchronisation of an atomic write. Its access is recorded already, so cells are of this generation.
+    /// The synchronisation of an atomic write. Its access is recorded already, so cells are of this
+    /// generation.
     fn give(&mut self, by: By, addr: usize, size: usize, op: Atomic, continues: bool) {
         let index = by.thread as usize;
         let released = self.threads[index].released(op.order);
@@ -327,7 +340,8 @@ impl Detector {
         }
     }
 
-    /// Compares with what is remembered, and remembers. A plain write ends the release sequences of its bytes.
+    /// Compares with what is remembered, and remembers. A plain write ends the release sequences of
+    /// its bytes.
     #[inline]
     fn access(&mut self, kind: Kind, by: By, addr: usize, size: usize) -> Option<Race> {
         if size == 0 {

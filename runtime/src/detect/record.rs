@@ -1,12 +1,14 @@
-//! One remembered access to (part of) a granule, and which accesses conflict with or make up for which.
+//! One remembered access to (part of) a granule, and which accesses conflict with or make up for
+//! which.
 
 use super::access::{AccessKind, By, StackId};
 use lockred_search::footprint::Access;
 use lockred_trace::sites::SiteId;
 
-/// Kind of an access in one byte: bit 0 write, bit 1 atomic, bit 2 "weak" (an atomic that is not SeqCst) or "free"
-/// (a plain write that is a deallocation), bit 3 trusted (an atomic) or "birth" (a plain write that is an allocation), bits 4 to 7
-/// the flavour: non-zero for atomic operations that commute with others of the same flavour.
+/// Kind of an access in one byte: bit 0 write, bit 1 atomic, bit 2 "weak" (an atomic that is not
+/// SeqCst) or "free" (a plain write that is a deallocation), bit 3 trusted (an atomic) or "birth"
+/// (a plain write that is an allocation), bits 4 to 7 the flavour: non-zero for atomic operations
+/// that commute with others of the same flavour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Kind(u8);
 
@@ -42,14 +44,16 @@ impl Kind {
         self.0 & bit != 0
     }
 
-    /// Whether two accesses of one size to the same byte race when they are unordered: one writes, and not both are atomic.
+    /// Whether two accesses of one size to the same byte race when they are unordered: one writes,
+    /// and not both are atomic.
     #[inline]
     const fn races_with(self, other: Self) -> bool {
         (self.0 | other.0) & WRITE != 0 && self.0 & other.0 & ATOMIC == 0
     }
 
-    /// Whether two unordered accesses are atomic, conflict, and one of them is not SeqCst: their outcome may differ from
-    /// every sequentially consistent one. Operations that commute are no conflict, whether or not both see each other.
+    /// Whether two unordered accesses are atomic, conflict, and one of them is not SeqCst: their
+    /// outcome may differ from every sequentially consistent one. Operations that commute are no
+    /// conflict, whether or not both see each other.
     #[inline]
     pub(super) const fn is_weak_pair(self, other: Self) -> bool {
         let (both, any) = (self.0 & other.0, self.0 | other.0);
@@ -57,9 +61,10 @@ impl Kind {
         both & ATOMIC != 0 && any & WRITE != 0 && any & WEAK != 0 && both & TRUSTED == 0 && !commute
     }
 
-    /// Whether, once `earlier` happens before an access of this kind and size, `earlier` need not be remembered: every later
-    /// access that is unordered with `earlier` is unordered with this one too, and then a finding with `earlier` (race or weak
-    /// pair) implies a finding with this one, a race counting for more than a weak pair.
+    /// Whether, once `earlier` happens before an access of this kind and size, `earlier` need not
+    /// be remembered: every later access that is unordered with `earlier` is unordered with this
+    /// one too, and then a finding with `earlier` (race or weak pair) implies a finding with this
+    /// one, a race counting for more than a weak pair.
     #[inline]
     const fn makes_up_for(self, earlier: Self) -> bool {
         if self.0 == earlier.0 {
@@ -101,31 +106,36 @@ impl Kind {
     }
 }
 
-/// A number below 16 that is equal and not 0 exactly for accesses whose values cannot tell anybody in which order they came.
+/// A number below 16 that is equal and not 0 exactly for accesses whose values cannot tell anybody
+/// in which order they came.
 ///
-/// All reference-count operations share one: also the last decrement, which does depend on the others, is no
-/// weak-memory observation, because read-modify-writes always act on the newest value and the last owner acquires.
+/// All reference-count operations share one: also the last decrement, which does depend on the
+/// others, is no weak-memory observation, because read-modify-writes always act on the newest value
+/// and the last owner acquires.
 fn flavour(access: Access) -> u8 {
     match access {
         Access::RefInc | Access::RefDec | Access::RefDecToOne | Access::RefDecLast => 1,
         Access::ReadLock | Access::ReadUnlock => 2,
-        // Families beyond those that fit share none: they then count as conflicting, which is the cautious side.
+        // Families beyond those that fit share none: they then count as conflicting, which is the
+        // cautious side.
         Access::Update { family, .. } if family < 13 => 3 + family,
         _ => 0,
     }
 }
 
-/// One access, restricted to the bytes of one granule in its mask (bit i is byte i; 0 marks an unused record).
+/// One access, restricted to the bytes of one granule in its mask (bit i is byte i; 0 marks an
+/// unused record).
 ///
-/// Two words, put together in registers: a record written field by field and copied whole stalls the processor, as stores of bytes
-/// are not forwarded to a wider load.
+/// Two words, put together in registers: a record written field by field and copied whole stalls
+/// the processor, as stores of bytes are not forwarded to a wider load.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub(super) struct Record {
     /// The thread's own clock component when it happened, and above it the site, for reports.
     when: u64,
-    /// From below: the stack, for reports (30 bits); the size of an atomic access, as a power of two (2 bits); thread (16 bits),
-    /// mask (8), kind (8). Atomic accesses of different sizes may race, and a mask loses bytes, so it does not tell the size.
+    /// From below: the stack, for reports (30 bits); the size of an atomic access, as a power of
+    /// two (2 bits); thread (16 bits), mask (8), kind (8). Atomic accesses of different sizes may
+    /// race, and a mask loses bytes, so it does not tell the size.
     what: u64,
 }
 
@@ -139,7 +149,8 @@ impl Record {
     /// A record that is not used.
     pub(super) const UNUSED: Self = Self { when: 0, what: 0 };
 
-    /// An access of no bytes by a thread in its `epoch`; of `size` bytes in the whole, if it is atomic.
+    /// An access of no bytes by a thread in its `epoch`; of `size` bytes in the whole, if it is
+    /// atomic.
     #[inline]
     pub(super) const fn new(epoch: u32, by: By, kind: Kind, size: usize) -> Self {
         let thread = (by.thread as u16) as u64;
@@ -169,7 +180,8 @@ impl Record {
         StackId(self.what as u32 & STACK)
     }
 
-    /// The first byte and the number of bytes of the access, as far as it is in the granule at `granule`.
+    /// The first byte and the number of bytes of the access, as far as it is in the granule at
+    /// `granule`.
     pub(super) const fn bytes(&self, granule: usize) -> (usize, usize) {
         let first = granule + self.mask().trailing_zeros() as usize;
         if self.kind().has(ATOMIC) {
@@ -185,15 +197,16 @@ impl Record {
         self.kind().0 & other.kind().0 & ATOMIC != 0 && (self.what ^ other.what) >> SIZE & 3 != 0
     }
 
-    /// Whether two accesses to the same byte race when they are unordered: one writes, and they are not atomic accesses of one
-    /// size.
+    /// Whether two accesses to the same byte race when they are unordered: one writes, and they are
+    /// not atomic accesses of one size.
     #[inline]
     pub(super) const fn races_with(&self, other: &Self) -> bool {
         let mixed = self.is_of_another_size(other) && (self.kind().0 | other.kind().0) & WRITE != 0;
         mixed || self.kind().races_with(other.kind())
     }
 
-    /// Whether, once `earlier` happens before this access, `earlier` need not be remembered in its bytes ([`Kind::makes_up_for`]).
+    /// Whether, once `earlier` happens before this access, `earlier` need not be remembered in its
+    /// bytes ([`Kind::makes_up_for`]).
     #[inline]
     pub(super) const fn makes_up_for(&self, earlier: &Self) -> bool {
         self.kind().makes_up_for(earlier.kind()) && !self.is_of_another_size(earlier)
@@ -314,7 +327,8 @@ mod tests {
 
     #[test]
     fn making_up_is_as_generous_as_it_may_be() {
-        // Same code word, or a write over anything plain: without these, cells would grow without need.
+        // Same code word, or a write over anything plain: without these, cells would grow without
+        // need.
         assert!(Kind::WRITE.makes_up_for(Kind::READ) && Kind::WRITE.makes_up_for(Kind::FREE));
         let store = Kind::atomic(true, true, false, Access::Write);
         let load = Kind::atomic(false, false, false, Access::Read);

@@ -1,4 +1,5 @@
-//! Where the cell of a granule is: directly addressed for the known ranges, in a hash table elsewhere.
+//! Where the cell of a granule is: directly addressed for the known ranges, in a hash table
+//! elsewhere.
 
 use super::cell::Cell;
 use std::collections::HashMap;
@@ -9,12 +10,14 @@ use std::ptr::NonNull;
 /// Bytes of program memory that one cell stands for.
 pub(super) const GRANULE: usize = 8;
 
-/// Cells in the hash table at which it is emptied between executions: addresses outside the ranges normally repeat.
+/// Cells in the hash table at which it is emptied between executions: addresses outside the ranges
+/// normally repeat.
 const MANY: usize = 1 << 20;
 
 /// The cells of one address range, in memory that the system provides zeroed at first touch.
 ///
-/// Invariant: `cells` points to a private mapping of `granules` cells that only this value uses; all-zero bytes are a valid cell.
+/// Invariant: `cells` points to a private mapping of `granules` cells that only this value uses;
+/// all-zero bytes are a valid cell.
 #[derive(Debug)]
 struct Region {
     start: usize,
@@ -26,7 +29,8 @@ impl Region {
     fn new(range: &Range<usize>) -> Self {
         let start = range.start & !(GRANULE - 1);
         let granules = range.end.saturating_sub(start).div_ceil(GRANULE).max(1);
-        // SAFETY: a fresh private anonymous mapping at an address of the system's choice touches nothing that exists.
+        // SAFETY: a fresh private anonymous mapping at an address of the system's choice touches
+        // nothing that exists.
         let map = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),
@@ -53,7 +57,8 @@ impl Region {
     }
 
     fn forget(&mut self) {
-        // SAFETY: the mapping is ours and private; afterwards it reads as zeros, which are valid cells.
+        // SAFETY: the mapping is ours and private; afterwards it reads as zeros, which are valid
+        // cells.
         let done = unsafe {
             libc::madvise(
                 self.cells.as_ptr().cast(),
@@ -103,7 +108,8 @@ pub(super) struct Shadow {
 unsafe impl Send for Region {}
 
 impl Shadow {
-    /// Cells for these ranges are addressed directly. Costs address space (five times the ranges), memory only where touched.
+    /// Cells for these ranges are addressed directly. Costs address space (five times the ranges),
+    /// memory only where touched.
     pub(super) fn new(ranges: &[Range<usize>]) -> Self {
         let regions = ranges.iter().filter(|r| !r.is_empty()).map(Region::new).collect();
         Self { regions, elsewhere: HashMap::default() }
@@ -114,7 +120,8 @@ impl Shadow {
     pub(super) fn cell(&mut self, granule: usize) -> &mut Cell {
         for region in &self.regions {
             if let Some(index) = region.index(granule) {
-                // SAFETY: `index` is inside the mapping, and `&mut self` excludes every other reference into it.
+                // SAFETY: `index` is inside the mapping, and `&mut self` excludes every other
+                // reference into it.
                 return unsafe { &mut *region.cells.as_ptr().add(index) };
             }
         }

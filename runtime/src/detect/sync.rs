@@ -1,10 +1,11 @@
 //! Release sequences: what an acquiring read of some bytes would synchronise with.
 //!
-//! C++20 [intro.races]: a release sequence is a release operation and the read-modify-writes that follow it in modification order;
-//! any other store ends it. Under an interleaved execution a load reads the last store, so every byte just remembers the
-//! joined clocks of the release operations whose sequences contain its last store. A relaxed store behind a release
-//! fence releases the clock of the fence. Words of different sizes are different objects, though they may share bytes: an operation
-//! takes, and goes on with, what operations of its own size have released.
+//! C++20 [intro.races]: a release sequence is a release operation and the read-modify-writes that
+//! follow it in modification order; any other store ends it. Under an interleaved execution a load
+//! reads the last store, so every byte just remembers the joined clocks of the release operations
+//! whose sequences contain its last store. A relaxed store behind a release fence releases the
+//! clock of the fence. Words of different sizes are different objects, though they may share bytes:
+//! an operation takes, and goes on with, what operations of its own size have released.
 
 use super::clock::Clock;
 use lockred_search::footprint::Access;
@@ -34,13 +35,13 @@ struct Release {
     clock: Clock,
 }
 
-/// The releases to be seen by reads of one granule. Invariant: no entry has an empty mask or an empty clock, and no two have the same
-/// part and access.
+/// The releases to be seen by reads of one granule. Invariant: no entry has an empty mask or an
+/// empty clock, and no two have the same part and access.
 #[derive(Debug, Default)]
 pub(super) struct Releases(Vec<Release>);
 
-/// Whether an operation of this kind depends on operations of every kind: then it is ordered behind all that came before it
-/// for a real reason, and whatever comes after it is ordered behind it.
+/// Whether an operation of this kind depends on operations of every kind: then it is ordered behind
+/// all that came before it for a real reason, and whatever comes after it is ordered behind it.
 fn depends_on_all(access: Access) -> bool {
     use Access::*;
     !matches!(
@@ -57,7 +58,8 @@ fn depends_on_all(access: Access) -> bool {
 }
 
 impl Releases {
-    /// Joins into `clock` what a read of `part` by an operation of kind `access` takes: nothing from operations that it commutes with.
+    /// Joins into `clock` what a read of `part` by an operation of kind `access` takes: nothing
+    /// from operations that it commutes with.
     #[inline]
     pub(super) fn take(&self, part: Part, access: Access, clock: &mut Clock) {
         for release in &self.0 {
@@ -107,7 +109,8 @@ impl Releases {
         self.add(part, access, clock, spare);
     }
 
-    /// A read-modify-write: continues the sequences of its bytes and heads one of its own, unless `clock` is empty.
+    /// A read-modify-write: continues the sequences of its bytes and heads one of its own, unless
+    /// `clock` is empty.
     pub(super) fn update(
         &mut self,
         part: Part,
@@ -124,7 +127,8 @@ impl Releases {
         }
     }
 
-    /// Releases within `part` become releases of a kind that everybody takes; those that reach beyond it are split.
+    /// Releases within `part` become releases of a kind that everybody takes; those that reach
+    /// beyond it are split.
     fn merge(&mut self, part: Part, spare: &mut Vec<Clock>) {
         let mut i = 0;
         while i < self.0.len() {

@@ -1,12 +1,14 @@
-//! The clocks of one thread: what it has seen, what it could acquire by a fence, what it released by one.
+//! The clocks of one thread: what it has seen, what it could acquire by a fence, what it released
+//! by one.
 
 use super::clock::Clock;
 use lockred_trace::hooks::Order;
 
 /// The clocks of one thread.
 ///
-/// Invariant: `clock`'s component of the thread itself is its current epoch, at least 1, and larger than the epoch in any clock that
-/// another thread or an object got from it. It grows after each release, so that later accesses are not covered by it.
+/// Invariant: `clock`'s component of the thread itself is its current epoch, at least 1, and larger
+/// than the epoch in any clock that another thread or an object got from it. It grows after each
+/// release, so that later accesses are not covered by it.
 #[derive(Debug, Default)]
 pub(super) struct Thread {
     /// What happens before the thread's next operation.
@@ -39,7 +41,8 @@ impl Thread {
         if order.releases() { &self.clock } else { &self.fenced }
     }
 
-    /// A fence. C++20 [atomics.fences]; a SeqCst fence adds no happens-before to an acquire-release one.
+    /// A fence. C++20 [atomics.fences]; a SeqCst fence adds no happens-before to an acquire-release
+    /// one.
     pub(super) fn fence(&mut self, index: usize, order: Order) {
         if order.acquires() {
             self.clock.join(&self.read);

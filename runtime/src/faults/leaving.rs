@@ -1,10 +1,11 @@
-//! Leaving a step in the middle, because the session asks the process to stop, or a signal comes that the program handles: only where nothing of ours
-//! is under way.
+//! Leaving a step in the middle, because the session asks the process to stop, or a signal comes
+//! that the program handles: only where nothing of ours is under way.
 //!
-//! The signal comes anywhere. In the program's own code the step is left for the explorer at once. Inside of the runtime or of libc, which may
-//! be in the middle of an allocation, the handler marks only, and has the processor stop behind every instruction until the thread is
-//! back in the program, or with the explorer. What takes long there (code that lockred does not see, a copy of a gigabyte) goes on at full
-//! speed after a while, and the session asks again.
+//! The signal comes anywhere. In the program's own code the step is left for the explorer at once.
+//! Inside of the runtime or of libc, which may be in the middle of an allocation, the handler marks
+//! only, and has the processor stop behind every instruction until the thread is back in the
+//! program, or with the explorer. What takes long there (code that lockred does not see, a copy of
+//! a gigabyte) goes on at full speed after a while, and the session asks again.
 
 use crate::faults::overflow::{self, Place, STEP};
 use crate::faults::signals;
@@ -40,7 +41,8 @@ pub fn came_from_outside() -> Option<String> {
     (signal != 0).then(|| format!("{} from outside", crate::world::signal_names::name(signal)))
 }
 
-/// The handler of signals that the program handles: where the program would run its own is known to nobody, so the test ends.
+/// The handler of signals that the program handles: where the program would run its own is known to
+/// nobody, so the test ends.
 pub extern "C" fn comes(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::ucontext_t) {
     CAME.store(signal, Ordering::Relaxed);
     asked(signal, info, context);
@@ -99,8 +101,9 @@ pub fn stepped(context: *mut libc::ucontext_t) -> bool {
     true
 }
 
-/// The program accesses so many bytes at once. Where these are many it leaves the step here if the session asks to stop:
-/// stepping through what the runtime does about them would not come to the program's code.
+/// The program accesses so many bytes at once. Where these are many it leaves the step here if the
+/// session asks to stop: stepping through what the runtime does about them would not come to the
+/// program's code.
 #[inline]
 pub fn at_access(state: &mut State, bytes: usize) {
     if bytes >= MANY_BYTES && stop_requested() {
@@ -108,7 +111,8 @@ pub fn at_access(state: &mut State, bytes: usize) {
     }
 }
 
-/// A call that may take long, made by the runtime for the program, has come back. Leaves the step if the session asks to stop.
+/// A call that may take long, made by the runtime for the program, has come back. Leaves the step
+/// if the session asks to stop.
 pub fn after_call() {
     if stop_requested() {
         leave_here(&mut hook::enter());
@@ -124,7 +128,8 @@ fn leave_here(state: &mut State) {
     end_execution(state, Flow::Over)
 }
 
-/// Leaves where the thread is for the session, which may have to kill the process before it comes back from there.
+/// Leaves where the thread is for the session, which may have to kill the process before it comes
+/// back from there.
 fn note(thread: u32, context: &libc::ucontext_t) {
     let register = |number: i32| context.uc_mcontext.gregs[number as usize] as usize;
     let (instruction, pointer) = (register(libc::REG_RIP), register(libc::REG_RSP));
@@ -134,11 +139,13 @@ fn note(thread: u32, context: &libc::ucontext_t) {
     status.dies_below(&overflow::callers(instruction, pointer));
 }
 
-/// The thread, which is in the program's own code, is left there: the search goes on in the explorer, and finds that it is to stop.
+/// The thread, which is in the program's own code, is left there: the search goes on in the
+/// explorer, and finds that it is to stop.
 fn leave(context: &mut libc::ucontext_t) {
     STEPS.store(0, Ordering::Relaxed);
     context.uc_mcontext.gregs[libc::REG_EFL as usize] &= !(STEP | DIRECTION);
-    // The program's code is not called in the middle of an allocation, so that this may allocate; nor does anybody have the state.
+    // The program's code is not called in the middle of an allocation, so that this may allocate;
+    // nor does anybody have the state.
     let state = &mut *hook::enter();
     state.verdicts.left = Some(crate::coroutine::unwind::stack());
     state.step.flow = Flow::Over;

@@ -1,4 +1,5 @@
-//! Signals that the kernel sends to the process: faults, the session that asks to stop, what comes from outside, and a child's.
+//! Signals that the kernel sends to the process: faults, the session that asks to stop, what comes
+//! from outside, and a child's.
 
 pub mod child;
 pub mod leaving;

@@ -1,9 +1,10 @@
 //! Stacks that end inside of the runtime's own functions.
 //!
-//! The program calls them on its own stack, which may end there as well as between two calls. A function of the runtime cannot
-//! be left in the middle, as what it works on is not the program's alone: a part of the guard is lent to it, and it goes on
-//! instruction by instruction, until it returns to the program or switches to the explorer. There the thread dies of its
-//! overflow. (What libc does for the program, as copying memory, is gone through like that, too.)
+//! The program calls them on its own stack, which may end there as well as between two calls. A
+//! function of the runtime cannot be left in the middle, as what it works on is not the program's
+//! alone: a part of the guard is lent to it, and it goes on instruction by instruction, until it
+//! returns to the program or switches to the explorer. There the thread dies of its overflow. (What
+//! libc does for the program, as copying memory, is gone through like that, too.)
 
 use crate::faults::signals;
 use crate::machine::hook;
@@ -12,7 +13,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// The trap flag: the processor stops behind every instruction.
 pub const STEP: i64 = 1 << 8;
 
-/// Where a stack has ended inside of the runtime, which is about to return: in its guard. 0: nowhere.
+/// Where a stack has ended inside of the runtime, which is about to return: in its guard. 0:
+/// nowhere.
 static ENDED: AtomicUsize = AtomicUsize::new(0);
 
 /// Whether a stack has ended inside of the runtime.
@@ -25,8 +27,9 @@ const LOOKED_AT: usize = 512;
 /// Return addresses that are wanted.
 const CALLERS: usize = 16;
 
-/// The instruction, and behind it what looks like return addresses of the program on the stack, which begins at `pointer`; zeros where
-/// there are no more. For a process whose own memory may be overwritten: asks no memory but the stack.
+/// The instruction, and behind it what looks like return addresses of the program on the stack,
+/// which begins at `pointer`; zeros where there are no more. For a process whose own memory may be
+/// overwritten: asks no memory but the stack.
 pub fn callers(instruction: usize, pointer: usize) -> [u64; CALLERS] {
     let mut callers = [0; CALLERS];
     // Frames are return addresses: behind what was executed.
@@ -45,7 +48,8 @@ pub fn callers(instruction: usize, pointer: usize) -> [u64; CALLERS] {
     callers
 }
 
-/// The running thread has faulted at an address. Whether it goes on all the same for now. Whoever has the state keeps it.
+/// The running thread has faulted at an address. Whether it goes on all the same for now. Whoever
+/// has the state keeps it.
 pub fn goes_on(address: usize, context: &mut libc::ucontext_t) -> bool {
     let registers = &mut context.uc_mcontext.gregs;
     let instruction = registers[libc::REG_RIP as usize] as usize;
@@ -98,7 +102,8 @@ pub fn stepped(thread: u32, context: *mut libc::ucontext_t) -> bool {
     interrupted.uc_mcontext.gregs[libc::REG_EFL as usize] &= !STEP;
     ENDED.store(0, Ordering::Relaxed);
     crate::memory::arena::take_back(address);
-    // The runtime has returned to the program, or has just switched to the explorer's stack: it has given the state back.
+    // The runtime has returned to the program, or has just switched to the explorer's stack: it has
+    // given the state back.
     let state = &mut *hook::enter();
     let stack = match place {
         Place::Program => crate::report::record::stack(state),

@@ -1,7 +1,8 @@
-//! Signals: faults of the program end its execution, those of the runtime are errors of ours, and the session has one to ask with.
+//! Signals: faults of the program end its execution, those of the runtime are errors of ours, and
+//! the session has one to ask with.
 //!
-//! Handlers run on a stack of their own. A fault in the program does not return into it: the handler sets the
-//! interrupted context to go on in the explorer.
+//! Handlers run on a stack of their own. A fault in the program does not return into it: the
+//! handler sets the interrupted context to go on in the explorer.
 
 use crate::coroutine::unwind;
 use crate::machine::hook;
@@ -67,7 +68,8 @@ extern "C" fn fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc:
         (register(libc::REG_RSP), register(libc::REG_RIP), (*info).si_addr() as usize)
     };
     if (STACK_AT..STACK_AT + STACK).contains(&pointer) {
-        // A fault in this handler: the program has overwritten what it needs. The session has been told of the first one.
+        // A fault in this handler: the program has overwritten what it needs. The session has been
+        // told of the first one.
         die();
     }
     if signal == libc::SIGTRAP && crate::faults::leaving::stepped(context) {
@@ -88,7 +90,8 @@ extern "C" fn fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc:
         return status.survives();
     }
     status.dies_in(number);
-    // What an allocation of ours has left by half must not be used any more, so nothing can be told from here.
+    // What an allocation of ours has left by half must not be used any more, so nothing can be told
+    // from here.
     if crate::faults::overflow::is_under_way()
         || !in_program(instruction) && unwind::is_below(&allocating())
     {
@@ -125,9 +128,9 @@ fn allocating() -> [usize; 5] {
     ]
 }
 
-/// The process ends at once: it was no fault of the program that an execution could end with, or the program has overwritten the
-/// runtime's memory. The session finds in the status file what led here. Nothing but the kernel is asked, as libc's memory may be
-/// overwritten, too.
+/// The process ends at once: it was no fault of the program that an execution could end with, or
+/// the program has overwritten the runtime's memory. The session finds in the status file what led
+/// here. Nothing but the kernel is asked, as libc's memory may be overwritten, too.
 fn die() -> ! {
     // SAFETY: two system calls that take integers; a process may kill itself.
     unsafe {
@@ -148,7 +151,8 @@ fn die() -> ! {
 
 /// A call of what is no code: the context becomes that of the caller, whom the unwinder knows.
 fn return_from_nowhere(address: usize, context: *mut libc::ucontext_t) {
-    // SAFETY: the kernel passes a valid context. The stack pointer is one into a stack of the arena, which is mapped above it.
+    // SAFETY: the kernel passes a valid context. The stack pointer is one into a stack of the
+    // arena, which is mapped above it.
     unsafe {
         let registers = &mut (*context).uc_mcontext.gregs;
         let pointer = registers[libc::REG_RSP as usize] as usize;
@@ -163,8 +167,8 @@ fn return_from_nowhere(address: usize, context: *mut libc::ucontext_t) {
 /// Makes the interrupted context go on in the explorer once the handler returns.
 pub fn go_on_in_explorer(state: &State, context: *mut libc::ucontext_t) {
     let explorer = state.explorer as i64;
-    // SAFETY: the kernel passes a valid context and uses it when the handler returns. The code at the resume address takes the
-    // explorer's stack pointer, saved by `run`, from rdi.
+    // SAFETY: the kernel passes a valid context and uses it when the handler returns. The code at
+    // the resume address takes the explorer's stack pointer, saved by `run`, from rdi.
     unsafe {
         let registers = &mut (*context).uc_mcontext.gregs;
         registers[libc::REG_RDI as usize] = explorer;

@@ -1,8 +1,9 @@
 //! `lockred::assume!`: executions in which a condition is false are left out.
 //!
-//! The thread that finds it false goes no further, and the others go on until they end or wait for good: so the search learns of all that could have come
-//! before, and have made it true. What shows by then (a data race, an abort) comes from what the others do in any case, and counts; how
-//! the execution ends does not.
+//! The thread that finds it false goes no further, and the others go on until they end or wait for
+//! good: so the search learns of all that could have come before, and have made it true. What shows
+//! by then (a data race, an abort) comes from what the others do in any case, and counts; how the
+//! execution ends does not.
 
 use crate::machine::config::Mode;
 use crate::machine::event::{self, Event};

@@ -1,4 +1,5 @@
-//! The hooks of atomic operations and fences: stop, execute on the program's memory, tell who looks on.
+//! The hooks of atomic operations and fences: stop, execute on the program's memory, tell who looks
+//! on.
 
 use crate::detect::AccessKind;
 use crate::loops::spin::Advice;
@@ -48,8 +49,9 @@ fn apply(op: RmwOp, old: u64, operand: u64, size: u32) -> u64 {
 /// Operations of a step that are executed without looking: behind them, an endless loop must show.
 const UNWATCHED: u32 = 1 << 20;
 
-/// Whether an operation is only executed, and nobody has to know: before the root, and while the running thread is alone with
-/// nothing unordered behind it. Locks are always looked at, as their holders are told; so is what waits.
+/// Whether an operation is only executed, and nobody has to know: before the root, and while the
+/// running thread is alone with nothing unordered behind it. Locks are always looked at, as their
+/// holders are told; so is what waits.
 fn only_executed(state: &mut State, address: usize, how: u32) -> bool {
     if crate::monitor::exclusive::asks(state) {
         return true;
@@ -87,7 +89,8 @@ fn check(entered: &mut Entered, address: usize, size: u32, kind: AccessKind, sit
     }
 }
 
-/// Whether the operation would leave its word as it is now: what a loop that waits does over and over.
+/// Whether the operation would leave its word as it is now: what a loop that waits does over and
+/// over.
 fn is_idle(operation: &AtomicOperation, rmw: Option<(RmwOp, u64)>) -> bool {
     match operation.kind {
         Atomic::Load | Atomic::Failed => true,
@@ -186,7 +189,8 @@ fn reach(
     if !idle {
         crate::loops::waiting::leave_reads(entered, operation.site);
     }
-    // A thread that lives alone cannot be interleaved with anything: what it does belongs to the step under way.
+    // A thread that lives alone cannot be interleaved with anything: what it does belongs to the
+    // step under way.
     if !(alone && operation.can_proceed()) {
         if operation.leaves_out_rounds() {
             // They order nothing: the first of them could be made at once.
@@ -344,8 +348,9 @@ pub extern "C" fn __lr_atomic_rmw(
     old
 }
 
-/// Whether the counter of a recognised condition variable need not be counted up, so that states recur: it only tells threads of a
-/// notification that have looked at it and are not in the queue yet, and there are none.
+/// Whether the counter of a recognised condition variable need not be counted up, so that states
+/// recur: it only tells threads of a notification that have looked at it and are not in the queue
+/// yet, and there are none.
 fn stands_still(state: &State, update: &AtomicOperation) -> bool {
     let about_to_wait = |thread: &Thread| thread.condvar.address == Some(update.address);
     state.config.by_states

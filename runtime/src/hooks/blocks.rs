@@ -81,7 +81,8 @@ pub extern "C" fn __lr_libc_realloc(block: *mut u8, size: usize) -> *mut u8 {
         return allocate(entered, size, 16);
     }
     let old = size_of_live(entered, block as usize);
-    // Always another block: who goes on with the old one makes a mistake, also where an allocator would have left it in its place.
+    // Always another block: who goes on with the old one makes a mistake, also where an allocator
+    // would have left it in its place.
     let new = allocate(entered, size, 16);
     if !new.is_null() {
         crate::hooks::plain::reads(entered, block as usize, old.min(size));
@@ -222,7 +223,8 @@ pub extern "C" fn __lr_libc_mprotect(address: *mut u8, length: usize, protection
     unsafe { libc::mprotect(address.cast(), length, protection) }
 }
 
-/// madvise: advice that drops contents is followed by clearing them in the arena; other advice does nothing.
+/// madvise: advice that drops contents is followed by clearing them in the arena; other advice does
+/// nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_madvise(address: *mut u8, length: usize, advice: i32) -> i32 {
     let entered = &mut hook::enter();

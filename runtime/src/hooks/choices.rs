@@ -1,7 +1,9 @@
-//! Values that a program asks the search for: `lockred::choose`, and randomness from the system where that is explored.
+//! Values that a program asks the search for: `lockred::choose`, and randomness from the system
+//! where that is explored.
 //!
-//! A thread stops before it chooses, so that a loop of choices is as long as its operations, and a first choice of main, before
-//! there are other threads, is the root. Choices of different threads are independent of each other and of everything else.
+//! A thread stops before it chooses, so that a loop of choices is as long as its operations, and a
+//! first choice of main, before there are other threads, is the root. Choices of different threads
+//! are independent of each other and of everything else.
 
 use crate::machine::event::{self, Event};
 use crate::machine::hook::{self, Entered};
@@ -13,7 +15,8 @@ use lockred_trace::sites::SiteId;
 /// Most values that one choice may have (what a word of the trail holds).
 const MOST: u64 = 1 << 31;
 
-/// One of `0..of`, for the running thread. `what`: how reports call the choice. `passed`: what its caller needs behind it.
+/// One of `0..of`, for the running thread. `what`: how reports call the choice. `passed`: what its
+/// caller needs behind it.
 pub fn value(entered: &mut Entered, of: u32, passed: Passed, what: &str) -> u32 {
     if of < 2 || entered.running.is_none() {
         return 0;

@@ -1,7 +1,8 @@
 //! The futex system call: the one primitive that std and most crates block on.
 //!
-//! Wait compares the word and enters the queue in one step; the thread then is queued until it is woken or its timeout fires. A wake
-//! of fewer threads than are queued picks any of them: that is a choice of the search.
+//! Wait compares the word and enters the queue in one step; the thread then is queued until it is
+//! woken or its timeout fires. A wake of fewer threads than are queued picks any of them: that is a
+//! choice of the search.
 
 use crate::machine::event::{self, Event, Futex};
 use crate::machine::hook::Entered;

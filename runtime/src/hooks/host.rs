@@ -1,4 +1,5 @@
-//! What the libc models may ask of the machine. They hold no state ([`crate::machine::hook`]): each of these functions enters.
+//! What the libc models may ask of the machine. They hold no state ([`crate::machine::hook`]): each
+//! of these functions enters.
 
 use crate::machine::config::Mode;
 use crate::machine::hook;
@@ -19,7 +20,8 @@ pub fn write(address: usize, length: usize) {
     crate::hooks::plain::writes(&mut hook::enter(), address, length);
 }
 
-/// Output of the program to descriptor 1 or 2. `true`: it was taken; `false`: it shall really be written.
+/// Output of the program to descriptor 1 or 2. `true`: it was taken; `false`: it shall really be
+/// written.
 pub fn output(descriptor: i32, bytes: &[u8]) -> bool {
     let state = &mut *hook::enter();
     if state.config.mode == Mode::Free {
@@ -59,7 +61,8 @@ pub fn outside() {
     hook::with(|state| state.execution.outside |= state.below_root);
 }
 
-/// Whether the root was reached, and executions are put back to it. Without a session they never are.
+/// Whether the root was reached, and executions are put back to it. Without a session they never
+/// are.
 pub fn below_root() -> bool {
     hook::with(|state| state.is_put_back())
 }

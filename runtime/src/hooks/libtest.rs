@@ -12,7 +12,8 @@ use crate::machine::libtest::{self, Harness};
 pub unsafe extern "C" fn __lr_test_returned(result: *const Result<(), String>) {
     let entered = &mut hook::enter();
     let state = &mut **entered;
-    // SAFETY: by the caller's promise; the runtime was built by the program's compiler, which lays out a type in one way.
+    // SAFETY: by the caller's promise; the runtime was built by the program's compiler, which lays
+    // out a type in one way.
     let passed = unsafe { (*result).is_ok() };
     if !state.below_root || state.thread_number() != 0 || !passed {
         return;

@@ -1,4 +1,5 @@
-//! What the program calls: the hooks of [`lockred_trace::hooks`], and functions of libc that are scheduling points or belong to the machine.
+//! What the program calls: the hooks of [`lockred_trace::hooks`], and functions of libc that are
+//! scheduling points or belong to the machine.
 
 pub mod assumed;
 pub mod atomics;

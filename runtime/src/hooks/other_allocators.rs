@@ -1,7 +1,8 @@
 //! Allocators that programs bring as native libraries: their calls are answered by our heap.
 //!
-//! Such a library keeps its books in memory that no restore puts back and in thread-locals of the one OS thread. What it gives
-//! its callers is memory, and any memory of the right size and alignment will do.
+//! Such a library keeps its books in memory that no restore puts back and in thread-locals of the
+//! one OS thread. What it gives its callers is memory, and any memory of the right size and
+//! alignment will do.
 
 use crate::hooks::blocks::{
     __lr_libc_aligned_alloc as aligned_alloc, __lr_libc_calloc as calloc, __lr_libc_free as free,

@@ -9,7 +9,8 @@ unsafe extern "C-unwind" {
     fn _Unwind_RaiseException(exception: *mut c_void) -> i32;
 }
 
-/// `_Unwind_RaiseException`: a panic starts unwinding. Its message was the last thing that the thread wrote to standard error.
+/// `_Unwind_RaiseException`: a panic starts unwinding. Its message was the last thing that the
+/// thread wrote to standard error.
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn __lr_libc__Unwind_RaiseException(exception: *mut u8) -> i32 {
     hook::with(panicked);

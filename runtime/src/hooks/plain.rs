@@ -42,7 +42,8 @@ pub fn writes(entered: &mut Entered, address: usize, size: usize) {
     write(entered, address, size, 0);
 }
 
-/// See [`lockred_trace::hooks`]: no other thread can reach the memory, so that neither gate nor detector need to know.
+/// See [`lockred_trace::hooks`]: no other thread can reach the memory, so that neither gate nor
+/// detector need to know.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_check(address: usize, size: usize, writes: u32, site: u32) {
     let _leftovers = crate::coroutine::scrub::Leftovers;

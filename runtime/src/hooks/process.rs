@@ -107,7 +107,8 @@ pub fn died_of_abort(state: &mut State, stack: Vec<u64>) -> ! {
     end_execution(state, Flow::Over)
 }
 
-/// pause: waits for a signal for ever. std lets threads wait so that end the process while another thread is doing that.
+/// pause: waits for a signal for ever. std lets threads wait so that end the process while another
+/// thread is doing that.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_pause() -> i32 {
     if crate::kernel::is_child() {

@@ -14,7 +14,8 @@ use std::ffi::CStr;
 
 /// Rounds of key destructors, as POSIX asks for at least.
 const KEY_ROUNDS: usize = 4;
-/// How much more stack a thread gets than it asks for: instrumented code is optimised little, and its frames are larger.
+/// How much more stack a thread gets than it asks for: instrumented code is optimised little, and
+/// its frames are larger.
 const STACK_FACTOR: usize = 4;
 /// Stack size of a thread whose attributes name none.
 const DEFAULT_STACK: usize = 2 << 20;
@@ -43,7 +44,8 @@ pub extern "C" fn __lr_libc_pthread_create(
     if std::mem::take(&mut entered.refuse_thread) {
         return libc::EAGAIN;
     }
-    // SAFETY: the attributes were initialised by `__lr_libc_pthread_attr_init`, which keeps the stack size in the first word.
+    // SAFETY: the attributes were initialised by `__lr_libc_pthread_attr_init`, which keeps the
+    // stack size in the first word.
     let stack = if attributes.is_null() { DEFAULT_STACK } else { unsafe { *attributes } };
     if stack > ADDRESS_SPACE {
         return libc::EAGAIN;
@@ -95,7 +97,8 @@ pub extern "C" fn __lr_libc_pthread_create(
     state.execution.processors.created(parent, child);
     state.execution.live += 1;
     event::notify(entered, &Event::Created { child, region });
-    // SAFETY: the program passes a place for the handle. Written by the creator before the new thread runs.
+    // SAFETY: the program passes a place for the handle. Written by the creator before the new
+    // thread runs.
     unsafe { *handle = region.base() };
     0
 }
@@ -127,7 +130,8 @@ pub fn end(entered: &mut Entered) -> ! {
         let _ = heap::free(region, tls, heap::Reuse::Late);
     }
     event::notify(entered, &Event::Ends);
-    // What is still to be seen on its stack, where it is main's: what called the function that ended the process.
+    // What is still to be seen on its stack, where it is main's: what called the function that
+    // ended the process.
     let here = 0_u8;
     let state = &mut **entered;
     state.thread().stack_pointer = (&raw const here) as usize;
@@ -136,7 +140,8 @@ pub fn end(entered: &mut Entered) -> ! {
     leave(state)
 }
 
-/// Runs the running thread's thread-local destructors (last registered first, those that they register too) and then those of its keys.
+/// Runs the running thread's thread-local destructors (last registered first, those that they
+/// register too) and then those of its keys.
 pub fn run_destructors(entered: &mut Entered) {
     while let Some(Destructor { function, argument }) = entered.thread().handle.destructors.pop() {
         // SAFETY: registered by the program for this thread, and run once.

@@ -1,4 +1,5 @@
-//! Randomness from the system: one seeded stream a thread, the same in every execution, or a few answers to each request.
+//! Randomness from the system: one seeded stream a thread, the same in every execution, or a few
+//! answers to each request.
 
 use crate::machine::hook::{self, Entered};
 use lockred_trace::codes::AssumptionKind;
@@ -25,8 +26,8 @@ fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Answers a request of the running thread. Hash maps of std are seeded by one before anything is random about the test: what is
-/// drawn before the root counts for nothing, unless it is explored.
+/// Answers a request of the running thread. Hash maps of std are seeded by one before anything is
+/// random about the test: what is drawn before the root counts for nothing, unless it is explored.
 fn answer(entered: &mut Entered, buffer: usize, length: usize) {
     let random =
         entered.config.order.as_ref().map_or(Random::Fixed, |order| order.environment.random);

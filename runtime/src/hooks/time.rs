@@ -1,8 +1,10 @@
-//! Virtual time: one clock that every look advances a little, and that sleeps and timeouts advance by what they ask for.
+//! Virtual time: one clock that every look advances a little, and that sleeps and timeouts advance
+//! by what they ask for.
 //!
-//! So time never goes back, and who has slept or timed out finds that the time has passed. That looks of one thread come before or behind
-//! those, or the sleeps, of another is explored only as far as other operations put them there; how much time has passed at a look is a
-//! choice of two ([`crate::machine::looks`]).
+//! So time never goes back, and who has slept or timed out finds that the time has passed. That
+//! looks of one thread come before or behind those, or the sleeps, of another is explored only as
+//! far as other operations put them there; how much time has passed at a look is a choice of two
+//! ([`crate::machine::looks`]).
 
 use crate::machine::hook::{self, Entered};
 use crate::machine::state::set_errno;

@@ -1,4 +1,5 @@
-//! Whether somebody outside of the program's one thread can change what it waits for: another process, another machine.
+//! Whether somebody outside of the program's one thread can change what it waits for: another
+//! process, another machine.
 
 use super::USED;
 use crate::world::children;
@@ -10,7 +11,8 @@ use std::sync::atomic::Ordering;
 /// Devices that always answer alike: memory, null, zero, random.
 const MEMORY_DEVICES: u32 = 1;
 
-/// Descriptors that whoever started the process left open, by what they are: the program does not know of them.
+/// Descriptors that whoever started the process left open, by what they are: the program does not
+/// know of them.
 static INHERITED: OnceLock<Vec<(i32, libc::dev_t, libc::ino_t)>> = OnceLock::new();
 
 /// Notes what is open before the program runs.

@@ -1,5 +1,6 @@
-//! What the kernel tells a process of itself, without the functions that it lends (the vDSO): through these a program would read real clocks
-//! without anybody seeing it. Who finds none makes system calls.
+//! What the kernel tells a process of itself, without the functions that it lends (the vDSO):
+//! through these a program would read real clocks without anybody seeing it. Who finds none makes
+//! system calls.
 
 use super::fill::Arguments;
 use crate::hooks::host;
@@ -31,7 +32,8 @@ fn take_out(list: &mut [[u64; 2]]) {
     }
 }
 
-/// The list, as a file of the process's own, if a path names the kernel's; -1 where it cannot be made.
+/// The list, as a file of the process's own, if a path names the kernel's; -1 where it cannot be
+/// made.
 pub fn open(path: &[u8]) -> Option<c_int> {
     if path != FILE {
         return None;

@@ -13,7 +13,8 @@ pub enum Fill {
 }
 
 impl Fill {
-    /// The address, and how many bytes a call with this result has filled there; `None` where there is no place.
+    /// The address, and how many bytes a call with this result has filled there; `None` where there
+    /// is no place.
     pub fn place(self, arguments: Arguments, result: i64) -> Option<(usize, usize)> {
         let (argument, bytes) = match self {
             Self::Bytes(argument, bytes) => (argument, bytes),

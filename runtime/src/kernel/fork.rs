@@ -1,4 +1,5 @@
-//! Processes that the program makes of itself, above the root: a child is nobody's exploration, and answers no session.
+//! Processes that the program makes of itself, above the root: a child is nobody's exploration, and
+//! answers no session.
 
 use crate::faults::child::{self, Blocked};
 use crate::hooks::host;
@@ -48,7 +49,8 @@ pub extern "C" fn __lr_libc_fork() -> libc::pid_t {
     crate::models::numbers::called("fork");
     super::asked();
     let blocked = Blocked::all();
-    // SAFETY: the process has one thread; the child goes on with a copy of all memory, of which the status page alone was shared.
+    // SAFETY: the process has one thread; the child goes on with a copy of all memory, of which the
+    // status page alone was shared.
     let child = unsafe { libc::fork() };
     if child == 0 {
         become_child(blocked);

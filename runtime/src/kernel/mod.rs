@@ -1,10 +1,13 @@
-//! The real kernel: it answers while the program has one thread and nothing was chosen (above the root), and nobody else does.
+//! The real kernel: it answers while the program has one thread and nothing was chosen (above the
+//! root), and nobody else does.
 //!
-//! Above the root there is nothing to explore, and nothing is put back. Below it the kernel's state would have to be, and a call that
-//! blocks would stop all threads: there such a call ends the test as unsupported, by its name.
+//! Above the root there is nothing to explore, and nothing is put back. Below it the kernel's state
+//! would have to be, and a call that blocks would stop all threads: there such a call ends the test
+//! as unsupported, by its name.
 //!
-//! Time is virtual above the root, too. Waiting takes no real time where nobody outside of the process can end it ([`agents`]); else the
-//! process really waits, and the virtual clock goes on by what that took.
+//! Time is virtual above the root, too. Waiting takes no real time where nobody outside of the
+//! process can end it ([`agents`]); else the process really waits, and the virtual clock goes on by
+//! what that took.
 
 mod agents;
 pub mod auxiliary;
@@ -41,7 +44,8 @@ static SINCE: AtomicU64 = AtomicU64::new(0);
 
 /// The process is set up. As Rust programs do, and before any of theirs runs.
 pub fn set_up() {
-    // SAFETY: ignoring a signal needs no handler. Where nobody reads, writing fails instead of ending the process.
+    // SAFETY: ignoring a signal needs no handler. Where nobody reads, writing fails instead of
+    // ending the process.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
     agents::set_up();
 }
@@ -110,7 +114,8 @@ fn passed(took: Duration) {
     });
 }
 
-/// Makes a call that really waits, if it does; the virtual clock goes on by that. Nothing else happens below the root.
+/// Makes a call that really waits, if it does; the virtual clock goes on by that. Nothing else
+/// happens below the root.
 pub fn waiting<T>(call: impl FnOnce() -> T) -> T {
     if host::below_root() || !USED.load(Ordering::Relaxed) {
         return call();
@@ -131,7 +136,8 @@ pub fn errno() -> i32 {
     unsafe { *libc::__errno_location() }
 }
 
-/// Makes a call that others may have a part in (a lock of a file), and that may wait. Above the root.
+/// Makes a call that others may have a part in (a lock of a file), and that may wait. Above the
+/// root.
 pub fn waits_or_not<T>(call: impl FnOnce() -> T) -> T {
     asked();
     waiting(call)

@@ -1,11 +1,13 @@
-//! Functions that the real kernel answers above the root, and that are unsupported below it: what stands in front of each.
+//! Functions that the real kernel answers above the root, and that are unsupported below it: what
+//! stands in front of each.
 //!
-//! A front keeps the arguments, whatever they are (a list of arguments of any length, too), asks [`super::begins`] whether the call is
-//! made, makes it, and tells [`super::ends`].
+//! A front keeps the arguments, whatever they are (a list of arguments of any length, too), asks
+//! [`super::begins`] whether the call is made, makes it, and tells [`super::ends`].
 
 use std::arch::naked_asm;
 
-/// Fronts. None of the functions has arguments on the stack (more than six), or a result beside `rax`.
+/// Fronts. None of the functions has arguments on the stack (more than six), or a result beside
+/// `rax`.
 macro_rules! fronts {
     (@waits may wait) => { "1" };
     (@waits at once) => { "0" };

@@ -1,4 +1,5 @@
-//! Signals that the real kernel would send to the program. Programs' handlers are the model's: the kernel runs none of them.
+//! Signals that the real kernel would send to the program. Programs' handlers are the model's: the
+//! kernel runs none of them.
 //!
 //! Where the model cannot know when such a signal comes, the test ends as unsupported: at the call
 //! that leads to it, where that is known. (The handler of ours in the kernel, see

@@ -1,4 +1,5 @@
-//! System calls that are made by number: by libc's `syscall`, and by the instruction in inline assembly, which the shim replaces.
+//! System calls that are made by number: by libc's `syscall`, and by the instruction in inline
+//! assembly, which the shim replaces.
 
 use super::fill::Arguments;
 use super::names::name;
@@ -11,7 +12,8 @@ use lockred_trace::codes::AssumptionKind;
 /// The largest number of an error: results of the kernel down to its negative are errors.
 const MOST_ERRNO: i64 = 4095;
 
-/// Makes a system call, as far as it can be; gives what the kernel gives: a result, or an error's number, negative.
+/// Makes a system call, as far as it can be; gives what the kernel gives: a result, or an error's
+/// number, negative.
 ///
 /// # Safety
 /// The program makes this system call with these arguments.

@@ -1,5 +1,6 @@
-//! What answers each system call: a model of the libc function of the same meaning, or the real kernel. Calls that ask for the process
-//! or for processors, and those about signals, never come here ([`crate::models::system_call`]).
+//! What answers each system call: a model of the libc function of the same meaning, or the real
+//! kernel. Calls that ask for the process or for processors, and those about signals, never come
+//! here ([`crate::models::system_call`]).
 
 use super::fill::{Arguments, Fill};
 use super::{auxiliary, fork, timers, waits};
@@ -195,7 +196,8 @@ fn the_kernels(number: c_long) -> Option<Answer> {
         | libc::SYS_umask
         | libc::SYS_chdir
         | libc::SYS_fchdir => Answer::Assumed,
-        // What makes threads, ends them, changes how signals or memory are handled, or has the kernel write to memory later.
+        // What makes threads, ends them, changes how signals or memory are handled, or has the
+        // kernel write to memory later.
         libc::SYS_clone
         | libc::SYS_clone3
         | libc::SYS_exit

@@ -1,7 +1,9 @@
-//! Timers that are descriptors (`timerfd`): each is an `eventfd`, to which what has expired by the virtual clock is added.
+//! Timers that are descriptors (`timerfd`): each is an `eventfd`, to which what has expired by the
+//! virtual clock is added.
 //!
-//! The two are alike for who reads and waits for them: 8 bytes that are taken, nothing there until something has happened. Below the root
-//! all that waits for descriptors is unsupported, so nothing here is ever put back.
+//! The two are alike for who reads and waits for them: 8 bytes that are taken, nothing there until
+//! something has happened. Below the root all that waits for descriptors is unsupported, so nothing
+//! here is ever put back.
 
 use crate::hooks::host;
 use crate::hooks::time::REALTIME_OFFSET;
@@ -23,7 +25,8 @@ struct Timer {
     interval: u64,
 }
 
-/// All timers. A duplicate of a descriptor is the same timer, which lives as long as one of them is open.
+/// All timers. A duplicate of a descriptor is the same timer, which lives as long as one of them is
+/// open.
 #[derive(Default)]
 struct Timers {
     /// Which timer a descriptor is.

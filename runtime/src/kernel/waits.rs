@@ -1,7 +1,9 @@
-//! Waiting for descriptors above the root (`poll`, `select`, `epoll_wait`), so that it agrees with virtual time.
+//! Waiting for descriptors above the root (`poll`, `select`, `epoll_wait`), so that it agrees with
+//! virtual time.
 //!
-//! The kernel is asked without waiting first. Where nothing is ready and nobody outside can change that, time goes on to the timeout or
-//! to the next timer, at once; else the process really waits, and virtual time goes on by what that took.
+//! The kernel is asked without waiting first. Where nothing is ready and nobody outside can change
+//! that, time goes on to the timeout or to the next timer, at once; else the process really waits,
+//! and virtual time goes on by what that took.
 
 use super::{agents, timers};
 use crate::hooks::host;

@@ -1,4 +1,5 @@
-//! Loops that wait, as events show them: [`crate::loops::spin`] and [`crate::loops::rounds`] have what is known of each thread's.
+//! Loops that wait, as events show them: [`crate::loops::spin`] and [`crate::loops::rounds`] have
+//! what is known of each thread's.
 
 use crate::loops::rounds;
 use crate::loops::waiting;
@@ -66,7 +67,8 @@ fn hash(Executed { operation, old, new, .. }: &Executed<'_>) -> u64 {
     hash
 }
 
-/// The running thread has acted on a channel; or goes round a loop, and has found there what it found before.
+/// The running thread has acted on a channel; or goes round a loop, and has found there what it
+/// found before.
 pub fn pass(state: &mut State, ChannelAct { channel, passing, site, .. }: ChannelAct) {
     let word = crate::machine::channels::word(state, channel);
     let acts = passing.access() != Access::Read;

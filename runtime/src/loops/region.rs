@@ -1,15 +1,18 @@
-//! Atomic regions; above all those that are functions: what a thread does inside of one belongs to one step, except where it has to wait.
+//! Atomic regions; above all those that are functions: what a thread does inside of one belongs to
+//! one step, except where it has to wait.
 //!
-//! The first operation in the function is a scheduling point as ever; the others are executed in its step. An operation that cannot be
-//! executed yet ends the step, and begins the next one; one that belongs to no recognised primitive (of an allocator of the program's own,
-//! say) is a step of its own. A region ends when the function returns, and when a panic starts unwinding.
+//! The first operation in the function is a scheduling point as ever; the others are executed in
+//! its step. An operation that cannot be executed yet ends the step, and begins the next one; one
+//! that belongs to no recognised primitive (of an allocator of the program's own, say) is a step of
+//! its own. A region ends when the function returns, and when a panic starts unwinding.
 
 use crate::machine::hook;
 use crate::machine::state::State;
 use crate::machine::thread::Thread;
 
-/// Operations and pauses of a region. A loop in it that tries a few times before it waits sees the same every time, as nobody else runs, so its
-/// pauses are passed over; one that goes on waits for somebody, and the region ends, so that this can be seen.
+/// Operations and pauses of a region. A loop in it that tries a few times before it waits sees the
+/// same every time, as nobody else runs, so its pauses are passed over; one that goes on waits for
+/// somebody, and the region ends, so that this can be seen.
 const LONGEST: u32 = 1 << 10;
 
 /// See [`lockred_trace::hooks`].
@@ -55,7 +58,8 @@ pub fn unwinds(state: &mut State) {
     thread.channel.inside.clear();
 }
 
-/// Whether the running thread is in such a region, behind its first operation, and what it does now belongs to the step.
+/// Whether the running thread is in such a region, behind its first operation, and what it does now
+/// belongs to the step.
 pub fn goes_on(state: &mut State) -> bool {
     let thread = state.thread();
     if !thread.atomic.open || thread.atomic.functions == 0 {
@@ -70,7 +74,8 @@ pub fn goes_on(state: &mut State) -> bool {
     false
 }
 
-/// Whether a futex call of the running thread belongs to the region that it is in; the region ends with it.
+/// Whether a futex call of the running thread belongs to the region that it is in; the region ends
+/// with it.
 pub fn takes_futex(state: &mut State, address: usize) -> bool {
     if crate::machine::channels::is_muted(state) {
         return true;

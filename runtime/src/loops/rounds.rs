@@ -1,19 +1,22 @@
-//! Loops that wait and write: a thread that goes round and round, every time with the same operations and the same values, and
-//! pauses or times out in every round.
+//! Loops that wait and write: a thread that goes round and round, every time with the same
+//! operations and the same values, and pauses or times out in every round.
 //!
-//! `while !*done.lock().unwrap() { sleep(…) }` is one, `wait_timeout` in a loop another. A round ends at a pause (spin hint, yield,
-//! sleep) or where a wait with a timeout begins; it is a *repeat* if its operations (sites, words, values before and behind) are those
-//! of one of the two rounds before it and left behind the same contents of the plain memory that it wrote beyond its own stack. After [`REPEATS`] repeats the
-//! thread is *idle*: another round makes sense only once another thread has done something, so that it waits for that. If nobody else
-//! can run, it has a turn, up to [`TURNS`]; leaving the loop in such a turn is a bounded loop giving up by itself (an assumption,
-//! as in [`crate::loops::spin`]); without that it is a livelock.
+//! `while !*done.lock().unwrap() { sleep(…) }` is one, `wait_timeout` in a loop another. A round
+//! ends at a pause (spin hint, yield, sleep) or where a wait with a timeout begins; it is a
+//! *repeat* if its operations (sites, words, values before and behind) are those of one of the two
+//! rounds before it and left behind the same contents of the plain memory that it wrote beyond its
+//! own stack. After [`REPEATS`] repeats the thread is *idle*: another round makes sense only once
+//! another thread has done something, so that it waits for that. If nobody else can run, it has a
+//! turn, up to [`TURNS`]; leaving the loop in such a turn is a bounded loop giving up by itself (an
+//! assumption, as in [`crate::loops::spin`]); without that it is a livelock.
 //!
 //! What a thread does in a repeat while it is idle changes nothing, and does not count as something
 //! done. Its progress is buffered, and committed once the round differs from the two before it: by
 //! an operation, by a place of a write, or at its end.
 //!
-//! *Doing something* is a plain write beyond the own stack, an atomic operation that changes a word (lock words and reference counts
-//! excepted: whoever only acquires and releases changes nothing that another could wait for), and a thread's end.
+//! *Doing something* is a plain write beyond the own stack, an atomic operation that changes a word
+//! (lock words and reference counts excepted: whoever only acquires and releases changes nothing
+//! that another could wait for), and a thread's end.
 
 use crate::machine::state::State;
 use lockred_search::footprint::Access;
@@ -57,7 +60,8 @@ pub struct Rounds {
     held_back: u64,
     /// The round under way is none of those before it.
     deviates: bool,
-    /// The operations of the round under way, each mixed with those before it (kept while it may be a repeat).
+    /// The operations of the round under way, each mixed with those before it (kept while it may be
+    /// a repeat).
     sequence: Vec<u64>,
     /// The sequences of the two rounds before, and the places that the last one wrote.
     sequences: [Vec<u64>; 2],
@@ -117,14 +121,15 @@ impl Rounds {
         self.sequence.clear();
     }
 
-    /// A round ends (at a pause only if there was something in it that [`crate::loops::spin`] does not handle). Whether the thread is
-    /// idle; `others` counts what other threads have done.
+    /// A round ends (at a pause only if there was something in it that [`crate::loops::spin`] does
+    /// not handle). Whether the thread is idle; `others` counts what other threads have done.
     pub fn end_round(&mut self, others: u64) -> End {
         self.close();
         let repeated = self.any && !self.disturbed && self.last.contains(&self.hash);
         let gave_up = !repeated && self.in_turn && !self.changed(others);
         if repeated {
-            // Where others have done something in the meantime, the round began too early to know of it.
+            // Where others have done something in the meantime, the round began too early to know
+            // of it.
             self.repeats = if self.changed(others) { REPEATS - 1 } else { self.repeats + 1 };
             self.held_back = 0;
         } else {
@@ -148,7 +153,8 @@ impl Rounds {
         if self.writes { self.end_round(others) } else { End::On }
     }
 
-    /// Whether another round would be a repeat like those before; in a round, whether it has been one so far.
+    /// Whether another round would be a repeat like those before; in a round, whether it has been
+    /// one so far.
     pub fn is_idle(&self) -> bool {
         self.repeats >= REPEATS && !self.deviates
     }
@@ -163,8 +169,9 @@ impl Rounds {
         self.in_turn
     }
 
-    /// What decides when the thread waits, and when that is a livelock; `others`: what others have done. Of the round under way nothing:
-    /// it makes the thread wait sooner or later, which loses nothing, and a thread that never pauses is always in its first one.
+    /// What decides when the thread waits, and when that is a livelock; `others`: what others have
+    /// done. Of the round under way nothing: it makes the thread wait sooner or later, which loses
+    /// nothing, and a thread that never pauses is always in its first one.
     pub fn hash(&self, others: u64, hasher: &mut impl Hasher) {
         let Self { deviates, last, repeats, turns, in_turn, .. } = self;
         (deviates, last, repeats, turns, in_turn).hash(hasher);
@@ -198,7 +205,8 @@ impl Rounds {
         }
     }
 
-    /// The thread does something that no such loop does. Whether it left a loop in a turn of its own.
+    /// The thread does something that no such loop does. Whether it left a loop in a turn of its
+    /// own.
     pub fn leave(&mut self, others: u64) -> bool {
         let gave_up = self.in_turn && !self.changed(others);
         let held_back = self.held_back;

@@ -1,19 +1,23 @@
-//! Loops that wait: a thread that only re-reads words with unchanged values waits until one of them changes.
+//! Loops that wait: a thread that only re-reads words with unchanged values waits until one of them
+//! changes.
 //!
-//! Reads of a thread are remembered since its last operation that was no read, up to [`HISTORY`] different ones. A read that is
-//! remembered with the value that the word still has is a *repeat*.
-//! 1. A repeat behind a pause (spin hint, yield, sleep) is no scheduling point: had the other threads run in between, that is the
-//!    same as the thread having come a round later.
-//! 2. After [`PAUSED_REPEATS`] such repeats, or [`BARE_REPEATS`] rounds without any pause, the thread stops as
-//!    [`crate::machine::operation::Pending::Spinning`] until a remembered word changes.
-//!    (In a loop of the program's own that counts its rounds it is not: that is told as an assumption if the loop gives up.)
-//! 3. If no other thread can run, it goes on freely, [`SLICE`] repeats at a time, in turn with the others that are in the same
-//!    place. A bounded loop then gives up as it would natively (an assumption: at which iteration it gives up was not explored).
-//!    Threads that have had [`TURNS`] turns without that have no more: when all have, it is a livelock.
+//! Reads of a thread are remembered since its last operation that was no read, up to [`HISTORY`]
+//! different ones. A read that is remembered with the value that the word still has is a *repeat*.
+//! 1. A repeat behind a pause (spin hint, yield, sleep) is no scheduling point: had the other
+//!    threads run in between, that is the same as the thread having come a round later.
+//! 2. After [`PAUSED_REPEATS`] such repeats, or [`BARE_REPEATS`] rounds without any pause, the
+//!    thread stops as [`crate::machine::operation::Pending::Spinning`] until a remembered word
+//!    changes. (In a loop of the program's own that counts its rounds it is not: that is told as an
+//!    assumption if the loop gives up.)
+//! 3. If no other thread can run, it goes on freely, [`SLICE`] repeats at a time, in turn with the
+//!    others that are in the same place. A bounded loop then gives up as it would natively (an
+//!    assumption: at which iteration it gives up was not explored). Threads that have had [`TURNS`]
+//!    turns without that have no more: when all have, it is a livelock.
 //!
-//! Loops that the shim has recognised ([`crate::machine::operation::AtomicOperation::goes_round`]) wait before they go round. They come here only where they
-//! go on at once, behind a pause: then a loop around them may be one that waits.
-//! Loops that also write (they look at something under a lock) are the matter of [`crate::loops::rounds`].
+//! Loops that the shim has recognised ([`crate::machine::operation::AtomicOperation::goes_round`])
+//! wait before they go round. They come here only where they go on at once, behind a pause: then a
+//! loop around them may be one that waits. Loops that also write (they look at something under a
+//! lock) are the matter of [`crate::loops::rounds`].
 
 use crate::machine::operation::load;
 use lockred_trace::sites::SiteId;
@@ -98,12 +102,14 @@ impl Spin {
         self.paused
     }
 
-    /// The thread is about to read a word. `own`: the loop is the program's own, not one inside a recognised primitive.
+    /// The thread is about to read a word. `own`: the loop is the program's own, not one inside a
+    /// recognised primitive.
     pub fn before_read(&mut self, site: SiteId, address: usize, size: u32, own: bool) -> Advice {
         let now = Seen { site, address, size, value: Some(load(address, size)) };
         let repeat = self.seen[..self.length].contains(&Some(now));
         if !repeat {
-            // Judged now: until the read is executed, other threads may change what the loop waited for.
+            // Judged now: until the read is executed, other threads may change what the loop waited
+            // for.
             self.left |= self.gives_up();
             return Advice::Stop;
         }
@@ -151,7 +157,8 @@ impl Spin {
         gave_up
     }
 
-    /// The thread is about to do something else than read. Whether it thereby leaves a loop by itself.
+    /// The thread is about to do something else than read. Whether it thereby leaves a loop by
+    /// itself.
     pub fn acts(&mut self) -> bool {
         let gave_up = self.gives_up() || self.left;
         // Not `default`: that would clear the whole history.
@@ -164,8 +171,8 @@ impl Spin {
         gave_up
     }
 
-    /// Whether the thread, now that it does something else, leaves a loop whose rounds were not all scheduling points, although
-    /// nothing that it waited for has changed.
+    /// Whether the thread, now that it does something else, leaves a loop whose rounds were not all
+    /// scheduling points, although nothing that it waited for has changed.
     fn gives_up(&self) -> bool {
         (self.free.is_some() || self.skipped) && !self.changed()
     }
@@ -192,7 +199,8 @@ impl Spin {
         self.turns
     }
 
-    /// Everything: what it remembers decides when a thread that goes round in vain waits, and when that is a livelock.
+    /// Everything: what it remembers decides when a thread that goes round in vain waits, and when
+    /// that is a livelock.
     pub fn hash(&self, hasher: &mut impl Hasher) {
         let Self { seen, length, paused, paused_repeats, bare_repeats, pauses, .. } = self;
         (&seen[..*length], paused, paused_repeats, bare_repeats, pauses).hash(hasher);
@@ -200,8 +208,9 @@ impl Spin {
         (skipped, left, free, turns).hash(hasher);
     }
 
-    /// The waiting thread is run: in a turn of its own if nothing changed, else from a clean slate. What changed may be a word that
-    /// its loop does not read (it did before): for that it is woken once.
+    /// The waiting thread is run: in a turn of its own if nothing changed, else from a clean slate.
+    /// What changed may be a word that its loop does not read (it did before): for that it is woken
+    /// once.
     pub fn release(&mut self) {
         self.pauses = 0;
         if self.changed() {

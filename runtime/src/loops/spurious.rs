@@ -1,15 +1,18 @@
 //! Waits that return, and weak compare-exchanges that fail, for no reason (`--spurious`).
 //!
-//! A wait that returns so does so where it begins: nobody sees whether its thread was in a queue meanwhile, and how late it goes on
-//! is the scheduler's matter. So that searches end, at most [`MOST`] do in a row at one word, without any for a reason.
+//! A wait that returns so does so where it begins: nobody sees whether its thread was in a queue
+//! meanwhile, and how late it goes on is the scheduler's matter. So that searches end, at most
+//! [`MOST`] do in a row at one word, without any for a reason.
 //!
-//! Nothing is lost if the thread was twice in the same state before one of them (its stack and registers are the same, and it has done
-//! nothing to other memory in between): then it has gone round a loop in vain, and there is another execution that is the same but
-//! for that round. Otherwise it is told as an assumption. (The state decides nothing else: stacks hold leftovers of the runtime, which
-//! are not the same when an execution is run again.)
+//! Nothing is lost if the thread was twice in the same state before one of them (its stack and
+//! registers are the same, and it has done nothing to other memory in between): then it has gone
+//! round a loop in vain, and there is another execution that is the same but for that round.
+//! Otherwise it is told as an assumption. (The state decides nothing else: stacks hold leftovers of
+//! the runtime, which are not the same when an execution is run again.)
 //!
-//! The same holds for exchanges that fail. Those of std's own loops are no choice (the shim does not mark them), and neither are
-//! `try_lock` and its like: std's locks fail only if they are locked.
+//! The same holds for exchanges that fail. Those of std's own loops are no choice (the shim does
+//! not mark them), and neither are `try_lock` and its like: std's locks fail only if they are
+//! locked.
 
 use crate::machine::hook::Entered;
 use crate::machine::native::choose;
@@ -19,15 +22,16 @@ use lockred_trace::codes::AssumptionKind;
 /// In a row at one word.
 const MOST: usize = 2;
 
-/// What happened to one thread for no reason since the word was last waited for, or exchanged, with one.
+/// What happened to one thread for no reason since the word was last waited for, or exchanged, with
+/// one.
 #[derive(Clone, Hash, Debug, Default)]
 pub struct Spurious {
     /// Words, and hashes of the thread's state before.
     happened: Vec<(usize, Option<u64>)>,
 }
 
-/// Whether the running thread's wait at, or exchange of, a word is to end for no reason. `hook`: the function of the runtime that the
-/// program called for it.
+/// Whether the running thread's wait at, or exchange of, a word is to end for no reason. `hook`:
+/// the function of the runtime that the program called for it.
 pub fn happens(entered: &mut Entered, address: usize, hook: usize) -> bool {
     if !entered.below_root || !entered.config.spurious() {
         return false;
@@ -57,8 +61,9 @@ pub fn ended(state: &mut State, address: usize) {
     state.thread().loops.spurious.happened.retain(|&(word, _)| word != address);
 }
 
-/// A hash of what the running thread is: where it called the hook, its stack from there on, the registers that it keeps across calls,
-/// and how often it has done something to other memory. `None` where that is not known.
+/// A hash of what the running thread is: where it called the hook, its stack from there on, the
+/// registers that it keeps across calls, and how often it has done something to other memory.
+/// `None` where that is not known.
 fn local_state(state: &mut State, hook: usize) -> Option<u64> {
     // Unwatched accesses are not counted.
     if !crate::monitor::races::watching() {

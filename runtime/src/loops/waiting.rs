@@ -1,4 +1,5 @@
-//! Pauses and waits of the running thread that no primitive asks for: spin hints, yields, loops that go round in vain.
+//! Pauses and waits of the running thread that no primitive asks for: spin hints, yields, loops
+//! that go round in vain.
 
 use crate::loops::rounds::{self, End, others};
 use crate::loops::spin::Advice;
@@ -9,7 +10,8 @@ use crate::machine::state::{NOTHING, Passed, State, stop};
 use lockred_trace::codes::AssumptionKind;
 use lockred_trace::sites::SiteId;
 
-/// The running thread pauses: a hint that it goes round a loop that waits. No scheduling point by itself.
+/// The running thread pauses: a hint that it goes round a loop that waits. No scheduling point by
+/// itself.
 pub fn pause(entered: &mut Entered, site: SiteId) {
     if crate::machine::channels::pauses(entered) || crate::loops::region::goes_on(entered) {
         return;
@@ -37,7 +39,8 @@ pub fn pause(entered: &mut Entered, site: SiteId) {
     }
 }
 
-/// The running thread waits until a word that it keeps reading changes, or nobody else can run. `passed`: what it does then.
+/// The running thread waits until a word that it keeps reading changes, or nobody else can run.
+/// `passed`: what it does then.
 pub fn wait_for_change(entered: &mut Entered, passed: Passed, site: SiteId) {
     entered.thread().atomic.open = false;
     stop(entered, Pending::Spinning, passed, site);
@@ -45,14 +48,16 @@ pub fn wait_for_change(entered: &mut Entered, passed: Passed, site: SiteId) {
     entered.thread().loops.spin.release();
 }
 
-/// The running thread is about to do something else than read: it may have given up a loop that only reads.
+/// The running thread is about to do something else than read: it may have given up a loop that
+/// only reads.
 pub fn leave_reads(state: &mut State, site: SiteId) {
     if state.below_root && state.thread().loops.spin.acts() {
         gave_up(state, site);
     }
 }
 
-/// The running thread is about to do something that no loop that waits does: it may have given up waiting.
+/// The running thread is about to do something that no loop that waits does: it may have given up
+/// waiting.
 pub fn leave_loop(state: &mut State, site: SiteId) {
     if !state.below_root {
         return;
@@ -77,8 +82,8 @@ pub fn begin_timed(state: &mut State) {
     }
 }
 
-/// A loop that waits has given up by itself. (A thread that is alone, and has been since the loop began, gives up at the same
-/// iteration in every interleaving.)
+/// A loop that waits has given up by itself. (A thread that is alone, and has been since the loop
+/// began, gives up at the same iteration in every interleaving.)
 pub fn gave_up(state: &mut State, site: SiteId) {
     if crate::monitor::races::watching() {
         crate::machine::limits::assume_at(state, AssumptionKind::BoundedSpin, "", site);

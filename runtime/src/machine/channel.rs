@@ -1,16 +1,19 @@
-//! What is known of a channel as a whole: how much went through it, who offers, whose ends are gone; and what an act does to it then.
+//! What is known of a channel as a whole: how much went through it, who offers, whose ends are
+//! gone; and what an act does to it then.
 
 use lockred_search::discipline::Passing;
 use lockred_search::machine::ThreadId;
 use lockred_trace::hooks::Act;
 use std::hash::{Hash, Hasher};
 
-/// One channel of the program. The program's own is run beside it; this only knows beforehand what that will do.
+/// One channel of the program. The program's own is run beside it; this only knows beforehand what
+/// that will do.
 #[derive(Clone, Debug)]
 pub struct Channel {
     /// Bytes of the block that it is in.
     pub size: usize,
-    /// For how many messages there is room; [`Passing::UNBOUNDED`]: for any number; 0: they are handed over.
+    /// For how many messages there is room; [`Passing::UNBOUNDED`]: for any number; 0: they are
+    /// handed over.
     pub capacity: u32,
     /// What is in it when all receivers are gone stays until all senders are.
     pub keeps: bool,
@@ -75,7 +78,8 @@ impl Channel {
         }
     }
 
-    /// What it will do. How many messages have gone through it, and how often it has changed, decides nothing.
+    /// What it will do. How many messages have gone through it, and how often it has changed,
+    /// decides nothing.
     pub fn hash(&self, hasher: &mut impl Hasher) {
         (self.size, self.capacity, self.keeps, self.length(), self.offering).hash(hasher);
         (self.senders_gone, self.receivers_gone).hash(hasher);
@@ -112,7 +116,8 @@ impl Channel {
         Passing::Abandon { wakes: self.wakes() }
     }
 
-    /// A thread does this to it. What becomes of the thread that had offered a message: it was taken, or withdrawn.
+    /// A thread does this to it. What becomes of the thread that had offered a message: it was
+    /// taken, or withdrawn.
     pub const fn pass(&mut self, thread: u32, passing: Passing) -> Option<(u32, bool)> {
         let (answer, changes) = match passing {
             Passing::Send { capacity, .. } => {
@@ -149,7 +154,8 @@ impl Channel {
         self.changes += 1;
     }
 
-    /// Whether both ends are gone and have left messages behind: whichever was the last one drops them, and who that was can be seen.
+    /// Whether both ends are gone and have left messages behind: whichever was the last one drops
+    /// them, and who that was can be seen.
     pub const fn leaves_messages(&self) -> bool {
         self.keeps && self.senders_gone && self.receivers_gone && self.length() > 0
     }

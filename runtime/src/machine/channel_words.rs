@@ -1,7 +1,8 @@
-//! A word for each channel, that changes whenever the channel does: what the search calls a channel.
+//! A word for each channel, that changes whenever the channel does: what the search calls a
+//! channel.
 //!
-//! The words are at addresses that depend on nothing but the order in which channels were made first, so that a search in
-//! another process can be told of them (`checkpoint`).
+//! The words are at addresses that depend on nothing but the order in which channels were made
+//! first, so that a search in another process can be told of them (`checkpoint`).
 
 use crate::session::files::fatal;
 use std::cell::Cell;
@@ -50,8 +51,8 @@ impl ChannelWords {
 }
 
 fn at(number: usize) -> &'static Cell<u64> {
-    // SAFETY: `make` has mapped the words before it gave out a number below the capacity; they are never unmapped, all zeros are
-    // a valid value, and there is one OS thread.
+    // SAFETY: `make` has mapped the words before it gave out a number below the capacity; they are
+    // never unmapped, all zeros are a valid value, and there is one OS thread.
     unsafe { &*std::ptr::with_exposed_provenance::<Cell<u64>>(BASE + 8 * number) }
 }
 

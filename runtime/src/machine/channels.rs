@@ -1,15 +1,20 @@
-//! Channels that are known as a whole: an act on one is one operation of the search, and its parts are executed without anybody being told.
+//! Channels that are known as a whole: an act on one is one operation of the search, and its parts
+//! are executed without anybody being told.
 //!
-//! A channel is known from where it was made. The program's own code runs all the same; a [`Channel`] beside it says beforehand whether
-//! it would wait, and the thread waits before the function instead: so it never does inside, but where it hands a message over (capacity
-//! 0), and behind which it goes on when the other side has come. What the function does to memory is told to nobody, because all that is
-//! written there is for the function and its like, all of which are known. Of the user's code nothing runs inside. The exceptions:
+//! A channel is known from where it was made. The program's own code runs all the same; a
+//! [`Channel`] beside it says beforehand whether it would wait, and the thread waits before the
+//! function instead: so it never does inside, but where it hands a message over (capacity 0), and
+//! behind which it goes on when the other side has come. What the function does to memory is told
+//! to nobody, because all that is written there is for the function and its like, all of which are
+//! known. Of the user's code nothing runs inside. The exceptions:
 //! - Tokens of parking are the thread's, not the channel's, and are told.
-//! - Dropping a receiver drops messages; there only the parts of the channel ([`Class::Channel`]) are told to nobody.
+//! - Dropping a receiver drops messages; there only the parts of the channel ([`Class::Channel`])
+//!   are told to nobody.
 //!
-//! Where something else turns out (a part of a channel outside of the functions that are known, as `select!` does; a wait where there
-//! should be none; an end that leaves messages behind for the other one), all channels are written out from then on, as without this
-//! module, and the search starts again. Its schedules say so ([`Schedule::WRITTEN_OUT`]).
+//! Where something else turns out (a part of a channel outside of the functions that are known, as
+//! `select!` does; a wait where there should be none; an end that leaves messages behind for the
+//! other one), all channels are written out from then on, as without this module, and the search
+//! starts again. Its schedules say so ([`Schedule::WRITTEN_OUT`]).
 //!
 //! [`Schedule::WRITTEN_OUT`]: lockred_trace::schedule::Schedule::WRITTEN_OUT
 
@@ -123,7 +128,8 @@ pub fn write_out(state: &mut State) {
     }
 }
 
-/// Whether an atomic operation of the running thread is executed without being told. It then waits for nothing, either.
+/// Whether an atomic operation of the running thread is executed without being told. It then waits
+/// for nothing, either.
 pub fn mutes(state: &mut State, address: usize, how: How) -> bool {
     let class = how.class();
     match inside(state) {
@@ -176,7 +182,8 @@ pub fn pauses(state: &mut State) -> bool {
     true
 }
 
-/// The running thread waits on a futex inside an act: whether it times out at once, as it was chosen to.
+/// The running thread waits on a futex inside an act: whether it times out at once, as it was
+/// chosen to.
 pub fn times_out(state: &mut State, deadline: Option<u64>) -> bool {
     match deadline {
         Some(deadline) => {
@@ -193,8 +200,9 @@ pub fn times_out(state: &mut State, deadline: Option<u64>) -> bool {
 /// What a parker's word is when its thread has a token.
 const TOKEN: u64 = 1;
 
-/// The running thread is about to take its token. Whether that is in an act on a channel: where it has offered a message, it first waits
-/// until this was taken or withdrawn. `passed`: how the caller takes it.
+/// The running thread is about to take its token. Whether that is in an act on a channel: where it
+/// has offered a message, it first waits until this was taken or withdrawn. `passed`: how the
+/// caller takes it.
 pub fn parks(entered: &mut Entered, address: usize, passed: Passed) -> bool {
     let Some(Inside::Muted { channel, .. }) = inside(entered) else { return false };
     if load(address, 4) == TOKEN {
@@ -255,7 +263,8 @@ pub fn counted(entered: &mut Entered, how: How, count: u64) {
     }
 }
 
-/// A block is freed. Whether it is that of a known channel, which is told to nobody; or the running thread is inside of an act.
+/// A block is freed. Whether it is that of a known channel, which is told to nobody; or the running
+/// thread is inside of an act.
 pub fn freed(state: &mut State, address: usize) -> bool {
     let known = state.execution.channels.remove(&address).is_some();
     known && !state.knowledge.channels_written_out || is_muted(state)
@@ -285,8 +294,9 @@ fn pass(entered: &mut Entered, channel: usize, passing: Passing, site: SiteId) {
     }
 }
 
-/// Lets the running thread reach an act: it stops where that is a scheduling point, and waits where it has to. Whether it does so as it goes
-/// round a loop, and finds what it has found before: that is told to nobody.
+/// Lets the running thread reach an act: it stops where that is a scheduling point, and waits where
+/// it has to. Whether it does so as it goes round a loop, and finds what it has found before: that
+/// is told to nobody.
 fn arrive(entered: &mut Entered, operation: ChannelOperation, site: SiteId) -> bool {
     let state = &mut **entered;
     let ready = can_proceed(state, &operation);
@@ -327,7 +337,8 @@ fn arrive(entered: &mut Entered, operation: ChannelOperation, site: SiteId) -> b
     false
 }
 
-/// The running thread begins an act on a known channel; none if the channel turns out to be written out.
+/// The running thread begins an act on a known channel; none if the channel turns out to be written
+/// out.
 pub fn enter(
     entered: &mut Entered,
     act: Act,
@@ -346,7 +357,8 @@ pub fn enter(
         }
     }
     let known = entered.execution.channels.get(&channel)?;
-    // Whether a partner waits is seen from a try to hand over; how long it does, by partners of one that gives up.
+    // Whether a partner waits is seen from a try to hand over; how long it does, by partners of one
+    // that gives up.
     if known.capacity == 0 && (act == Act::TrySend || timed && act == Act::Send) {
         write_out(entered);
         return None;

@@ -1,4 +1,5 @@
-//! What the process is for, and how: fixed when it starts, but for what one task sets for parts of it.
+//! What the process is for, and how: fixed when it starts, but for what one task sets for parts of
+//! it.
 
 use crate::memory::heap::Reuse;
 use crate::session::files::StatusPage;

@@ -1,8 +1,9 @@
-//! Schedules under which the process died: an execution that is about to go beyond one ends there instead.
+//! Schedules under which the process died: an execution that is about to go beyond one ends there
+//! instead.
 //!
-//! The session replays the schedule of a death in a process of its own and tells what that shows. A search that goes on, or
-//! begins again, comes to the same point; what was a death then is an end of the execution for all threads now, as after any
-//! fatal signal, and nobody dies of it twice.
+//! The session replays the schedule of a death in a process of its own and tells what that shows. A
+//! search that goes on, or begins again, comes to the same point; what was a death then is an end
+//! of the execution for all threads now, as after any fatal signal, and nobody dies of it twice.
 
 use crate::machine::state::State;
 use lockred_search::machine::Flow;
@@ -39,7 +40,8 @@ impl Deaths {
     }
 }
 
-/// The running thread has chosen a value: if that is where the process died, the execution ends here.
+/// The running thread has chosen a value: if that is where the process died, the execution ends
+/// here.
 pub fn after_value(state: &mut State) {
     if state.knowledge.deaths.take_reached() {
         crate::machine::state::end_execution(state, Flow::Over);

@@ -1,8 +1,10 @@
-//! What the program's threads do, as those hear of it who look on: one event after the other, in one order.
+//! What the program's threads do, as those hear of it who look on: one event after the other, in
+//! one order.
 //!
-//! A hook executes what the program asks for, makes an [`Event`] of that, and tells it by [`notify`]; nothing else tells a monitor what the
-//! program has done. Each monitor is a module with a function `on`, which takes from an event what it wants. They hear of it in
-//! this order, and those that come later may ask what the earlier ones keep:
+//! A hook executes what the program asks for, makes an [`Event`] of that, and tells it by
+//! [`notify`]; nothing else tells a monitor what the program has done. Each monitor is a module
+//! with a function `on`, which takes from an event what it wants. They hear of it in this order,
+//! and those that come later may ask what the earlier ones keep:
 //!
 //! | | who | why there |
 //! |---|---|---|
@@ -17,10 +19,12 @@
 //! | 9 | loops that wait ([`crate::loops::notice`]) | a loop that gives up is an assumption only where races are looked for |
 //! | 10 | the record ([`crate::report::objects`]) | what is told of the event by the others comes before its step |
 //!
-//! Before the root there is nothing to explore: the first and the last alone hear of operations there.
+//! Before the root there is nothing to explore: the first and the last alone hear of operations
+//! there.
 //!
-//! A new monitor is a module with `on`, and a line in [`tell`]. What has to be known *before* something is done (that memory is there, what is
-//! claimed of it) is no event: see [`crate::monitor::misuse`] and [`crate::claims::bytes`].
+//! A new monitor is a module with `on`, and a line in [`tell`]. What has to be known *before*
+//! something is done (that memory is there, what is claimed of it) is no event: see
+//! [`crate::monitor::misuse`] and [`crate::claims::bytes`].
 
 use crate::machine::hook::Entered;
 use crate::machine::operation::AtomicOperation;
@@ -207,7 +211,8 @@ pub fn notify(entered: &mut Entered, event: &Event<'_>) {
     tell(entered, event);
 }
 
-/// The same, made for the one kind of event that it is called with: for what programs do most (atomic operations, plain accesses, blocks).
+/// The same, made for the one kind of event that it is called with: for what programs do most
+/// (atomic operations, plain accesses, blocks).
 #[inline(always)]
 pub fn tell(entered: &mut Entered, event: &Event<'_>) {
     crate::monitor::holders::on(entered, event);

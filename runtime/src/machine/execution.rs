@@ -1,4 +1,5 @@
-//! The execution under way: everything of the runtime that a restore puts back to what it was at the root.
+//! The execution under way: everything of the runtime that a restore puts back to what it was at
+//! the root.
 
 use crate::claims::bytes::Claims;
 use crate::machine::channel::Channel;
@@ -44,7 +45,8 @@ pub struct Exit {
 pub struct Panic {
     /// Who.
     pub thread: u32,
-    /// What std printed about it: `src/lib.rs:3:5` and the message; empty where a hook swallowed it.
+    /// What std printed about it: `src/lib.rs:3:5` and the message; empty where a hook swallowed
+    /// it.
     pub location: String,
     /// See `location`.
     pub message: String,

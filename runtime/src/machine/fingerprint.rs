@@ -1,17 +1,22 @@
 //! The state of the program in 128 bits, for the search over states.
 //!
 //! What counts is what decides how the program can go on:
-//! - its memory: writable globals, the heaps' used parts, the stacks from the frame that called the runtime on (our own frames
-//!   below hold leftovers), with the registers that this frame keeps across calls, and where it goes on;
-//! - what the machine keeps for it: what threads are about to do, with what they passed to the hook ([`crate::machine::state::Passed`]), who waits,
-//!   thread-local destructors, channels, the clock.
+//! - its memory: writable globals, the heaps' used parts, the stacks from the frame that called the
+//!   runtime on (our own frames below hold leftovers), with the registers that this frame keeps
+//!   across calls, and where it goes on;
+//! - what the machine keeps for it: what threads are about to do, with what they passed to the hook
+//!   ([`crate::machine::state::Passed`]), who waits, thread-local destructors, channels, the clock.
 //!
-//! Equal fingerprints mean equal states. The reverse does not hold: leftovers in dead variables, and in their padding,
-//! tell states apart that are the same to the program. That costs time, never a bug. Against it: what else is dead in the program's frames
-//! is cleared ([`crate::coroutine::frames`]), in this search memory is handed out zeroed and a freed block is zeroed and handed out again first ([`crate::memory::heap`]), and the counter of a recognised condition variable
-//! stands still ([`crate::hooks::atomics`]). Addresses do not depend on the interleaving anyway.
+//! Equal fingerprints mean equal states. The reverse does not hold: leftovers in dead variables,
+//! and in their padding, tell states apart that are the same to the program. That costs time, never
+//! a bug. Against it: what else is dead in the program's frames is cleared
+//! ([`crate::coroutine::frames`]), in this search memory is handed out zeroed and a freed block is
+//! zeroed and handed out again first ([`crate::memory::heap`]), and the counter of a recognised
+//! condition variable stands still ([`crate::hooks::atomics`]). Addresses do not depend on the
+//! interleaving anyway.
 //!
-//! An execution that has done something beyond its own memory (files, the environment, native libraries) is like no other.
+//! An execution that has done something beyond its own memory (files, the environment, native
+//! libraries) is like no other.
 
 use crate::machine::execution::{AtExit, Execution};
 use crate::machine::hook;
@@ -160,7 +165,8 @@ impl Whole {
         Self::with(&state.execution, chunks, None)
     }
 
-    /// The same without what is as it was at the root, or above it zero, where little of much memory was written.
+    /// The same without what is as it was at the root, or above it zero, where little of much
+    /// memory was written.
     fn changed(state: &mut State, chunks: &mut Chunks) -> Self {
         if let Some(root) = &mut state.root {
             root.look();

@@ -1,7 +1,7 @@
 //! From operations to footprints: which objects an operation touches for the search, and how.
 //!
-//! A word of memory is named by its aligned four bytes (an eight-byte word by both halves), so that overlapping accesses of
-//! different sizes meet. The queue of a futex is an object of its own.
+//! A word of memory is named by its aligned four bytes (an eight-byte word by both halves), so that
+//! overlapping accesses of different sizes meet. The queue of a futex is an object of its own.
 
 use crate::machine::operation::{Atomic, AtomicOperation, Pending};
 use lockred_search::footprint::{Access, Footprint, ObjectId};
@@ -30,8 +30,8 @@ pub fn touch(footprint: &mut Footprint, address: usize, size: u32, access: Acces
     }
 }
 
-/// How an atomic operation acts on its word: `old` is the value before it, `new` the value behind it, `fenced` whether its
-/// thread has executed a release fence.
+/// How an atomic operation acts on its word: `old` is the value before it, `new` the value behind
+/// it, `fenced` whether its thread has executed a release fence.
 pub fn access(
     operation: &AtomicOperation,
     rmw: Option<RmwOp>,
@@ -56,7 +56,8 @@ pub fn access(
         Class::RefDec if writes && new == 1 => Access::RefDecToOne,
         Class::RefDec | Class::Countdown if writes => Access::RefDec,
         Class::Unused | Class::CondvarNotify if writes => match rmw.and_then(family) {
-            // A relaxed update may acquire, too: through a fence behind it. (Through a fence before it, it may release.)
+            // A relaxed update may acquire, too: through a fence behind it. (Through a fence before
+            // it, it may release.)
             Some(family) => Access::Update {
                 family,
                 acquires: true,
@@ -83,7 +84,8 @@ fn family(op: RmwOp) -> Option<u8> {
     }
 }
 
-/// What a stopped thread's next run surely begins with; where the outcome is open, the strongest access.
+/// What a stopped thread's next run surely begins with; where the outcome is open, the strongest
+/// access.
 pub fn pending(pending: &Pending, words: impl Iterator<Item = usize>, footprint: &mut Footprint) {
     match *pending {
         Pending::Atomic(operation) => {
@@ -97,7 +99,8 @@ pub fn pending(pending: &Pending, words: impl Iterator<Item = usize>, footprint:
                     };
                     access(&exchange, None, old, 1, true)
                 }
-                // Whether a decrement is the last is known only from what it subtracts: always one for reference counts.
+                // Whether a decrement is the last is known only from what it subtracts: always one
+                // for reference counts.
                 _ => {
                     let old = operation.word();
                     access(&operation, None, old, old.wrapping_sub(1), true)

@@ -1,15 +1,20 @@
-//! The one way to the runtime's state: who enters takes it, and nobody else can enter before it is given back.
+//! The one way to the runtime's state: who enters takes it, and nobody else can enter before it is
+//! given back.
 //!
-//! Code of ours is entered from three sides: by hooks that the program calls, by the search ([`crate::machine::native`] and the observers of
-//! searches), and by signals. Each of these *enters*, and hands `&mut State` down to what it calls; nothing below it enters. To enter
-//! while the state is taken is an error of ours, which ends the process. So no two references to the state are alive at a time.
+//! Code of ours is entered from three sides: by hooks that the program calls, by the search
+//! ([`crate::machine::native`] and the observers of searches), and by signals. Each of these
+//! *enters*, and hands `&mut State` down to what it calls; nothing below it enters. To enter while
+//! the state is taken is an error of ours, which ends the process. So no two references to the
+//! state are alive at a time.
 //!
-//! Stacks take turns. What may switch to another stack, or call the program, takes `&mut Entered` and does so by
-//! [`Entered::outside`], which gives the state back in the meantime: the borrow checker sees to it that no reference lives across that.
-//! What only needs the state takes `&mut State`. It may leave its stack for good ([`abandon`]), but not come back to it.
+//! Stacks take turns. What may switch to another stack, or call the program, takes `&mut Entered`
+//! and does so by [`Entered::outside`], which gives the state back in the meantime: the borrow
+//! checker sees to it that no reference lives across that. What only needs the state takes `&mut
+//! State`. It may leave its stack for good ([`abandon`]), but not come back to it.
 //!
-//! Models of libc functions (`models`, `kernel`) call the real functions, the program, and each other, and need little of the machine. They
-//! are on the program's side: they hold no state, and enter for each thing that they ask ([`crate::hooks::host`], [`with`]).
+//! Models of libc functions (`models`, `kernel`) call the real functions, the program, and each
+//! other, and need little of the machine. They are on the program's side: they hold no state, and
+//! enter for each thing that they ask ([`crate::hooks::host`], [`with`]).
 
 use crate::coroutine::context;
 use crate::machine::state::State;
@@ -76,7 +81,8 @@ pub fn with<T>(act: impl FnOnce(&mut State) -> T) -> T {
     act(&mut enter())
 }
 
-/// Enters in a signal handler that does not return to what it has interrupted: takes the state from that, if it has it.
+/// Enters in a signal handler that does not return to what it has interrupted: takes the state from
+/// that, if it has it.
 ///
 /// # Safety
 /// What was interrupted never goes on.
@@ -96,7 +102,8 @@ pub unsafe fn abandon(state: &mut State, explorer: usize) -> ! {
     unsafe { context::abandon(explorer) }
 }
 
-/// Gives the state back, and ends the process by `exit`, which calls what the program has registered with the real libc.
+/// Gives the state back, and ends the process by `exit`, which calls what the program has
+/// registered with the real libc.
 pub fn exit(state: &mut State, status: i32) -> ! {
     FREE.store(state, Ordering::Relaxed);
     // SAFETY: there is one thread.
@@ -129,7 +136,8 @@ impl Deref for Entered {
 
     #[inline]
     fn deref(&self) -> &State {
-        // SAFETY: states live for ever, and who has taken one is alone with it; who calls `outside` has no reference.
+        // SAFETY: states live for ever, and who has taken one is alone with it; who calls `outside`
+        // has no reference.
         unsafe { self.state.as_ref() }
     }
 }

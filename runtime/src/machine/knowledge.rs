@@ -21,8 +21,8 @@ pub struct Knowledge {
     pub created: Vec<Vec<u64>>,
     /// Most threads that an execution had.
     pub most_threads: u32,
-    /// Channels do what they are written to do, step by step: in a search that does not know them as a whole, and once a
-    /// program has turned out to do with one what is not known.
+    /// Channels do what they are written to do, step by step: in a search that does not know them
+    /// as a whole, and once a program has turned out to do with one what is not known.
     pub channels_written_out: bool,
     /// A word for each channel.
     pub channel_words: ChannelWords,

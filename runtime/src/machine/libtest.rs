@@ -1,4 +1,5 @@
-//! What is known of the harness that runs a test ([`crate::tasks::harness`]), and whether it is running.
+//! What is known of the harness that runs a test ([`crate::tasks::harness`]), and whether it is
+//! running.
 
 use crate::machine::state::State;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +16,8 @@ pub enum Harness {
     LeftOut,
 }
 
-/// Where the frame of the function that calls the test ends: what main has called above that is libtest. 0 where that is not known.
+/// Where the frame of the function that calls the test ends: what main has called above that is
+/// libtest. 0 where that is not known.
 static TEST: AtomicUsize = AtomicUsize::new(0);
 
 /// The harness calls the test.

@@ -9,7 +9,8 @@ use lockred_trace::codes::AssumptionKind;
 use lockred_trace::message::{Assumption, Unsupported};
 use lockred_trace::sites::SiteId;
 
-/// The outcome rests on this (told once a kind and detail). Before the root nothing is explored, so nothing rests on it.
+/// The outcome rests on this (told once a kind and detail). Before the root nothing is explored, so
+/// nothing rests on it.
 pub fn assume(state: &mut State, kind: AssumptionKind, detail: &str) {
     assume_at(state, kind, detail, SiteId(0));
 }
@@ -29,7 +30,8 @@ pub fn assume_at(state: &mut State, kind: AssumptionKind, detail: &str, site: Si
     }
 }
 
-/// The program does what cannot be modelled: the test ends. Without a session there is nobody to tell, so the process does.
+/// The program does what cannot be modelled: the test ends. Without a session there is nobody to
+/// tell, so the process does.
 pub fn unsupported(state: &mut State, what: &str) -> ! {
     unsupported_at(state, what, SiteId(0))
 }
@@ -45,14 +47,16 @@ pub fn unsupported_at(state: &mut State, what: &str, site: SiteId) -> ! {
     end_execution(state, Flow::Unsupported)
 }
 
-/// Main is about to stop for the first time, at what will be the root: whoever goes on below it is explored, and a child is not.
+/// Main is about to stop for the first time, at what will be the root: whoever goes on below it is
+/// explored, and a child is not.
 pub fn before_root(state: &mut State) {
     if state.config.mode != Mode::Free && crate::world::children::one_runs() {
         unsupported(state, "threads or choices while a child process still runs");
     }
 }
 
-/// The machine does not give what it takes: that is nobody's mistake. Where a thread runs, its test ends; else the process does.
+/// The machine does not give what it takes: that is nobody's mistake. Where a thread runs, its test
+/// ends; else the process does.
 pub fn impossible(state: &mut State, what: &str) -> ! {
     if state.config.mode != Mode::Free && state.running.is_some() {
         unsupported(state, what);

@@ -1,14 +1,16 @@
 //! Looks at clocks below the root: a choice of how much time has passed.
 //!
-//! Nothing promises how long it takes from one look at a clock to the next. So a look is a choice of the search: next to nothing has passed, or
-//! a day ([`LATE`]), which is more than a program plausibly compares with. Whatever branches by amounts in between is not explored, so that such a
+//! Nothing promises how long it takes from one look at a clock to the next. So a look is a choice
+//! of the search: next to nothing has passed, or a day ([`LATE`]), which is more than a program
+//! plausibly compares with. Whatever branches by amounts in between is not explored, so that such a
 //! program is never `verified` ([`AssumptionKind::VirtualTime`]).
 //!
-//! An execution has one late look at most, among the first [`OFFERED`] that could be one: a path with n looks becomes n + 1 paths, and no more
-//! than [`OFFERED`] + 1. The first look of a program cannot be late, as there is nothing to compare it with.
+//! An execution has one late look at most, among the first [`OFFERED`] that could be one: a path
+//! with n looks becomes n + 1 paths, and no more than [`OFFERED`] + 1. The first look of a program
+//! cannot be late, as there is nothing to compare it with.
 //!
-//! Some looks are neither: those in regions of waits and in acts on channels, which only make deadlines of timeouts that may fire at
-//! any time, and those of libtest, which only measure.
+//! Some looks are neither: those in regions of waits and in acts on channels, which only make
+//! deadlines of timeouts that may fire at any time, and those of libtest, which only measure.
 
 use crate::machine::channels;
 use crate::machine::config::Mode;

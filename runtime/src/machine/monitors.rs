@@ -27,7 +27,8 @@ pub struct Monitors {
     pub detector: Option<Detector>,
     /// Which thread allocated what.
     pub births: Births,
-    /// Where blocks come from, in [`Mode::Replay`], where the discipline is looked at, and where leaks are looked for.
+    /// Where blocks come from, in [`Mode::Replay`], where the discipline is looked at, and where
+    /// leaks are looked for.
     pub lives: Option<Lives>,
     /// Calls of native code.
     pub native: Calls,

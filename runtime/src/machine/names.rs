@@ -163,8 +163,8 @@ impl Names {
         }
     }
 
-    /// The queue of the futex at an address is used as that of a condition variable, or otherwise. Whether it thereby turns out to be
-    /// used in both ways.
+    /// The queue of the futex at an address is used as that of a condition variable, or otherwise.
+    /// Whether it thereby turns out to be used in both ways.
     pub fn use_queue(&mut self, address: usize, how: Use) -> bool {
         let uses = self.queues.entry(address).or_default();
         let before = *uses;
@@ -173,7 +173,8 @@ impl Names {
         uses.all(&both) && !before.all(&both)
     }
 
-    /// A thread drops its handle of another thread. Whether that is told as something that nobody sees.
+    /// A thread drops its handle of another thread. Whether that is told as something that nobody
+    /// sees.
     pub fn drop_handle(&mut self) -> bool {
         self.handles_unseen |= !self.handles_seen;
         !self.handles_seen

@@ -23,7 +23,8 @@ use std::cell::RefCell;
 /// Steps that remain to the other threads once the process has exited.
 const STEPS_AFTER_EXIT: u64 = 10_000;
 
-/// The machine. The program's state is in [`crate::machine::state`]: coroutines reach it from inside a step.
+/// The machine. The program's state is in [`crate::machine::state`]: coroutines reach it from
+/// inside a step.
 #[derive(Default, Debug)]
 pub struct Native {
     /// How the present state was reached, for the search by transactions.
@@ -94,7 +95,8 @@ pub fn goes_round(thread: &Thread) -> bool {
     recognised || turns(thread).is_some()
 }
 
-/// The thread whose turn it is when nobody can run: of those that go round loops, the one that had the fewest turns.
+/// The thread whose turn it is when nobody can run: of those that go round loops, the one that had
+/// the fewest turns.
 fn next_turn(state: &State) -> Option<usize> {
     let threads = &state.execution.threads;
     let idle = |number: &usize| !ready(state, *number) && !may_time_out(state, *number);
@@ -112,7 +114,8 @@ fn next_turn(state: &State) -> Option<usize> {
     candidates.min().map(|(_, number)| number)
 }
 
-/// Status of a thread; see [`crate::loops::spin`] and [`crate::loops::rounds`] for what loops wait for.
+/// Status of a thread; see [`crate::loops::spin`] and [`crate::loops::rounds`] for what loops wait
+/// for.
 pub fn status(state: &State, number: usize) -> Status {
     let thread = &state.execution.threads[number];
     if thread.has_ended() || state.execution.cut {
@@ -141,7 +144,8 @@ fn waits_for(state: &State, pending: Pending) -> ObjectId {
     }
 }
 
-/// Runs a thread, which can run, to its next stop. `gate`: of the search by transactions, if that runs it.
+/// Runs a thread, which can run, to its next stop. `gate`: of the search by transactions, if that
+/// runs it.
 pub fn execute(
     entered: &mut Entered,
     thread: ThreadId,
@@ -151,7 +155,8 @@ pub fn execute(
 ) {
     step.clear();
     let state = &mut **entered;
-    // SAFETY: only the lifetime is changed; the pointer is used during this call alone and cleared at its end.
+    // SAFETY: only the lifetime is changed; the pointer is used during this call alone and cleared
+    // at its end.
     let chooser: *mut (dyn Chooser + 'static) =
         unsafe { std::mem::transmute(std::ptr::from_mut(chooser)) };
     state.step.chooser = Some(chooser);
@@ -243,7 +248,8 @@ pub fn choose(entered: &mut Entered, of: usize) -> usize {
     }
     match entered.step.chooser {
         Some(chooser) => {
-            // SAFETY: set by `step`, whose caller lends the chooser until the step ends, and this runs inside a step.
+            // SAFETY: set by `step`, whose caller lends the chooser until the step ends, and this
+            // runs inside a step.
             let value = entered.outside(|| unsafe { (*chooser).choose(of as u32) as usize });
             crate::machine::deaths::after_value(entered);
             value

@@ -71,28 +71,33 @@ impl AtomicOperation {
         load(self.address, self.size)
     }
 
-    /// Whether it acquires a lock exclusively, and announces itself where it cannot (its guard lets it proceed then).
+    /// Whether it acquires a lock exclusively, and announces itself where it cannot (its guard lets
+    /// it proceed then).
     pub fn announces(&self) -> bool {
         self.how.class() == Class::Lock
             && self.guard.is_some_and(|guard| guard.test == Test::NotEqual)
     }
 
-    /// Whether it waits in a loop of the program's own, which the shim has recognised: where it cannot proceed it would go round.
+    /// Whether it waits in a loop of the program's own, which the shim has recognised: where it
+    /// cannot proceed it would go round.
     pub fn goes_round(&self) -> bool {
         self.guard.is_some() && !self.how.has(How::PRIMITIVE)
     }
 
-    /// Whether it stands for rounds of a loop that are left out, too: it would go round, or begins a step that may be in vain.
+    /// Whether it stands for rounds of a loop that are left out, too: it would go round, or begins
+    /// a step that may be in vain.
     pub fn leaves_out_rounds(&self) -> bool {
         self.goes_round() || self.how.has(How::OPENS_REGION) && !self.how.has(How::PRIMITIVE)
     }
 
-    /// What it does to its word in vain, if it goes round: an update writes the value that is there.
+    /// What it does to its word in vain, if it goes round: an update writes the value that is
+    /// there.
     pub fn in_vain(&self) -> Access {
         if self.kind == Atomic::Rmw { Access::Write } else { Access::Read }
     }
 
-    /// Whether it may read a stale value under a weak memory model: what also writes reads the last one.
+    /// Whether it may read a stale value under a weak memory model: what also writes reads the last
+    /// one.
     pub fn sees_stale_values(&self) -> bool {
         self.kind == Atomic::Load && self.order != Order::SeqCst
     }
@@ -105,8 +110,8 @@ impl AtomicOperation {
 
 /// Reads a word of the program's memory.
 pub fn load(address: usize, size: u32) -> u64 {
-    // SAFETY: the program is about to access this very word; if it is not mapped, that access's signal is the program's own
-    // (signals are attributed by the thread that is set as running).
+    // SAFETY: the program is about to access this very word; if it is not mapped, that access's
+    // signal is the program's own (signals are attributed by the thread that is set as running).
     unsafe {
         match size {
             1 => u64::from((address as *const u8).read_volatile()),
@@ -186,9 +191,11 @@ pub enum Pending {
         /// The channel.
         channel: usize,
     },
-    /// It goes round a loop that only reads, or only pauses, and waits for what it read to change ([`crate::loops::spin`]).
+    /// It goes round a loop that only reads, or only pauses, and waits for what it read to change
+    /// ([`crate::loops::spin`]).
     Spinning,
-    /// It goes round a loop that does the same in every round, and waits for others to do something ([`crate::loops::rounds`]).
+    /// It goes round a loop that does the same in every round, and waits for others to do something
+    /// ([`crate::loops::rounds`]).
     Idling,
     /// It goes no further: a condition that was assumed is false.
     Never,

@@ -1,8 +1,10 @@
-//! The root: the state at the program's first thread creation (or first block), saved once and restored before every execution.
+//! The root: the state at the program's first thread creation (or first block), saved once and
+//! restored before every execution.
 //!
-//! Saved are main's region as far as its heap goes, the live part of main's stack, the program's writable globals, and the
-//! runtime's [`Execution`]. Other threads' regions are made anew when they are spawned. What is small is copied, and copied back as a
-//! whole; of what is large there is an [`Image`], and only pages that some execution has written are copied back.
+//! Saved are main's region as far as its heap goes, the live part of main's stack, the program's
+//! writable globals, and the runtime's [`Execution`]. Other threads' regions are made anew when
+//! they are spawned. What is small is copied, and copied back as a whole; of what is large there is
+//! an [`Image`], and only pages that some execution has written are copied back.
 
 use crate::machine::config::Mode;
 use crate::machine::execution::Execution;
@@ -32,7 +34,8 @@ impl Piece {
     }
 
     fn restore(&self) {
-        // SAFETY: the range was live when it was saved, and stays mapped: heaps, stacks and globals are never unmapped.
+        // SAFETY: the range was live when it was saved, and stays mapped: heaps, stacks and globals
+        // are never unmapped.
         unsafe {
             std::ptr::copy_nonoverlapping(
                 self.bytes.as_ptr(),
@@ -70,17 +73,20 @@ pub enum Part<'a> {
     Touched(Range<usize>),
     /// It is zero still.
     Blank(Range<usize>),
-    /// It was written since the root, where it held this. What is in no part is as it was at the root.
+    /// It was written since the root, where it held this. What is in no part is as it was at the
+    /// root.
     Written(Range<usize>, &'a [u8]),
 }
 
 impl Root {
-    /// Saves a piece, whose copies and image are added to what there is; where `copies_all`, without an image.
+    /// Saves a piece, whose copies and image are added to what there is; where `copies_all`,
+    /// without an image.
     fn save(&mut self, piece: Range<usize>, copies_all: bool) {
         let pages = image::whole_pages(&piece);
         let blank = arena::range().contains(&piece.start);
         let large = piece.len() >= LARGE && !copies_all;
-        // SAFETY: the ranges are live memory of the program, which is stopped. What nobody has touched in the arena is zero.
+        // SAFETY: the ranges are live memory of the program, which is stopped. What nobody has
+        // touched in the arena is zero.
         match large.then(|| unsafe { Image::make(pages, blank) }).flatten() {
             Some(image) => {
                 let place = image.place();
@@ -102,8 +108,8 @@ impl Root {
         self.faults = pages::faults();
     }
 
-    /// Calls `visit` with the parts of a piece of the program's memory that may differ from what they were at the root, as far as was
-    /// last learned, in order.
+    /// Calls `visit` with the parts of a piece of the program's memory that may differ from what
+    /// they were at the root, as far as was last learned, in order.
     pub fn for_each_part<'a>(&'a self, piece: Range<usize>, mut visit: impl FnMut(Part<'a>)) {
         let mut at = piece.start;
         for image in &self.images {
@@ -216,7 +222,8 @@ pub fn restore(state: &mut State) {
     // It is out of the state while that is put back.
     let Some(mut root) = state.root.take() else { return };
     let since = Instant::now();
-    // SAFETY: main's heap was made at start, and what was allocated since the root is nobody's any more.
+    // SAFETY: main's heap was made at start, and what was allocated since the root is nobody's any
+    // more.
     unsafe { heap::forget_behind(Region::MAIN, root.heap_end) };
     for piece in &root.pieces {
         piece.restore();

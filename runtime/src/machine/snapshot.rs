@@ -1,6 +1,7 @@
 //! A copy of the program's state below the root: memory, and what the machine keeps for it.
 //!
-//! Where taking one and putting it back is cheaper than running the steps again is decided in [`crate::machine::transactional`].
+//! Where taking one and putting it back is cheaper than running the steps again is decided in
+//! [`crate::machine::transactional`].
 
 use crate::machine::execution::Execution;
 use crate::machine::root::Part;
@@ -25,7 +26,8 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Copies the state; `None` if there is more to it than can be copied. The program is stopped between two steps.
+    /// Copies the state; `None` if there is more to it than can be copied. The program is stopped
+    /// between two steps.
     pub fn take(state: &mut State, chunks: &mut Chunks) -> Option<Self> {
         if state.execution.outside
             || state.monitors.lives.is_some()
@@ -65,7 +67,8 @@ impl Snapshot {
     pub fn restore(&self, state: &mut State) {
         let since = std::time::Instant::now();
         for &(region, end) in &self.ends {
-            // SAFETY: the heap existed when the copy was made, and what was allocated since is nobody's any more.
+            // SAFETY: the heap existed when the copy was made, and what was allocated since is
+            // nobody's any more.
             unsafe { heap::forget_behind(region, end) };
         }
         if let Some(root) = &mut state.root {

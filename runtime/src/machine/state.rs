@@ -1,7 +1,7 @@
 //! The runtime's one state: what outlives executions, and the execution under way.
 //!
-//! There is one OS thread, so there is one state; [`crate::machine::hook`] says how it is come by. Explorer and coroutines take turns
-//! ([`stop`], [`run`], [`leave`]).
+//! There is one OS thread, so there is one state; [`crate::machine::hook`] says how it is come by.
+//! Explorer and coroutines take turns ([`stop`], [`run`], [`leave`]).
 
 use crate::coroutine::context;
 use crate::machine::config::{Config, Mode};
@@ -68,7 +68,8 @@ impl State {
         }
     }
 
-    /// Whether the root was reached, and executions are put back to it. Without a session they never are.
+    /// Whether the root was reached, and executions are put back to it. Without a session they
+    /// never are.
     pub fn is_put_back(&self) -> bool {
         self.below_root && self.config.mode != Mode::Free
     }
@@ -90,8 +91,8 @@ impl State {
     }
 }
 
-/// What the program passed to the hook that stops and is needed behind the stop, beside what is pending. It is in registers and in frames of the
-/// runtime, which no fingerprint looks at.
+/// What the program passed to the hook that stops and is needed behind the stop, beside what is
+/// pending. It is in registers and in frames of the runtime, which no fingerprint looks at.
 pub type Passed = [u64; 4];
 
 /// Nothing.
@@ -142,11 +143,13 @@ pub fn stop(entered: &mut Entered, pending: Pending, passed: Passed, site: SiteI
 fn switch_to_explorer(entered: &mut Entered) {
     let explorer = entered.explorer;
     let save = &raw mut entered.thread().stack_pointer;
-    // SAFETY: `explorer` was saved by `run`, whose stack waits there; `save` is written before anything else runs.
+    // SAFETY: `explorer` was saved by `run`, whose stack waits there; `save` is written before
+    // anything else runs.
     entered.outside(|| unsafe { context::switch(save, explorer) });
 }
 
-/// Return addresses of a stopped thread's stack, and behind them those of its creation. Called by the explorer.
+/// Return addresses of a stopped thread's stack, and behind them those of its creation. Called by
+/// the explorer.
 pub fn stack_of(entered: &mut Entered, number: u32) -> Vec<u64> {
     let thread = &entered.execution.threads[number as usize];
     let region = thread.region.0 as usize;
@@ -176,8 +179,8 @@ pub fn end_execution(state: &mut State, flow: Flow) -> ! {
     leave(state)
 }
 
-/// The thread whose coroutine is running, and one more; 0 while the explorer runs. For signal handlers, which may come while
-/// somebody has the state.
+/// The thread whose coroutine is running, and one more; 0 while the explorer runs. For signal
+/// handlers, which may come while somebody has the state.
 static RUNNING: AtomicU32 = AtomicU32::new(0);
 
 /// The thread whose coroutine is running.
@@ -194,7 +197,8 @@ pub fn run(entered: &mut Entered, number: u32) {
     let stack_pointer = thread.stack_pointer;
     crate::memory::thread_locals::switch_to(thread.handle.tls);
     let save = &raw mut state.explorer;
-    // SAFETY: the thread is suspended, or prepared and not yet run; by the Machine contract it has not ended.
+    // SAFETY: the thread is suspended, or prepared and not yet run; by the Machine contract it has
+    // not ended.
     entered.outside(|| unsafe { context::switch(save, stack_pointer) });
     entered.running = None;
     RUNNING.store(0, Ordering::Relaxed);
@@ -206,8 +210,8 @@ pub fn set_errno(value: i32) {
     unsafe { *libc::__errno_location() = value }
 }
 
-/// What native calls left in the OS thread's `errno` becomes the running thread's. Native calls never set it to 0, so that 0
-/// means that there is nothing new.
+/// What native calls left in the OS thread's `errno` becomes the running thread's. Native calls
+/// never set it to 0, so that 0 means that there is nothing new.
 pub fn keep_errno(state: &State) {
     // SAFETY: the pointer is valid for the OS thread's life.
     let native = unsafe { &mut *libc::__errno_location() };
@@ -219,7 +223,8 @@ pub fn keep_errno(state: &State) {
     }
 }
 
-/// `errno` is a word of the thread's own, as its address tells threads apart (std's `exit` relies on that).
+/// `errno` is a word of the thread's own, as its address tells threads apart (std's `exit` relies
+/// on that).
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc___errno_location() -> *mut i32 {
     match hook::enter_if_ready() {

@@ -1,4 +1,5 @@
-//! The step under way: what it touches, as single operations are explored by, and what tells it from other steps.
+//! The step under way: what it touches, as single operations are explored by, and what tells it
+//! from other steps.
 
 use crate::machine::event::{ChannelAct, Event, Executed, Futex};
 use crate::machine::footprints::{queue, word};
@@ -34,7 +35,8 @@ pub struct StepUnderWay {
     pub site: SiteId,
     /// Operations that were executed without looking.
     pub unwatched: u32,
-    /// Sleeps, timeouts and looks at clocks that ended in it before others had gone on ([`crate::machine::timely`]).
+    /// Sleeps, timeouts and looks at clocks that ended in it before others had gone on
+    /// ([`crate::machine::timely`]).
     pub overtaken: u32,
     /// Reads of loops that go round in vain: words, and where.
     repeats: Vec<(usize, SiteId)>,
@@ -161,8 +163,8 @@ fn futex(state: &mut State, address: usize, what: Futex<'_>) {
     }
     sign(signature, code, address, SiteId(0));
     if let Futex::Wakes(woken) = what {
-        // A waiter with a timeout could have run before, too: by its timeout. So its wake-up depends on this wake as on any
-        // other access, and is not ordered behind it by necessity.
+        // A waiter with a timeout could have run before, too: by its timeout. So its wake-up
+        // depends on this wake as on any other access, and is not ordered behind it by necessity.
         for &thread in woken {
             let pending = state.execution.threads[thread as usize].pending;
             if !matches!(pending, Pending::FutexQueued { deadline: Some(_), .. }) {

@@ -1,4 +1,5 @@
-//! One thread of the program: its coroutine, its pending operation, and what pthreads keeps per thread.
+//! One thread of the program: its coroutine, its pending operation, and what pthreads keeps per
+//! thread.
 
 use crate::coroutine::unwind::Caller;
 use crate::loops::rounds::Rounds;
@@ -39,7 +40,8 @@ pub struct Loops {
     pub rounds: Rounds,
     /// What happened to it for no reason.
     pub spurious: Spurious,
-    /// Operations of which others may know, in programs whose loops end early ([`crate::loops::scaled`]).
+    /// Operations of which others may know, in programs whose loops end early
+    /// ([`crate::loops::scaled`]).
     pub acts: u64,
 }
 
@@ -48,8 +50,9 @@ pub struct Loops {
 pub struct AtomicRegion {
     /// Inside of one: the next operations belong to the step under way.
     pub open: bool,
-    /// The word of the operation that opened the region: only operations on it belong there. 0 where it was the wait of a
-    /// condition variable, to which the unlocking of a mutex belongs, or a countdown, to which belongs what the last one does.
+    /// The word of the operation that opened the region: only operations on it belong there. 0
+    /// where it was the wait of a condition variable, to which the unlocking of a mutex belongs, or
+    /// a countdown, to which belongs what the last one does.
     pub word: usize,
     /// Functions that are regions and that it is in.
     pub functions: u32,
@@ -64,7 +67,8 @@ pub struct ChannelUse {
     pub inside: Vec<Inside>,
     /// A count of references was decremented since it last began to drop an end of a channel.
     pub counted: bool,
-    /// Whether the message that it had offered to a channel was taken, or else withdrawn, once that is so.
+    /// Whether the message that it had offered to a channel was taken, or else withdrawn, once that
+    /// is so.
     pub answered: Option<bool>,
 }
 
@@ -75,15 +79,16 @@ pub struct CondvarUse {
     pub address: Option<usize>,
     /// The mutex that it gave back there.
     pub lock: Option<usize>,
-    /// The mutex that it takes again when it is woken, if it waits in a recognised condition variable without a timeout.
+    /// The mutex that it takes again when it is woken, if it waits in a recognised condition
+    /// variable without a timeout.
     pub waits_with: Option<usize>,
 }
 
 /// What pthreads and libc keep of it.
 #[derive(Clone, Debug)]
 pub struct Handle {
-    /// Counts of references, by their addresses, to what threads that it has created share with their handles, until it
-    /// drops its own ([`crate::machine::handles`]).
+    /// Counts of references, by their addresses, to what threads that it has created share with
+    /// their handles, until it drops its own ([`crate::machine::handles`]).
     pub shares: Vec<usize>,
     /// Where its `errno` is.
     pub errno: *mut i32,
@@ -124,7 +129,8 @@ pub struct Thread {
     pub arguments: Passed,
     /// Where its pending (or, queued, its last) operation is.
     pub site: SiteId,
-    /// Where its last operation was that has a site: tells apart what calls of libc, which have none, wait for.
+    /// Where its last operation was that has a site: tells apart what calls of libc, which have
+    /// none, wait for.
     pub last_site: SiteId,
     /// Set by `__lr_await` for the next atomic operation.
     pub guard: Option<Await>,
@@ -144,8 +150,8 @@ pub struct Thread {
     pub condvar: CondvarUse,
     /// Pthreads and libc.
     pub handle: Handle,
-    /// Other threads have used its stack, which must be before it ends. (Who uses it behind that makes a mistake that shows by
-    /// itself.)
+    /// Other threads have used its stack, which must be before it ends. (Who uses it behind that
+    /// makes a mistake that shows by itself.)
     pub stack_used: bool,
     /// Words drawn from its stream of randomness.
     pub random_words: u64,
@@ -153,7 +159,8 @@ pub struct Thread {
     pub created: Vec<u64>,
     /// Stack at its pending operation (only while recording).
     pub stopped: Vec<u64>,
-    /// What it last wrote to standard error: a panic's message stands there when the panic starts unwinding.
+    /// What it last wrote to standard error: a panic's message stands there when the panic starts
+    /// unwinding.
     pub last_words: String,
 }
 
@@ -204,7 +211,8 @@ impl Thread {
         self.atomic.open && (self.atomic.word == 0 || self.atomic.word == address)
     }
 
-    /// The memory in use of its region: the states of its heap, the heap, and its stack from `bottom` on, if it has one still.
+    /// The memory in use of its region: the states of its heap, the heap, and its stack from
+    /// `bottom` on, if it has one still.
     pub fn memory(&self, bottom: usize) -> [Range<usize>; 3] {
         // SAFETY: the thread's heap was made when it was.
         let [states, heap] = unsafe { heap::used(self.region) };

@@ -1,10 +1,13 @@
 //! Sleeps and timeouts, and what others could have done before they end.
 //!
-//! A schedule is *timely* if time passes only when no thread can run: a sleep or a wait with a timeout ends only then (who only goes round a loop in vain,
-//! yields or sleeps cannot run), those that end earlier do so first, and no look at a clock comes late. All else are *overtaken* sleeps, timeouts
-//! and looks. With ordered time, only timely schedules are possible; else the overtaken ones are counted, and kept in a record.
+//! A schedule is *timely* if time passes only when no thread can run: a sleep or a wait with a
+//! timeout ends only then (who only goes round a loop in vain, yields or sleeps cannot run), those
+//! that end earlier do so first, and no look at a clock comes late. All else are *overtaken*
+//! sleeps, timeouts and looks. With ordered time, only timely schedules are possible; else the
+//! overtaken ones are counted, and kept in a record.
 //!
-//! Moments that are less than [`NOISE`] apart are the same: looks at clocks take time themselves, in an order that no search explores.
+//! Moments that are less than [`NOISE`] apart are the same: looks at clocks take time themselves,
+//! in an order that no search explores.
 
 use crate::machine::event::{self, Event};
 use crate::machine::hook::Entered;
@@ -99,8 +102,8 @@ fn passes_over(state: &State) -> bool {
     state.config.order.as_ref().is_some_and(|order| !order.passes.is_empty())
 }
 
-/// Whether a failure is known to show where something is overtaken, as it was in the execution under
-/// way. The same failure without that is another finding.
+/// Whether a failure is known to show where something is overtaken, as it was in the execution
+/// under way. The same failure without that is another finding.
 pub fn is_known(state: &State, failure: &str) -> bool {
     let known = |order: &Order| order.passes.iter().any(|key| key == failure);
     state.execution.overtaken && state.config.order.as_ref().is_some_and(known)

@@ -1,9 +1,12 @@
-//! The native machine as the search by transactions sees it: whole transactions, and going back by running again.
+//! The native machine as the search by transactions sees it: whole transactions, and going back by
+//! running again.
 //!
-//! A saved state is the length of the log of steps that lead to it; going back is restoring the root, or the last checkpoint before
-//! (a [`Snapshot`]), and running the steps from there again, which are compared with what they were. Checkpoints are made on the way
-//! back only, half way between where it begins and where it leads, as long as that is [`far`]: so going back step by step from depth
-//! n, as a depth-first search does, costs O(n log n) steps and not O(n^2), at O(log n) copies.
+//! A saved state is the length of the log of steps that lead to it; going back is restoring the
+//! root, or the last checkpoint before (a [`Snapshot`]), and running the steps from there again,
+//! which are compared with what they were. Checkpoints are made on the way back only, half way
+//! between where it begins and where it leads, as long as that is [`far`]: so going back step by
+//! step from depth n, as a depth-first search does, costs O(n log n) steps and not O(n^2), at O(log
+//! n) copies.
 
 use crate::machine::fingerprint::Whole;
 use crate::machine::hook::{self, Entered};
@@ -23,8 +26,9 @@ use lockred_trace::codes::AssumptionKind;
 use lockred_trace::sites::SiteId;
 use std::ptr::NonNull;
 
-/// Steps that are run again rather than copying a state (70 kB in a small test) and putting it back: measured with 4 to 64 of them, where
-/// 16 were best by 5 to 10 %; in a search over states, whose steps cost several times as much, 4.
+/// Steps that are run again rather than copying a state (70 kB in a small test) and putting it
+/// back: measured with 4 to 64 of them, where 16 were best by 5 to 10 %; in a search over states,
+/// whose steps cost several times as much, 4.
 fn far(state: &State) -> usize {
     if state.config.compares { 4 } else { 16 }
 }
@@ -98,7 +102,8 @@ struct Keeping<'a, 'g> {
 
 impl Chooser for Keeping<'_, '_> {
     fn choose(&mut self, of: u32) -> u32 {
-        // SAFETY: `advance` lends the gate while the step runs, and hooks use it one after the other.
+        // SAFETY: `advance` lends the gate while the step runs, and hooks use it one after the
+        // other.
         let value = unsafe { self.gate.as_mut().choose(of) };
         self.values.push(value);
         value
@@ -140,7 +145,8 @@ impl Snapshots for Native {
 }
 
 impl Log {
-    /// Goes to where the log ends: from the last checkpoint, or else (and if not `copied`) from the root.
+    /// Goes to where the log ends: from the last checkpoint, or else (and if not `copied`) from the
+    /// root.
     fn go_back(&mut self, entered: &mut Entered, copied: bool) {
         let length = self.steps.len();
         let mut number = match self.checkpoints.last() {
@@ -195,7 +201,8 @@ impl Log {
         let lent = NonNull::from(&mut *gate);
         let mut step = std::mem::take(&mut self.step);
         let mut keeping = Keeping { gate: lent, values: &mut self.values };
-        // SAFETY: the step ends before `gate` is used again, and values are chosen between hooks' uses of it.
+        // SAFETY: the step ends before `gate` is used again, and values are chosen between hooks'
+        // uses of it.
         let lent = unsafe { Lent::new(lent) };
         execute(entered, thread, &mut keeping, Some(lent), &mut step);
         failures.append(&mut step.failures);
@@ -235,7 +242,8 @@ impl Transactional for Native {
                 ) => {
                     return End::Boundary;
                 }
-                // Also behind the thread's beginning, which the gate does not know of: others may go on instead.
+                // Also behind the thread's beginning, which the gate does not know of: others may
+                // go on instead.
                 (_, Pending::Sleeping { .. }) if made => return End::Boundary,
                 _ => {}
             }

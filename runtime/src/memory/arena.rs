@@ -1,8 +1,9 @@
 //! The arena: the program's heap and stacks at fixed addresses, one region a thread.
 //!
-//! A region is [`REGION_BYTES`] of address space: the heap grows up from its base (behind the states of [`crate::memory::validity`]), the thread's
-//! stack down from its end, with a guard below it. Which region a thread gets depends on its path in the spawn tree alone (who created it, as its how-many-th
-//! child), so addresses depend neither on the interleaving nor on the process.
+//! A region is [`REGION_BYTES`] of address space: the heap grows up from its base (behind the
+//! states of [`crate::memory::validity`]), the thread's stack down from its end, with a guard below
+//! it. Which region a thread gets depends on its path in the spawn tree alone (who created it, as
+//! its how-many-th child), so addresses depend neither on the interleaving nor on the process.
 
 use crate::session::files::fatal;
 use std::collections::{HashMap, HashSet};
@@ -18,7 +19,8 @@ const BASE: usize = 0x1000_0000_0000;
 pub const REGION_BYTES: usize = 1 << 32;
 /// Number of regions.
 const REGIONS: u32 = 1024;
-/// Regions below this number are for main and its own children, by ordinal; the others go by a hash of the path.
+/// Regions below this number are for main and its own children, by ordinal; the others go by a hash
+/// of the path.
 const DIRECT: u32 = 512;
 /// Smallest stack; a thread that asks for more gets more.
 pub const STACK_BYTES: usize = 16 << 20;
@@ -27,7 +29,8 @@ pub const MAX_STACK_BYTES: usize = 1 << 30;
 const PAGE: usize = 4096;
 /// Bytes below a stack that nobody may touch.
 pub const GUARD_BYTES: usize = 512 << 10;
-/// As many of them as are lent to the runtime's own functions, where a stack ends inside of them ([`crate::faults::overflow`]).
+/// As many of them as are lent to the runtime's own functions, where a stack ends inside of them
+/// ([`crate::faults::overflow`]).
 const LENT_BYTES: usize = GUARD_BYTES - (64 << 10);
 
 impl Region {
@@ -61,7 +64,8 @@ pub const fn range() -> std::ops::Range<usize> {
     BASE..BASE + REGIONS as usize * REGION_BYTES
 }
 
-/// Which regions belong to which threads. Outlives executions: a thread that was seen in one has the same region in all.
+/// Which regions belong to which threads. Outlives executions: a thread that was seen in one has
+/// the same region in all.
 #[derive(Debug, Default)]
 pub struct Regions {
     /// By parent's region and ordinal among its children; main's first children are left out.
@@ -88,7 +92,8 @@ impl Regions {
         Self { children, used }
     }
 
-    /// Region of the `ordinal`th (from 0) child of the thread in region `parent`; `None` when there are no more.
+    /// Region of the `ordinal`th (from 0) child of the thread in region `parent`; `None` when there
+    /// are no more.
     pub fn of_child(&mut self, parent: Region, ordinal: u32) -> Option<Region> {
         if parent == Region::MAIN && ordinal + 1 < DIRECT {
             return Some(Region(ordinal + 1));
@@ -109,11 +114,12 @@ impl Regions {
     }
 }
 
-/// Sizes of the stacks of regions that are mapped in this process; 0 of those that are not. Outlives executions, and is read by signal
-/// handlers.
+/// Sizes of the stacks of regions that are mapped in this process; 0 of those that are not.
+/// Outlives executions, and is read by signal handlers.
 static STACKS: [AtomicUsize; REGIONS as usize] = [const { AtomicUsize::new(0) }; REGIONS as usize];
 
-/// Maps a region unless it is mapped, with a stack of at least `stack` bytes. Says why, where the machine does not give it.
+/// Maps a region unless it is mapped, with a stack of at least `stack` bytes. Says why, where the
+/// machine does not give it.
 pub fn ensure(region: Region, stack: usize) -> Result<(), String> {
     let known = &STACKS[region.0 as usize];
     let wanted = stack.clamp(STACK_BYTES, MAX_STACK_BYTES).next_multiple_of(PAGE);
@@ -159,10 +165,12 @@ pub fn take_back(address: usize) {
     }
 }
 
-/// Blocks of this size and more are not gone through byte by byte where their pages were never touched.
+/// Blocks of this size and more are not gone through byte by byte where their pages were never
+/// touched.
 pub const LARGE: usize = 1 << 20;
 
-/// Clears memory of the arena. `is_imaged`: whether there is an image of a part of it ([`crate::machine::root`]).
+/// Clears memory of the arena. `is_imaged`: whether there is an image of a part of it
+/// ([`crate::machine::root`]).
 pub fn clear(address: usize, length: usize, is_imaged: impl FnOnce() -> bool) {
     let (first, end) = (address.next_multiple_of(PAGE), (address + length) / PAGE * PAGE);
     let fill = |from: usize, to: usize| {
@@ -175,7 +183,8 @@ pub fn clear(address: usize, length: usize, is_imaged: impl FnOnce() -> bool) {
     }
     fill(address, first);
     fill(end, address + length);
-    // SAFETY: whole pages of private memory inside of that: they are dropped, and read as zeros from then on.
+    // SAFETY: whole pages of private memory inside of that: they are dropped, and read as zeros
+    // from then on.
     if unsafe { libc::madvise(first as *mut _, end - first, libc::MADV_DONTNEED) } != 0 {
         fill(first, end);
     }
@@ -247,7 +256,8 @@ fn too_little(limit: u64) -> String {
 }
 
 fn protect(address: usize, length: usize, protection: i32) {
-    // SAFETY: the pages lie inside a region that this module mapped, between heap and stack, where nothing lives.
+    // SAFETY: the pages lie inside a region that this module mapped, between heap and stack, where
+    // nothing lives.
     let result = unsafe { libc::mprotect(address as *mut _, length, protection) };
     if result != 0 {
         fatal("cannot protect a stack's guard");

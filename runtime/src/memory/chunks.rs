@@ -1,7 +1,8 @@
 //! Memory of the program cut into chunks, of which equal ones are kept once and hashed once.
 //!
-//! States that follow each other differ in little, so that most chunks of a state are those of the one before: they are compared with
-//! what was last seen at their address, and only what differs is copied and hashed.
+//! States that follow each other differ in little, so that most chunks of a state are those of the
+//! one before: they are compared with what was last seen at their address, and only what differs is
+//! copied and hashed.
 
 use lockred_search::fingerprint;
 use std::collections::HashMap;
@@ -76,7 +77,8 @@ const ZEROS: [u8; CHUNK] = [0; CHUNK];
 pub struct Chunks(HashMap<usize, Rc<Chunk>>);
 
 impl Chunks {
-    /// The chunks of a range, as it is now, appended to `all`. O(bytes), most of which are only compared.
+    /// The chunks of a range, as it is now, appended to `all`. O(bytes), most of which are only
+    /// compared.
     ///
     /// # Safety
     /// The range must be memory of the program, mapped, and not be in use.

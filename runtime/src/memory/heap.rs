@@ -1,13 +1,17 @@
-//! The program's allocator: one heap a region, all of its state inside the arena so that a snapshot covers it.
+//! The program's allocator: one heap a region, all of its state inside the arena so that a snapshot
+//! covers it.
 //!
-//! A block is a 16-byte header, its payload, and at least [`RED_ZONE`] bytes that nobody may access; which bytes are the payload's is in
-//! [`crate::memory::validity`]. Sizes of places are rounded to classes (four steps a power of two). A thread reuses only blocks that it
-//! allocated and freed itself, first in first out and only behind a quarantine: so which address an allocation gets depends on the
-//! thread's own history alone, and freed addresses stay dead for a while. Blocks freed by other threads are not reused within the
-//! execution. All operations are O(1), but for the states of the payload.
+//! A block is a 16-byte header, its payload, and at least [`RED_ZONE`] bytes that nobody may
+//! access; which bytes are the payload's is in [`crate::memory::validity`]. Sizes of places are
+//! rounded to classes (four steps a power of two). A thread reuses only blocks that it allocated
+//! and freed itself, first in first out and only behind a quarantine: so which address an
+//! allocation gets depends on the thread's own history alone, and freed addresses stay dead for a
+//! while. Blocks freed by other threads are not reused within the execution. All operations are
+//! O(1), but for the states of the payload.
 //!
-//! With [`Reuse::AtOnce`] a thread gets the block of a class that it freed last, whoever had allocated it, as from the caches that real
-//! allocators have for each thread: addresses come back, and depend on the thread's own history still.
+//! With [`Reuse::AtOnce`] a thread gets the block of a class that it freed last, whoever had
+//! allocated it, as from the caches that real allocators have for each thread: addresses come back,
+//! and depend on the thread's own history still.
 
 use crate::memory::arena::{REGION_BYTES, Region};
 use crate::memory::validity::{self, GRANULE, HEAP_BYTES, STATE_BYTES};
@@ -57,7 +61,8 @@ struct Header {
     freed: u32,
     /// Not 0: the block may be handed out again (over-aligned ones are not).
     reusable: u16,
-    /// The thread that allocated it, counted from 1, if others have to come behind that ([`crate::monitor::births`]); else 0.
+    /// The thread that allocated it, counted from 1, if others have to come behind that
+    /// ([`crate::monitor::births`]); else 0.
     maker: u16,
 }
 
@@ -97,7 +102,8 @@ const fn first(region: Region) -> usize {
 /// The region must be mapped, and nothing in it be in use.
 pub unsafe fn reset(region: Region) {
     let heap = heap(region);
-    // SAFETY: the region is mapped and large enough, and nobody uses it. Fresh memory is zeroed: then there is nothing to forget.
+    // SAFETY: the region is mapped and large enough, and nobody uses it. Fresh memory is zeroed:
+    // then there is nothing to forget.
     unsafe {
         validity::forget(first(region), (*heap).next.max(first(region)));
         (*heap).next = first(region);
@@ -115,7 +121,8 @@ pub unsafe fn used(region: Region) -> [std::ops::Range<usize>; 2] {
     [validity::states(first(region), next), heap(region) as usize..next]
 }
 
-/// What was allocated behind `end`, which was the end of the used part once, is to be put back to what it was then.
+/// What was allocated behind `end`, which was the end of the used part once, is to be put back to
+/// what it was then.
 ///
 /// # Safety
 /// The region's heap must have been reset once, and the blocks there not be in use any more.
@@ -149,7 +156,8 @@ pub unsafe fn allocate(region: Region, size: usize, align: usize, reuse: Reuse) 
     let heap = heap(region);
     let (class, capacity) = class_of(size + RED_ZONE);
     let reusable = align <= HEADER;
-    // SAFETY: the heap and every linked block lie in mapped regions and were written by this module.
+    // SAFETY: the heap and every linked block lie in mapped regions and were written by this
+    // module.
     unsafe {
         let dead = &raw mut (*heap).classes[class];
         let enough = reuse == Reuse::AtOnce || (*dead).count * capacity > QUARANTINE_BYTES;
@@ -189,7 +197,8 @@ pub fn size(block: usize) -> Result<usize, BadFree> {
 /// Frees a block on behalf of the thread in `region`; returns its size.
 pub fn free(region: Region, block: usize, reuse: Reuse) -> Result<usize, BadFree> {
     let header = live(block)?;
-    // SAFETY: `live` has checked the header; the payload of a block that is being freed is nobody's, and has room for a word.
+    // SAFETY: `live` has checked the header; the payload of a block that is being freed is
+    // nobody's, and has room for a word.
     unsafe {
         (*header).freed = 1;
         (*header).maker = 0;
@@ -242,7 +251,8 @@ pub fn near(address: usize) -> Option<Block> {
 pub fn block_of(address: usize, hint: usize) -> Option<Block> {
     let region = Region::of_address(address)?;
     let holds = |block: &Block| (block.start..block.start + block.size).contains(&address);
-    // SAFETY: only mapped regions have addresses that programs know; a header that the states tell of was written by this module.
+    // SAFETY: only mapped regions have addresses that programs know; a header that the states tell
+    // of was written by this module.
     unsafe {
         let header = hint.wrapping_sub(HEADER);
         if (first(region)..=address).contains(&header) && validity::is_header(header) {
@@ -305,7 +315,8 @@ fn header(block: usize) -> *mut Header {
 /// The header of a live block.
 fn live(block: usize) -> Result<*mut Header, BadFree> {
     let region = Region::of_address(block).ok_or(BadFree::Foreign)?;
-    // SAFETY: `used` reads the head of a heap; only threads' regions have addresses that programs know.
+    // SAFETY: `used` reads the head of a heap; only threads' regions have addresses that programs
+    // know.
     let [_, used] = unsafe { used(region) };
     if !block.is_multiple_of(HEADER) || block < first(region) + HEADER || block >= used.end {
         return Err(BadFree::Foreign);

@@ -1,16 +1,21 @@
-//! The image of the root: what a large piece of memory held there, as a file in memory that is mapped in the place of the piece.
+//! The image of the root: what a large piece of memory held there, as a file in memory that is
+//! mapped in the place of the piece.
 //!
-//! The mapping is private: a page is the file's until it is written, and then a copy of it. So the pages that executions have written are
-//! the process's own ([`crate::memory::pages`]), whoever wrote them, and putting the root back is copying these from a second mapping of the file. They are
-//! not given up but stay the process's, since the next execution writes most of them again. Of all others there is one copy in all.
+//! The mapping is private: a page is the file's until it is written, and then a copy of it. So the
+//! pages that executions have written are the process's own ([`crate::memory::pages`]), whoever
+//! wrote them, and putting the root back is copying these from a second mapping of the file. They
+//! are not given up but stay the process's, since the next execution writes most of them again. Of
+//! all others there is one copy in all.
 //!
-//! (Beside the kernel's own book-keeping, two ways were considered. A log kept by the store hooks does not see native code and system calls,
-//! nor what the escape analysis has left out. Write protection does, but makes system calls fail.)
+//! (Beside the kernel's own book-keeping, two ways were considered. A log kept by the store hooks
+//! does not see native code and system calls, nor what the escape analysis has left out. Write
+//! protection does, but makes system calls fail.)
 
 use crate::memory::pages;
 use std::ops::Range;
 
-/// Bytes that are moved to the file before the next ones are: so much more memory is needed for a while.
+/// Bytes that are moved to the file before the next ones are: so much more memory is needed for a
+/// while.
 const STEP: usize = 16 << 20;
 
 /// See the module.
@@ -85,10 +90,12 @@ impl Drop for Memory {
 }
 
 impl Image {
-    /// Makes an image of whole pages, or of as many of the first ones as the system lets us; `None` if that is none.
+    /// Makes an image of whole pages, or of as many of the first ones as the system lets us; `None`
+    /// if that is none.
     ///
     /// # Safety
-    /// The pages are writable memory of the program, which is stopped. Where `blank`, what the process has not written is zero.
+    /// The pages are writable memory of the program, which is stopped. Where `blank`, what the
+    /// process has not written is zero.
     pub unsafe fn make(place: Range<usize>, blank: bool) -> Option<Self> {
         if !pages::are_known() {
             return None;
@@ -147,7 +154,8 @@ impl Image {
         }
     }
 
-    /// Calls `visit` with what was written, as far as was last learned, of a part of memory, and with what that held at the root.
+    /// Calls `visit` with what was written, as far as was last learned, of a part of memory, and
+    /// with what that held at the root.
     pub fn for_each_written<'a>(
         &'a self,
         part: &Range<usize>,
@@ -263,7 +271,8 @@ mod tests {
 
     #[test]
     fn an_image_of_memory_that_is_no_arena_holds_all_of_it() {
-        // SAFETY: a mapping of our own executable's pages, as globals are, which nobody has written.
+        // SAFETY: a mapping of our own executable's pages, as globals are, which nobody has
+        // written.
         let place = unsafe {
             let file = Memory::of_size(4 * PAGE).unwrap();
             assert!(file.take(&some_bytes(), 0));

@@ -1,8 +1,11 @@
-//! Which pages of the program's memory this process has written, as the kernel knows it: by `/proc/self/pagemap`.
+//! Which pages of the program's memory this process has written, as the kernel knows it: by
+//! `/proc/self/pagemap`.
 //!
-//! Memory of the program is mapped privately. A page that nobody has written is none yet, or it is the file's that is mapped there
-//! ([`crate::memory::image`]); one that was written, by whomever (the program, a system call, a native library, ourselves), is the process's own from
-//! then on. Becoming that takes a page fault, and faults are counted: as long as there was none, nothing has changed.
+//! Memory of the program is mapped privately. A page that nobody has written is none yet, or it is
+//! the file's that is mapped there ([`crate::memory::image`]); one that was written, by whomever
+//! (the program, a system call, a native library, ourselves), is the process's own from then on.
+//! Becoming that takes a page fault, and faults are counted: as long as there was none, nothing has
+//! changed.
 
 use std::fs::File;
 use std::ops::Range;
@@ -25,7 +28,8 @@ pub fn are_known() -> bool {
     File::open("/proc/self/pagemap").is_ok_and(|file| entries(&file, here / PAGE, &mut entry))
 }
 
-/// Page faults of this process so far, which no page becomes its own without. Takes half a microsecond.
+/// Page faults of this process so far, which no page becomes its own without. Takes half a
+/// microsecond.
 pub fn faults() -> i64 {
     // SAFETY: all-zero bytes are a valid `rusage`.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -43,10 +47,12 @@ fn entries(file: &File, first: usize, entries: &mut [u64]) -> bool {
     file.read_exact_at(bytes, first as u64 * 8).is_ok()
 }
 
-/// Calls `visit` with the runs of whole pages of the process's own, in order, that lie in a piece of memory wholly or in part. Where the
-/// kernel does not tell, all pages are taken for its own. O(pages), 30 ns for one that is there.
+/// Calls `visit` with the runs of whole pages of the process's own, in order, that lie in a piece
+/// of memory wholly or in part. Where the kernel does not tell, all pages are taken for its own.
+/// O(pages), 30 ns for one that is there.
 ///
-/// The file is opened anew each time, so that the program finds no descriptor taken and can take none from us.
+/// The file is opened anew each time, so that the program finds no descriptor taken and can take
+/// none from us.
 pub fn for_each_own(piece: &Range<usize>, mut visit: impl FnMut(Range<usize>)) {
     let (first, end) = (piece.start / PAGE, piece.end.div_ceil(PAGE));
     let file = File::open("/proc/self/pagemap").ok();

@@ -1,4 +1,5 @@
-//! Thread-local variables of the program: a block a thread, made from the image that the shim emits.
+//! Thread-local variables of the program: a block a thread, made from the image that the shim
+//! emits.
 
 use crate::memory::arena::Region;
 use crate::memory::heap::{self, Reuse};

@@ -1,4 +1,5 @@
-//! Which bytes of the heap may be accessed: one byte of state for every sixteen, at the beginning of their region.
+//! Which bytes of the heap may be accessed: one byte of state for every sixteen, at the beginning
+//! of their region.
 //!
 //! | state | of its sixteen bytes |
 //! |---|---|
@@ -7,8 +8,9 @@
 //! | -1 to -16 | so many belonged to a block that was freed |
 //! | [`HEADER`] | they are what precedes a block |
 //!
-//! What a region's heap holds is thereby known without a search, and is put back with the region's memory. An access inside one granule,
-//! which nearly all are, is checked by one load and one comparison.
+//! What a region's heap holds is thereby known without a search, and is put back with the region's
+//! memory. An access inside one granule, which nearly all are, is checked by one load and one
+//! comparison.
 
 use crate::memory::arena::{self, REGION_BYTES};
 
@@ -43,7 +45,8 @@ pub const fn is_heap(address: usize) -> bool {
 pub fn may_access(address: usize, size: usize) -> bool {
     let offset = address % GRANULE;
     if offset + size <= GRANULE {
-        // SAFETY: the region that the access goes to is mapped; if not, the signal is that of the access, which would get it too.
+        // SAFETY: the region that the access goes to is mapped; if not, the signal is that of the
+        // access, which would get it too.
         let state = unsafe { *state_of(address) };
         return offset as isize + size as isize <= state as isize;
     }
@@ -66,7 +69,8 @@ fn may_access_long(address: usize, size: usize) -> bool {
         && isize::from(rest) > (last % GRANULE) as isize
 }
 
-/// A block of `size` bytes is given out, in a place of `capacity` bytes (a multiple of sixteen). O(capacity / 16).
+/// A block of `size` bytes is given out, in a place of `capacity` bytes (a multiple of sixteen).
+/// O(capacity / 16).
 ///
 /// # Safety
 /// The place is the allocator's, in a mapped region.
@@ -127,7 +131,8 @@ pub unsafe fn header_before(address: usize, from: usize) -> Option<usize> {
         return None;
     }
     let (begin, end) = (state_of(from), state_of(address));
-    // SAFETY: by the caller's promise; both are in the states of one region. A large block has many.
+    // SAFETY: by the caller's promise; both are in the states of one region. A large block has
+    // many.
     let found = unsafe {
         let states = end.offset_from(begin) as usize + 1;
         libc::memrchr(begin.cast(), i32::from(HEADER as u8), states)

@@ -1,8 +1,9 @@
 //! Calls that change files: really made, and noted, so that a restore undoes them ([`undo`]).
 //!
-//! A file that is removed is kept under another name first (a hard link in the session's directory, so that descriptors of it stay
-//! descriptors of the same file), or, across file systems, as a copy. Contents are copied before the first change of an execution.
-//! What is too large for that, or cannot be read, is not undone: an assumption (`external-write`).
+//! A file that is removed is kept under another name first (a hard link in the session's directory,
+//! so that descriptors of it stay descriptors of the same file), or, across file systems, as a
+//! copy. Contents are copied before the first change of an execution. What is too large for that,
+//! or cannot be read, is not undone: an assumption (`external-write`).
 
 use super::system_files;
 use crate::hooks::host;
@@ -20,7 +21,8 @@ use std::path::{Path, PathBuf};
 /// Bytes of a file that are copied at most.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// The absolute path of a name in a directory that is open; nothing below the root of an execution changes otherwise.
+/// The absolute path of a name in a directory that is open; nothing below the root of an execution
+/// changes otherwise.
 fn absolute(directory: c_int, path: *const c_char) -> Option<PathBuf> {
     system_files::changes(path);
     if !host::below_root() || path.is_null() {
@@ -206,7 +208,8 @@ fn save(path: &Path) {
     }
 }
 
-/// What is in a file, if that is not too much. (Its position is not moved, even by a path to a descriptor.)
+/// What is in a file, if that is not too much. (Its position is not moved, even by a path to a
+/// descriptor.)
 fn contents(path: &Path, data: &fs::Metadata) -> io::Result<Vec<u8>> {
     if data.len() > MOST_BYTES {
         return Err(io::ErrorKind::FileTooLarge.into());

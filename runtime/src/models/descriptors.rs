@@ -1,4 +1,5 @@
-//! File descriptors: what is opened below the root is closed at a restore, positions go back, what would block there is refused.
+//! File descriptors: what is opened below the root is closed at a restore, positions go back, what
+//! would block there is refused.
 
 use crate::hooks::host;
 use crate::world::descriptors as world;
@@ -42,7 +43,8 @@ pub fn is_random(fd: i32) -> bool {
     status.st_mode & libc::S_IFMT == libc::S_IFCHR && random.contains(&status.st_rdev)
 }
 
-/// A use of this descriptor must not block, nor change what no restore puts back: below the root, pipes, sockets and the like are refused.
+/// A use of this descriptor must not block, nor change what no restore puts back: below the root,
+/// pipes, sockets and the like are refused.
 pub fn must_not_block(fd: i32, call: &str) {
     if !host::below_root() {
         return;
@@ -83,13 +85,13 @@ fn object(fd: i32) -> &'static str {
     }
 }
 
-/// Commands of `fcntl` whose arguments or results are numbers of processes: who has a lock, and whom a file signals
-/// (`F_SETOWN_EX` and `F_GETOWN_EX` have no names here).
+/// Commands of `fcntl` whose arguments or results are numbers of processes: who has a lock, and
+/// whom a file signals (`F_SETOWN_EX` and `F_GETOWN_EX` have no names here).
 const NAMING_PROCESSES: [c_int; 6] =
     [libc::F_GETLK, libc::F_OFD_GETLK, libc::F_SETOWN, libc::F_GETOWN, 15, 16];
 
-/// fcntl: a duplicate is a new descriptor. What only looks is asked at any time; what locks files or changes what is open is
-/// not put back.
+/// fcntl: a duplicate is a new descriptor. What only looks is asked at any time; what locks files
+/// or changes what is open is not put back.
 ///
 /// # Safety
 /// As for the C function, with an argument of pointer size.

@@ -1,7 +1,8 @@
-//! Directory streams: blocks of the program's heap with all entries in them, so that a restore puts them back, and threads that share one
-//! are seen to.
+//! Directory streams: blocks of the program's heap with all entries in them, so that a restore puts
+//! them back, and threads that share one are seen to.
 //!
-//! Entries are read when the stream is opened; what changes in the directory afterwards may be seen or not, as POSIX has it.
+//! Entries are read when the stream is opened; what changes in the directory afterwards may be seen
+//! or not, as POSIX has it.
 
 use super::{files, paths};
 use crate::hooks::blocks as memory;

@@ -1,4 +1,5 @@
-//! Reading and writing files: really done; buffers are accesses of the running thread; output goes to the session.
+//! Reading and writing files: really done; buffers are accesses of the running thread; output goes
+//! to the session.
 
 use super::changes;
 use super::descriptors::{self, must_not_block};

@@ -1,5 +1,5 @@
-//! What a program learns about the process and the machine: constants, so that every process and every execution learns the same, except
-//! where the kernel's own [`numbers`] show.
+//! What a program learns about the process and the machine: constants, so that every process and
+//! every execution learns the same, except where the kernel's own [`numbers`] show.
 
 use super::numbers;
 use crate::machine::hook;
@@ -89,8 +89,9 @@ pub extern "C" fn __lr_libc_gettid() -> i32 {
     numbers::told(number).unwrap_or(number)
 }
 
-/// dlsym: of the functions that Rust programs look for in this way, `getrandom` is found, as modelled. Nothing else is: the
-/// callers do without, and a function that was found would run unseen.
+/// dlsym: of the functions that Rust programs look for in this way, `getrandom` is found, as
+/// modelled. Nothing else is: the callers do without, and a function that was found would run
+/// unseen.
 ///
 /// # Safety
 /// As for the C function.

@@ -140,7 +140,8 @@ pub unsafe extern "C" fn __lr_libc_readlink(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __lr_libc_realpath(path: *const c_char, out: *mut c_char) -> *mut c_char {
     system_files::looks_at(path);
-    // SAFETY: the program's own call, passed on; without a buffer the result is libc's to free, and copied.
+    // SAFETY: the program's own call, passed on; without a buffer the result is libc's to free, and
+    // copied.
     unsafe {
         let own = libc::realpath(path, std::ptr::null_mut());
         if own.is_null() {
@@ -164,7 +165,8 @@ pub unsafe extern "C" fn __lr_libc_realpath(path: *const c_char, out: *mut c_cha
 /// As for the C function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __lr_libc_getcwd(out: *mut c_char, n: usize) -> *mut c_char {
-    // SAFETY: the program's own call, passed on; a result that is not null is a C string in the buffer.
+    // SAFETY: the program's own call, passed on; a result that is not null is a C string in the
+    // buffer.
     unsafe {
         let result = libc::getcwd(out, n);
         if !result.is_null() {

@@ -1,4 +1,5 @@
-//! Sets of signals: a kilobit of the program's memory each, of which a call reads and writes what it needs.
+//! Sets of signals: a kilobit of the program's memory each, of which a call reads and writes what
+//! it needs.
 
 use crate::hooks::host;
 use crate::machine::state::set_errno;

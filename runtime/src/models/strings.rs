@@ -1,4 +1,5 @@
-//! Memory and string functions: the ranges that they read and write are plain accesses of the running thread.
+//! Memory and string functions: the ranges that they read and write are plain accesses of the
+//! running thread.
 
 use crate::hooks::host;
 use libc::{c_char, c_int, c_void};

@@ -1,11 +1,14 @@
 //! Blocks of code that are meant to be atomic (`#[lockred::atomic]`), judged in every execution.
 //!
-//! An execution is made of transactions: a block as a whole, and every other access by itself. Of two accesses that do not commute, the transaction of the
-//! earlier one comes before that of the later one, as do those of one thread. A circle says that no order of whole transactions gives the same result: what
-//! Velodrome does (Flanagan, Freund and Yi, PLDI 2008), which reports all of these executions and no others. As one execution of each class is explored,
-//! that is an answer for all of them. (Lipton's movers would have to be shown for each operation: a second atomic operation that nobody
-//! minds, or a second critical section, would be told.) Locks and other primitives order nothing here, as which of two critical sections comes first matters
-//! only for the data. What a thread does that is created in a block belongs to that.
+//! An execution is made of transactions: a block as a whole, and every other access by itself. Of
+//! two accesses that do not commute, the transaction of the earlier one comes before that of the
+//! later one, as do those of one thread. A circle says that no order of whole transactions gives
+//! the same result: what Velodrome does (Flanagan, Freund and Yi, PLDI 2008), which reports all of
+//! these executions and no others. As one execution of each class is explored, that is an answer
+//! for all of them. (Lipton's movers would have to be shown for each operation: a second atomic
+//! operation that nobody minds, or a second critical section, would be told.) Locks and other
+//! primitives order nothing here, as which of two critical sections comes first matters only for
+//! the data. What a thread does that is created in a block belongs to that.
 
 use crate::machine::config::Mode;
 use crate::machine::event::{ChannelAct, Event, Executed, Plain};
@@ -21,10 +24,12 @@ use lockred_trace::schedule::Schedule;
 use lockred_trace::sites::SiteId;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Bytes of one access that are looked at: others are copies of large memory, whose first bytes stand for it.
+/// Bytes of one access that are looked at: others are copies of large memory, whose first bytes
+/// stand for it.
 const MOST_BYTES: usize = 256;
 
-/// A block's name, in the program's constants. There may be several copies of one name, as of functions that are generic.
+/// A block's name, in the program's constants. There may be several copies of one name, as of
+/// functions that are generic.
 type Name = &'static [u8];
 
 /// An access of the execution under way.
@@ -66,7 +71,8 @@ pub struct Blocks {
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Circle {
     block: Name,
-    /// What the block did, what others did behind that and before what comes, and what the block does then.
+    /// What the block did, what others did behind that and before what comes, and what the block
+    /// does then.
     acts: Vec<Act>,
 }
 
@@ -354,7 +360,8 @@ mod tests {
         blocks.act(address..address + 4, access, &Act { thread, site, role, stack: Vec::new() });
     }
 
-    /// `b1`, `e1`: thread 1 begins and ends a block; `r1x`, `w1x`, `u1x`: it reads, writes, updates something.
+    /// `b1`, `e1`: thread 1 begins and ends a block; `r1x`, `w1x`, `u1x`: it reads, writes, updates
+    /// something.
     fn found(story: &str) -> Vec<Vec<u32>> {
         let mut blocks = Blocks::default();
         for word in story.split(' ') {

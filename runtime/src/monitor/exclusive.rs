@@ -1,10 +1,13 @@
-//! Predicates of who may access memory (`#[lockred::exclusive_when]`), where the discipline is observed: access predicates of Flanagan and Qadeer
-//! ("Transactions for software model checking", SoftMC 2003), which there decide what is atomic, and here are only looked after.
+//! Predicates of who may access memory (`#[lockred::exclusive_when]`), where the discipline is
+//! observed: access predicates of Flanagan and Qadeer ("Transactions for software model checking",
+//! SoftMC 2003), which there decide what is atomic, and here are only looked after.
 //!
-//! A thread that accesses the memory has to satisfy the predicate then. That is worth something only if the predicate is valid: no two threads satisfy it at
-//! a time, and a step of one thread does not make it false for another. The memory is named by the order, in words that mean the same in
-//! all executions; a value is looked at from the first such access on, whenever a thread accesses something or stops. All that has changed since the last look
-//! was then done by the thread that runs. Hooks are off meanwhile.
+//! A thread that accesses the memory has to satisfy the predicate then. That is worth something
+//! only if the predicate is valid: no two threads satisfy it at a time, and a step of one thread
+//! does not make it false for another. The memory is named by the order, in words that mean the
+//! same in all executions; a value is looked at from the first such access on, whenever a thread
+//! accesses something or stops. All that has changed since the last look was then done by the
+//! thread that runs. Hooks are off meanwhile.
 
 use crate::machine::event::{Event, Freed};
 use crate::machine::hook::{self, Entered};
@@ -78,7 +81,8 @@ pub fn asks(state: &State) -> bool {
     state.monitors.exclusive.asked.is_some()
 }
 
-/// The running thread accesses memory with this name at this address: the predicates that it does not satisfy.
+/// The running thread accesses memory with this name at this address: the predicates that it does
+/// not satisfy.
 pub fn accessed(entered: &mut Entered, memory: &Memory, address: usize) -> Vec<u64> {
     let exclusive = &entered.monitors.exclusive;
     let watches = exclusive.watches.iter().filter(|watch| watch.memory == *memory);
@@ -98,7 +102,8 @@ pub fn accessed(entered: &mut Entered, memory: &Memory, address: usize) -> Vec<u
     refused
 }
 
-/// Looks who satisfies the predicates now. What has changed was done by the running thread. `place`: where it is, if that is known.
+/// Looks who satisfies the predicates now. What has changed was done by the running thread.
+/// `place`: where it is, if that is known.
 pub fn look(entered: &mut Entered, place: Option<(SiteId, &[u64])>) {
     let state = &mut **entered;
     if state.monitors.exclusive.watches.is_empty() || asks(state) {
@@ -142,7 +147,8 @@ fn who(entered: &mut Entered, watch: (u64, usize)) -> BTreeSet<u32> {
 fn holds(entered: &mut Entered, (predicate, value): (u64, usize), thread: u32) -> bool {
     entered.monitors.exclusive.asked = Some(thread);
     crate::monitor::races::pause(true);
-    // SAFETY: the order names a predicate of the executable, and its value lives: the field is about to be accessed, or was and is not freed.
+    // SAFETY: the order names a predicate of the executable, and its value lives: the field is
+    // about to be accessed, or was and is not freed.
     let holds = entered.outside(|| unsafe {
         let predicate = &*(predicate as *const Predicate);
         (predicate.call)(predicate.holds, value)

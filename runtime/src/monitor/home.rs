@@ -1,5 +1,6 @@
-//! What the memory of a recorded object lies in: a block of the heap with where it was allocated, or a frame of a stack. Which field of which
-//! type that is, is found out from the debug information by who makes the report.
+//! What the memory of a recorded object lies in: a block of the heap with where it was allocated,
+//! or a frame of a stack. Which field of which type that is, is found out from the debug
+//! information by who makes the report.
 
 use crate::coroutine::unwind::{self, Frame};
 use crate::machine::state::State;
@@ -8,7 +9,8 @@ use crate::memory::validity;
 use lockred_trace::message::Home;
 use std::collections::HashMap;
 
-/// Of an address; `stopped`: by thread, the frames of those that are. `None` where it lies in neither, or nothing is known of its block.
+/// Of an address; `stopped`: by thread, the frames of those that are. `None` where it lies in
+/// neither, or nothing is known of its block.
 pub fn of(state: &State, address: usize, stopped: &HashMap<u32, Vec<Frame>>) -> Option<Home> {
     if !crate::memory::arena::range().contains(&address) {
         return None;

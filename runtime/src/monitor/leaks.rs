@@ -1,9 +1,10 @@
 //! Leaks: blocks of the test that nothing points to when it has ended.
 //!
-//! As LeakSanitizer has it: whatever looks like the address of a block, or of something inside of one, points to it. Looked through are the
-//! program's globals, the blocks from before the root, the stacks of threads that have not ended, what is kept for threads and for the
-//! process's end, and from there on all blocks that are found. Of what is not found, blocks are told to which no other such block
-//! points; of those that point to each other in a circle, the first.
+//! As LeakSanitizer has it: whatever looks like the address of a block, or of something inside of
+//! one, points to it. Looked through are the program's globals, the blocks from before the root,
+//! the stacks of threads that have not ended, what is kept for threads and for the process's end,
+//! and from there on all blocks that are found. Of what is not found, blocks are told to which no
+//! other such block points; of those that point to each other in a circle, the first.
 
 use crate::machine::config::Mode;
 use crate::machine::execution::{AtExit, Execution};
@@ -16,8 +17,8 @@ use lockred_trace::codes::WarningKind;
 use lockred_trace::message::{Home, Warning};
 use lockred_trace::sites::SiteId;
 
-/// The execution is over: warns of leaks, each place of an allocation once, if that is wanted. O(bytes in use, times the logarithm of the
-/// number of blocks).
+/// The execution is over: warns of leaks, each place of an allocation once, if that is wanted.
+/// O(bytes in use, times the logarithm of the number of blocks).
 pub fn judge(state: &mut State) {
     let order = state.config.order.as_ref();
     let wanted = order.is_some_and(|order| {

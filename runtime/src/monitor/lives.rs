@@ -1,4 +1,5 @@
-//! Where blocks were allocated and freed, and by whom: for reports, and for telling leaks by where they come from.
+//! Where blocks were allocated and freed, and by whom: for reports, and for telling leaks by where
+//! they come from.
 
 use crate::machine::event::Freed;
 use crate::machine::execution::Held;
@@ -108,7 +109,8 @@ fn freed(state: &mut State, block: usize) {
     let Some(lives) = &mut state.monitors.lives else { return };
     if state.below_root {
         let mut life = lives.of(block).cloned().unwrap_or_default();
-        // One that was allocated before the root is not known as the program's own until then, but is from here on.
+        // One that was allocated before the root is not known as the program's own until then, but
+        // is from here on.
         life.freed = Some(event);
         lives.since_root.insert(block, life);
     } else {

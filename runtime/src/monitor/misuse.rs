@@ -1,8 +1,10 @@
-//! Accesses to memory that is no block's, or no block's any more, and frees of what is no block: found where they happen.
+//! Accesses to memory that is no block's, or no block's any more, and frees of what is no block:
+//! found where they happen.
 //!
-//! Below the root every access that has a hook comes by here, also while one thread is alone. What one finds ends the execution, as nothing
-//! that comes after it means anything. It is judged in the interleaving under way: whether an access that nothing orders with a
-//! deallocation is a use after free or a data race with it depends on who comes first, and both are explored.
+//! Below the root every access that has a hook comes by here, also while one thread is alone. What
+//! one finds ends the execution, as nothing that comes after it means anything. It is judged in the
+//! interleaving under way: whether an access that nothing orders with a deallocation is a use after
+//! free or a data race with it depends on who comes first, and both are explored.
 
 use crate::detect::{AccessKind, By, StackId};
 use crate::machine::event::{self, Event, Freed, Plain};
@@ -20,7 +22,8 @@ use lockred_trace::codes::BugKind;
 use lockred_trace::message::{Place, Role};
 use lockred_trace::sites::SiteId;
 
-/// The running thread is about to access memory. Constant time for up to sixteen bytes, then O(bytes / 16).
+/// The running thread is about to access memory. Constant time for up to sixteen bytes, then
+/// O(bytes / 16).
 #[inline]
 pub fn check(entered: &mut Entered, kind: AccessKind, address: usize, size: usize, site: SiteId) {
     let state = &mut **entered;
@@ -45,7 +48,8 @@ pub fn check(entered: &mut Entered, kind: AccessKind, address: usize, size: usiz
     }
 }
 
-/// The same for the stack of another thread: what it has left behind there, when it returned or ended, is gone.
+/// The same for the stack of another thread: what it has left behind there, when it returned or
+/// ended, is gone.
 #[inline(never)]
 fn check_stack(entered: &mut Entered, kind: AccessKind, address: usize, size: usize, site: SiteId) {
     let state = &mut **entered;
@@ -74,14 +78,16 @@ fn check_stack(entered: &mut Entered, kind: AccessKind, address: usize, size: us
     end(state, failure.at(place), None);
 }
 
-/// What stands for a thread's stack, which its end frees: a word of its region that is no memory of the program.
+/// What stands for a thread's stack, which its end frees: a word of its region that is no memory of
+/// the program.
 const fn whole_stack(region: Region) -> usize {
     region.base()
 }
 
 /// The running thread uses the stack of another one, which must not end meanwhile.
 fn uses_stack(entered: &mut Entered, region: Region, site: SiteId) {
-    // What is part of an act on a channel is told to nobody, and ordered by what the channel promises.
+    // What is part of an act on a channel is told to nobody, and ordered by what the channel
+    // promises.
     if watching() && !crate::machine::channels::is_muted(entered) {
         let address = whole_stack(region);
         event::notify(entered, &Event::Plain(Plain { address, size: 8, site, writes: false }));
@@ -156,8 +162,9 @@ fn bad_access(state: &mut State, kind: AccessKind, address: usize, size: usize, 
     end(state, failure, block)
 }
 
-/// Whether an earlier deallocation of this memory is not ordered before what the running thread does. Known only while recording, from the race
-/// detector; the execution is over, so that it may be told of an access that is never made.
+/// Whether an earlier deallocation of this memory is not ordered before what the running thread
+/// does. Known only while recording, from the race detector; the execution is over, so that it may
+/// be told of an access that is never made.
 fn is_unordered(state: &mut State, address: usize, size: usize) -> bool {
     let thread = state.thread_number();
     let Some(detector) =
@@ -224,7 +231,8 @@ fn access_place(
     place
 }
 
-/// What a report says besides of a block that the running thread is freeing: the locks that it holds, and where the block comes from.
+/// What a report says besides of a block that the running thread is freeing: the locks that it
+/// holds, and where the block comes from.
 pub fn places_of_free(state: &mut State, block: usize) -> Vec<Place> {
     if state.monitors.recorder.is_none() {
         return Vec::new();
@@ -239,7 +247,8 @@ pub fn places_of_free(state: &mut State, block: usize) -> Vec<Place> {
     places
 }
 
-/// Ends the execution: the failure is told with the locks that the running thread holds, and the life of the block.
+/// Ends the execution: the failure is told with the locks that the running thread holds, and the
+/// life of the block.
 fn end(state: &mut State, mut failure: Failure, block: Option<Block>) -> ! {
     let number = state.thread_number();
     let held = lives::held_by(state, number);

@@ -1,9 +1,12 @@
-//! The order in which locks are acquired under each other, and circles in it that are no deadlock of the interleavings that were run.
+//! The order in which locks are acquired under each other, and circles in it that are no deadlock
+//! of the interleavings that were run.
 //!
-//! An *edge* is an acquisition that waits, by a thread that holds another lock (Havelund's GoodLock graph, SPIN 2000). A circle of edges by
-//! different threads is told if no lock is held at two of them (a gate, which keeps them apart), each lock is wanted or held
-//! exclusively somewhere, and creating and joining threads leaves every two of them unordered. All edges are of one execution, in which
-//! addresses mean locks; its schedule is replayed for the stacks. What orders the edges otherwise (a message, a flag) is what the warning is about: it may not always.
+//! An *edge* is an acquisition that waits, by a thread that holds another lock (Havelund's GoodLock
+//! graph, SPIN 2000). A circle of edges by different threads is told if no lock is held at two of
+//! them (a gate, which keeps them apart), each lock is wanted or held exclusively somewhere, and
+//! creating and joining threads leaves every two of them unordered. All edges are of one execution,
+//! in which addresses mean locks; its schedule is replayed for the stacks. What orders the edges
+//! otherwise (a message, a flag) is what the warning is about: it may not always.
 
 use crate::machine::execution::{Execution, Held};
 use crate::machine::state::State;
@@ -107,7 +110,8 @@ pub fn acquires(
     }
     for held in mine() {
         let holds = taken(held);
-        // In a loop the same edge comes again and again. It says no more until a thread is created or joined.
+        // In a loop the same edge comes again and again. It says no more until a thread is created
+        // or joined.
         let since = events.iter().rev().map_while(|event| match event {
             Event::Nests(edge) => Some(edge),
             _ => None,

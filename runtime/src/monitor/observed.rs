@@ -1,10 +1,13 @@
-//! The discipline that threads keep in a few executions at random: which memory they share, who accesses it where, and which locks are held then.
+//! The discipline that threads keep in a few executions at random: which memory they share, who
+//! accesses it where, and which locks are held then.
 //!
-//! That is done in a process of its own, so that no search is slower for it. An access does not count, as it needs no lock, if creating and
-//! joining threads orders it with those of all other threads; if it comes before them in every execution and its thread has allocated
-//! the block; or if it comes behind them in every execution and its thread frees the block, or has created all the others (which the
-//! end of a scope tells in its own way). Eraser's states of a location (Savage and others, TOCS 1997) are the example; here locks are
-//! kept by place, so that the one place that does without can be told.
+//! That is done in a process of its own, so that no search is slower for it. An access does not
+//! count, as it needs no lock, if creating and joining threads orders it with those of all other
+//! threads; if it comes before them in every execution and its thread has allocated the block; or
+//! if it comes behind them in every execution and its thread frees the block, or has created all
+//! the others (which the end of a scope tells in its own way). Eraser's states of a location
+//! (Savage and others, TOCS 1997) are the example; here locks are kept by place, so that the one
+//! place that does without can be told.
 
 use crate::coroutine::unwind::Frame;
 use crate::machine::event::{Event, Executed, Plain};
@@ -21,7 +24,8 @@ use std::rc::Rc;
 /// Accesses of an execution that are looked at: each takes a walk through the stack.
 const MOST: usize = 20_000;
 
-/// What is known of other threads by creating and joining: of each, the last of its times that comes before. A time ends when it creates one.
+/// What is known of other threads by creating and joining: of each, the last of its times that
+/// comes before. A time ends when it creates one.
 type Clock = Rc<Vec<u64>>;
 
 /// See the module. Outlives executions, but for what is said of the one under way.
@@ -87,7 +91,8 @@ impl Tally {
         *number += 1;
     }
 
-    /// In how many executions it had to be ordered, and in how many not. What comes first in one and last in another is in no order.
+    /// In how many executions it had to be ordered, and in how many not. What comes first in one
+    /// and last in another is in no order.
     const fn counted(self) -> [u64; 2] {
         let Self { ordered, first, last, between } = self;
         if between > 0 || first > 0 && last > 0 {
@@ -219,7 +224,8 @@ fn accessed(
     }
 }
 
-/// What is at an address, in words that mean the same in all executions, and the block that it is in.
+/// What is at an address, in words that mean the same in all executions, and the block that it is
+/// in.
 fn memory(
     state: &State,
     address: usize,
@@ -289,8 +295,8 @@ impl Observed {
         self.cut = true;
     }
 
-    /// Whether what is still to come changes nothing any more: something was not looked at; or the first executions were all too long to
-    /// come to their ends.
+    /// Whether what is still to come changes nothing any more: something was not looked at; or the
+    /// first executions were all too long to come to their ends.
     pub const fn is_in_vain(&self, counts: &Counts) -> bool {
         const FIRST: u64 = 2;
         self.cut || self.ended == 0 && counts.executions >= FIRST

@@ -16,7 +16,8 @@ use lockred_trace::sites::SiteId;
 #[unsafe(no_mangle)]
 pub static mut __lr_watch: u32 = 0;
 
-/// Accesses may race. While they cannot, they are only looked at for whether their memory is there ([`crate::monitor::misuse`]).
+/// Accesses may race. While they cannot, they are only looked at for whether their memory is there
+/// ([`crate::monitor::misuse`]).
 static mut MAY_RACE: bool = false;
 
 /// An execution begins: the detector forgets, and watches.
@@ -33,13 +34,15 @@ pub fn begin(state: &mut State) {
     wake_up(state);
 }
 
-/// The running thread may be alone with nothing unordered behind it: then no access can race until it creates a thread.
+/// The running thread may be alone with nothing unordered behind it: then no access can race until
+/// it creates a thread.
 pub fn rest_if_alone(state: &mut State) {
     let number = state.thread_number();
     let mut others = state.execution.threads.iter().enumerate();
     let behind_all = match &state.monitors.detector {
         Some(detector) => detector.is_behind_all(number),
-        // By transactions, only joins show that nothing is unordered: locks may have ordered it by chance.
+        // By transactions, only joins show that nothing is unordered: locks may have ordered it by
+        // chance.
         None => others.all(|(other, thread)| other == number as usize || thread.handle.joined),
     };
     if state.execution.live == 1 && behind_all {
@@ -76,8 +79,9 @@ pub fn watching() -> bool {
     unsafe { MAY_RACE }
 }
 
-/// A stack id for the detector: of the running stack while recording, else 0. A thread that goes round and round in a turn of its own
-/// keeps the one that it had, as it may do that a million times.
+/// A stack id for the detector: of the running stack while recording, else 0. A thread that goes
+/// round and round in a turn of its own keeps the one that it had, as it may do that a million
+/// times.
 #[inline]
 fn stack_id(state: &mut State, site: SiteId) -> StackId {
     if state.monitors.recorder.is_none() { StackId(0) } else { recorded_stack_id(state, site) }
@@ -102,7 +106,8 @@ fn last_stack_id(state: &State) -> StackId {
     StackId(state.monitors.recorder.as_ref().map_or(0, |recorder| recorder.moments.last()))
 }
 
-/// An access was compared with what was done to the same bytes before; what is left is whether its block was there.
+/// An access was compared with what was done to the same bytes before; what is left is whether its
+/// block was there.
 fn judged(state: &mut State, access: AccessInfo, race: Option<Race>) {
     if let Some(race) = &race {
         report(state, race);
@@ -216,8 +221,9 @@ fn looks(state: &mut State, thread: u32, operation: &AtomicOperation) {
 /// A block was allocated.
 fn allocated(state: &mut State, address: usize, size: usize) {
     let (true, Some(thread)) = (watching(), state.running) else { return };
-    // Who allocates with reuse has freed it. That is not forgotten, so that somebody's access through an old pointer is one
-    // to freed memory, for the search by transactions and for its replay alike.
+    // Who allocates with reuse has freed it. That is not forgotten, so that somebody's access
+    // through an old pointer is one to freed memory, for the search by transactions and for its
+    // replay alike.
     if let (Reuse::Late, Some(detector)) = (state.config.reuse, &mut state.monitors.detector) {
         crate::memory::arena::touched(address, size, |address, size| {
             detector.allocated(address, size)

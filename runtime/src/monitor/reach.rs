@@ -1,4 +1,5 @@
-//! Which block of the program's heap points to which: whatever looks like the address of a block, or of something inside of one, does.
+//! Which block of the program's heap points to which: whatever looks like the address of a block,
+//! or of something inside of one, does.
 
 use crate::machine::execution::Execution;
 use crate::machine::thread::Thread;
@@ -47,7 +48,8 @@ impl Heap {
         block.start..block.start + block.size
     }
 
-    /// Everything that can be reached from some blocks, and is not in `found` yet, comes into it. Gives how many that are.
+    /// Everything that can be reached from some blocks, and is not in `found` yet, comes into it.
+    /// Gives how many that are.
     pub fn flood(&self, mut open: Vec<usize>, found: &mut [bool]) -> usize {
         let mut count = 0;
         while let Some(number) = open.pop() {
@@ -59,7 +61,8 @@ impl Heap {
         count
     }
 
-    /// Whether a thread that has not ended reaches the block at an address: from its stack, its thread-locals, or what it was started with.
+    /// Whether a thread that has not ended reaches the block at an address: from its stack, its
+    /// thread-locals, or what it was started with.
     pub fn reaches(&self, thread: &Thread, block: usize) -> bool {
         let mut roots = Vec::new();
         self.points_to(thread.stack_pointer..thread.region.end(), |number| roots.push(number));

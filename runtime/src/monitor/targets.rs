@@ -1,9 +1,12 @@
-//! Where threads stand to the circles of locks that walks are to close ([`lockred_search::targeted`]).
+//! Where threads stand to the circles of locks that walks are to close
+//! ([`lockred_search::targeted`]).
 //!
-//! A circle is known by the operations that acquire its locks, and a lock that a thread holds by the operation that has acquired it. All mutexes of a
-//! program may be acquired by one operation, in a function that is not inlined. So it is learned from walk to walk which locks, by their addresses, are
-//! acquired under each other there: those that are known to close no circle are none of the target's places. What was not
-//! seen before is one. (Addresses differ from walk to walk at worst, and threads are paused in vain then.)
+//! A circle is known by the operations that acquire its locks, and a lock that a thread holds by
+//! the operation that has acquired it. All mutexes of a program may be acquired by one operation,
+//! in a function that is not inlined. So it is learned from walk to walk which locks, by their
+//! addresses, are acquired under each other there: those that are known to close no circle are none
+//! of the target's places. What was not seen before is one. (Addresses differ from walk to walk at
+//! worst, and threads are paused in vain then.)
 
 use crate::machine::execution::Held;
 use crate::machine::operation::Pending;

@@ -1,7 +1,9 @@
-//! For `replay --gdb`: where a debugger stops, and what it reads of threads, which it knows nothing of.
+//! For `replay --gdb`: where a debugger stops, and what it reads of threads, which it knows nothing
+//! of.
 //!
-//! `cargo-lockred/src/replay/gdb.gdb` has the other side. It reads memory only, as not every sandbox lets a debugger write registers; but for its
-//! `lockred-switch`, which takes those of a suspended thread from where [`crate::coroutine::context`] lays them.
+//! `cargo-lockred/src/replay/gdb.gdb` has the other side. It reads memory only, as not every
+//! sandbox lets a debugger write registers; but for its `lockred-switch`, which takes those of a
+//! suspended thread from where [`crate::coroutine::context`] lays them.
 
 use crate::machine::state::State;
 use std::ffi::{CString, c_char};
@@ -28,8 +30,9 @@ pub static mut __lr_gdb_threads: *const Told = std::ptr::null();
 #[unsafe(no_mangle)]
 pub static mut __lr_gdb_count: u64 = 0;
 
-/// Something is wrong with the execution that is replayed: a debugger that has a breakpoint in [`__lr_bug`] stops there, on the stack
-/// of the thread that did it, or, where all threads wait, on the explorer's.
+/// Something is wrong with the execution that is replayed: a debugger that has a breakpoint in
+/// [`__lr_bug`] stops there, on the stack of the thread that did it, or, where all threads wait, on
+/// the explorer's.
 pub fn bug(state: &State) {
     let text = crate::memory::program::text();
     let told = (0..).zip(&state.execution.threads).map(|(number, thread)| {

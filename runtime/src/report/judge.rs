@@ -78,14 +78,16 @@ fn judge_exit(state: &State, exit: Exit) -> Option<Failure> {
 /// How the panic of a scope begins that tells of a panic of one of its threads.
 const SCOPE_TELLS: &str = "a scoped thread panicked";
 
-/// Whether the panic only follows from another one: of a thread that was joined, or that held a lock.
+/// Whether the panic only follows from another one: of a thread that was joined, or that held a
+/// lock.
 fn passes_on(panic: &Panic) -> bool {
     panic.message.is_empty()
         || ["Any { .. }", "PoisonError"].iter().any(|sign| panic.message.contains(sign))
         || panic.message.starts_with(SCOPE_TELLS)
 }
 
-/// The panic that made the test fail: main's last one, or, if that only passes on another one, that.
+/// The panic that made the test fail: main's last one, or, if that only passes on another one,
+/// that.
 fn panic(panics: &[Panic]) -> Failure {
     let Some(last) = panics.iter().rev().find(|panic| panic.thread == 0).or(panics.last()) else {
         let message = "the test fails without a panic (it returned an error)".to_owned();

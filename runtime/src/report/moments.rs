@@ -1,7 +1,8 @@
 //! Moments of a recorded execution that a race may be told of: who did what, with its stack.
 //!
-//! A loop may access memory a million times without a visible operation. So that its replay takes about as long as its search, and no
-//! more memory, the stack is not walked again where it is what it was, and what has the same moment shares it.
+//! A loop may access memory a million times without a visible operation. So that its replay takes
+//! about as long as its search, and no more memory, the stack is not walked again where it is what
+//! it was, and what has the same moment shares it.
 
 use crate::coroutine::unwind::Walk;
 use crate::machine::execution::Held;

@@ -99,7 +99,8 @@ fn access_place(state: &mut State, access: &AccessInfo) -> Place {
     place
 }
 
-/// What helps to see why two accesses are not ordered: the locks that their threads held, and the operations whose memory orders are too weak.
+/// What helps to see why two accesses are not ordered: the locks that their threads held, and the
+/// operations whose memory orders are too weak.
 fn causes(state: &mut State, race: &Race) -> Vec<Place> {
     let (Some(recorder), Some(detector)) = (&state.monitors.recorder, &state.monitors.detector)
     else {

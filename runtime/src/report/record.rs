@@ -36,8 +36,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// The number of the object at an address. A kind replaces a vaguer one that was recorded before.
-    /// `home`: what it lies in, if it is a new one.
+    /// The number of the object at an address. A kind replaces a vaguer one that was recorded
+    /// before. `home`: what it lies in, if it is a new one.
     fn object(&mut self, address: usize, kind: &str, size: Option<u64>, home: Option<Home>) -> u32 {
         let objects = &mut self.objects;
         let number = *self.numbers.entry(address).or_insert_with(|| {
@@ -45,7 +45,8 @@ impl Recorder {
             objects.len() as u32 - 1
         });
         let object = &mut objects[number as usize];
-        // What says more: a word that a lock of queues guards may be the one on which a thread parks.
+        // What says more: a word that a lock of queues guards may be the one on which a thread
+        // parks.
         let says = |kind: &str| match kind {
             "atomic" | "memory" | "futex" => 0,
             "poison flag" => 1,

@@ -1,4 +1,5 @@
-//! Deadlocks and livelocks: nobody can run, and the process has not ended. Who waits for whom, in words, once that is being recorded.
+//! Deadlocks and livelocks: nobody can run, and the process has not ended. Who waits for whom, in
+//! words, once that is being recorded.
 
 use crate::machine::native as machine;
 use crate::machine::operation::{ChannelOperation, Pending};
@@ -40,7 +41,8 @@ enum On {
     Other,
 }
 
-/// Nobody can run and the process has not ended: a deadlock, or, if some threads go round loops, a livelock.
+/// Nobody can run and the process has not ended: a deadlock, or, if some threads go round loops, a
+/// livelock.
 pub fn judge(state: &mut State) -> Option<Failure> {
     let threads = &state.execution.threads;
     let stuck: Vec<u32> = (0..threads.len())
@@ -81,7 +83,8 @@ pub fn judge(state: &mut State) -> Option<Failure> {
     Some(failure)
 }
 
-/// What a blocked thread waits for: in words that tell root causes apart, and the address of the object.
+/// What a blocked thread waits for: in words that tell root causes apart, and the address of the
+/// object.
 fn object(pending: Pending) -> (&'static str, Option<usize>) {
     match pending {
         Pending::Atomic(operation) if operation.goes_round() => ("loop", None),
@@ -103,8 +106,8 @@ fn kind(thread: &Thread) -> &'static str {
     }
 }
 
-/// What a thread that cannot run waits for. Which futex belongs to a condition variable, and what is
-/// a count, is known while recording only.
+/// What a thread that cannot run waits for. Which futex belongs to a condition variable, and what
+/// is a count, is known while recording only.
 fn waits_for(state: &State, number: u32) -> On {
     let thread = &state.execution.threads[number as usize];
     if machine::goes_round(thread) {
@@ -154,7 +157,8 @@ fn listed(threads: &[u32]) -> String {
     }
 }
 
-/// Threads that wait for each other in a circle, the lowest number first. Who waits for several is taken to wait for the first.
+/// Threads that wait for each other in a circle, the lowest number first. Who waits for several is
+/// taken to wait for the first.
 fn circle(waits: &[(u32, On)]) -> Option<Vec<u32>> {
     let next = |thread: u32| {
         let (_, on) = waits.iter().find(|(waiter, _)| *waiter == thread)?;
@@ -261,8 +265,8 @@ fn places(state: &mut State, number: u32, on: &On) -> Vec<Place> {
     places
 }
 
-/// The notification that a thread would have needed: the last one that came before it waited and woke nobody, or else one that woke
-/// somebody else.
+/// The notification that a thread would have needed: the last one that came before it waited and
+/// woke nobody, or else one that woke somebody else.
 fn notified(state: &State, number: u32, on: &On) -> Option<Place> {
     let On::Notification(address) = *on else { return None };
     let recorder = state.monitors.recorder.as_ref()?;
@@ -293,8 +297,8 @@ fn notification(steps: &[Step], waiter: u32, object: u32) -> Option<(usize, Role
     }
 }
 
-/// Who keeps the other end of the channel that a thread waits for: that end is there, or the thread would not wait. What looks like a
-/// pointer is one.
+/// Who keeps the other end of the channel that a thread waits for: that end is there, or the thread
+/// would not wait. What looks like a pointer is one.
 fn other_end(state: &State, number: u32) -> Option<String> {
     state.monitors.recorder.as_ref()?;
     let (channel, receives) = match state.execution.threads[number as usize].pending {

@@ -21,8 +21,8 @@ static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
 /// The process is a child of the one that has the session.
 static FORGOTTEN: AtomicBool = AtomicBool::new(false);
 
-/// Where the status file is mapped: below the arena, far from everything else, so that neither a wild store comes by it nor
-/// what is left of the process has to be asked for it.
+/// Where the status file is mapped: below the arena, far from everything else, so that neither a
+/// wild store comes by it nor what is left of the process has to be asked for it.
 const STATUS_AT: usize = 0x0f20_0000_0000;
 
 /// The mapped status file.
@@ -33,16 +33,19 @@ pub struct StatusPage {
 
 impl StatusPage {
     fn word(self, index: usize) -> &'static AtomicU64 {
-        // SAFETY: the mapping is `STATUS_BYTES` long and lives as long as the process; indices come from the format's constants.
+        // SAFETY: the mapping is `STATUS_BYTES` long and lives as long as the process; indices come
+        // from the format's constants.
         unsafe { &*self.words.add(index) }
     }
 
-    /// The status file of a process that may have overwritten its own memory. There is memory also where there is no session.
+    /// The status file of a process that may have overwritten its own memory. There is memory also
+    /// where there is no session.
     pub const fn of_the_dying() -> Self {
         Self { words: std::ptr::with_exposed_provenance(STATUS_AT) }
     }
 
-    /// A fatal signal that may be the end of the process: what it was about, and the instruction. Uses no other memory.
+    /// A fatal signal that may be the end of the process: what it was about, and the instruction.
+    /// Uses no other memory.
     pub fn dies(self, signal: i32, address: usize, instruction: usize) {
         self.set(StatusWord::DeathAddress, address as u64);
         self.set(StatusWord::DeathThread, 0);
@@ -113,7 +116,8 @@ pub fn open() -> Option<(Order, StatusPage)> {
         return None;
     };
     let directory = DIRECTORY.get_or_init(|| directory);
-    // SAFETY: one OS thread, and nobody holds a pointer into the environment. Programs that the program starts have no session.
+    // SAFETY: one OS thread, and nobody holds a pointer into the environment. Programs that the
+    // program starts have no session.
     unsafe { std::env::remove_var(ENV) };
     let text = std::fs::read_to_string(directory.join(ORDER_FILE))
         .unwrap_or_else(|error| fatal(&format!("cannot read the order: {error}")));
@@ -125,13 +129,15 @@ pub fn open() -> Option<(Order, StatusPage)> {
     Some((order, map_status(&directory.join(STATUS_FILE))))
 }
 
-/// The process is a copy of one with a session, which is not its own: what it writes from now on nobody reads.
+/// The process is a copy of one with a session, which is not its own: what it writes from now on
+/// nobody reads.
 pub fn forget() {
     FORGOTTEN.store(true, Ordering::Relaxed);
     let wanted = std::ptr::with_exposed_provenance_mut(STATUS_AT);
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
-    // SAFETY: new memory in the place of the status file, whose words nobody refers to while this runs.
+    // SAFETY: new memory in the place of the status file, whose words nobody refers to while this
+    // runs.
     if unsafe { libc::mmap(wanted, STATUS_BYTES, protection, flags, -1, 0) } != wanted {
         leave(EXIT_INTERNAL);
     }
@@ -154,14 +160,16 @@ fn map_at_status(flags: i32, file: i32) {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let flags = flags | libc::MAP_FIXED_NOREPLACE;
     let wanted = std::ptr::with_exposed_provenance_mut(STATUS_AT);
-    // SAFETY: a new mapping, of memory or of a file that the session made `STATUS_BYTES` long, where nothing else is.
+    // SAFETY: a new mapping, of memory or of a file that the session made `STATUS_BYTES` long,
+    // where nothing else is.
     let words = unsafe { libc::mmap(wanted, STATUS_BYTES, protection, flags, file, 0) };
     if words != wanted {
         fatal("cannot map the status file");
     }
 }
 
-/// The program may have limited the length of its files: that is none of ours, as far as it can be more.
+/// The program may have limited the length of its files: that is none of ours, as far as it can be
+/// more.
 fn lift_limit() {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: a place for the limit, which the first call fills.
@@ -226,7 +234,8 @@ pub fn start_again() -> ! {
 }
 
 fn leave(status: i32) -> ! {
-    // SAFETY: ends the process without running the program's or libc's exit functions, whose state may be anything.
+    // SAFETY: ends the process without running the program's or libc's exit functions, whose state
+    // may be anything.
     unsafe { libc::_exit(status) }
 }
 

@@ -1,6 +1,7 @@
 //! Carrying out an order: the search or the replay, and the answer made of what it found.
 //!
-//! Nobody has the state while a search runs: the machine and the observers that it calls enter ([`crate::machine::hook`]).
+//! Nobody has the state while a search runs: the machine and the observers that it calls enter
+//! ([`crate::machine::hook`]).
 
 use crate::machine::hook::{self, Entered};
 use crate::machine::names::Use;
@@ -27,8 +28,8 @@ use std::time::{Duration, Instant};
 /// Steps between two looks at the clock.
 const LOOK_EVERY: u32 = 64;
 
-/// Watches a search on behalf of the session. What a search may take is processor time, so that it does not depend on what else the machine
-/// does.
+/// Watches a search on behalf of the session. What a search may take is processor time, so that it
+/// does not depend on what else the machine does.
 pub struct Watch {
     /// Processor time at the beginning.
     start: Duration,
@@ -166,7 +167,8 @@ impl Observer<Failure> for Watch {
         let state = &*hook::enter();
         let schedule = schedule.iter().copied().map(told);
         let schedule = Schedule(beginning(state).chain(schedule).collect());
-        // What shows under the schedule of another finding follows from that: usually the same mistake.
+        // What shows under the schedule of another finding follows from that: usually the same
+        // mistake.
         if crate::machine::timely::is_known(state, &failure.key) {
             return true;
         }
@@ -201,7 +203,8 @@ pub fn explore(strategy: Strategy, limits: Limits, keep_going: bool, rooted: boo
     })
 }
 
-/// Walks towards the targets of the order. Without a root there is nowhere to walk, and the one execution is for the search to judge.
+/// Walks towards the targets of the order. Without a root there is nowhere to walk, and the one
+/// execution is for the search to judge.
 pub fn walk(aim: Aim, limits: Limits, keep_going: bool, rooted: bool) -> Message {
     search_by(limits, keep_going, |bounds, watch| {
         if !rooted {
@@ -393,13 +396,15 @@ fn reason(entered: &mut Entered, outcome: &Outcome, watch: &Watch) -> Reason {
     }
 }
 
-/// Where a step was left. Unless a signal came from outside, the session knows why it asked for that.
+/// Where a step was left. Unless a signal came from outside, the session knows why it asked for
+/// that.
 fn at(stack: Vec<u64>) -> Unsupported {
     let message = crate::faults::leaving::came_from_outside().unwrap_or_default();
     Unsupported { message, site: SiteId(0), stack }
 }
 
-/// The failure that a schedule of this length was kept for: the first that shows at its end or behind it. Earlier ones are others.
+/// The failure that a schedule of this length was kept for: the first that shows at its end or
+/// behind it. Earlier ones are others.
 fn shown(failures: Vec<(Failure, usize)>, length: usize) -> Option<Failure> {
     let index = failures.iter().position(|&(_, at)| at >= length).unwrap_or(0);
     failures.into_iter().nth(index).map(|(failure, _)| failure)

@@ -1,7 +1,9 @@
-//! Checkpoints: what it takes to go on with a search in another process, kept in a file from time to time.
+//! Checkpoints: what it takes to go on with a search in another process, kept in a file from time
+//! to time.
 //!
-//! Beside the search's own frontier that is what it was told about the program: names, channels, regions. All of it is plain
-//! data; addresses in it are those of the arena, which are the same in every process. The file is replaced as a whole.
+//! Beside the search's own frontier that is what it was told about the program: names, channels,
+//! regions. All of it is plain data; addresses in it are those of the arena, which are the same in
+//! every process. The file is replaced as a whole.
 
 use crate::machine::names::Names;
 use crate::machine::state::State;
@@ -15,7 +17,8 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::path::Path;
 
-/// See the module. The names and the frontier are lent to be written, and owned once they were read.
+/// See the module. The names and the frontier are lent to be written, and owned once they were
+/// read.
 #[derive(Serialize, Deserialize)]
 struct Checkpoint<'a, N, F> {
     /// Seconds that the search has taken so far.
@@ -33,10 +36,12 @@ struct Checkpoint<'a, N, F> {
     frontier: F,
 }
 
-/// Nodes of the longest path that is kept: writing a longer one would take many seconds, in which the search shows no sign of life.
+/// Nodes of the longest path that is kept: writing a longer one would take many seconds, in which
+/// the search shows no sign of life.
 const LONGEST: usize = 1 << 18;
 
-/// Keeps where a search stands. What cannot be written, or is too much, is not kept: the search can do without.
+/// Keeps where a search stands. What cannot be written, or is too much, is not kept: the search can
+/// do without.
 pub fn keep(state: &State, order: &Order, watch: &Watch, frontier: &Frontier) {
     if frontier.depth() > LONGEST {
         return;

@@ -1,4 +1,5 @@
-//! The process's `main`: sets the machine up, runs the program to its root, and carries out the order.
+//! The process's `main`: sets the machine up, runs the program to its root, and carries out the
+//! order.
 
 use crate::faults::signals;
 use crate::hooks::process;
@@ -24,7 +25,8 @@ const REPLAY_OPERATIONS: u64 = 10_000_000;
 static ARGC: AtomicI32 = AtomicI32::new(0);
 static ARGV: AtomicPtr<*const c_char> = AtomicPtr::new(std::ptr::null_mut());
 
-/// The machine must exist before the program's constructors run (std's own is one of them, at 99), and libc before the machine.
+/// The machine must exist before the program's constructors run (std's own is one of them, at 99),
+/// and libc before the machine.
 #[used]
 #[unsafe(link_section = ".init_array.00001")]
 static BEFORE_CONSTRUCTORS: extern "C" fn() = set_up;
@@ -41,8 +43,9 @@ extern "C" fn set_up() {
                 Task::Replay { .. } => Mode::Replay,
             };
             if order.libtest {
-                // Without it, the harness reads a terminal's description and takes it apart again in every execution.
-                // SAFETY: one OS thread, and nobody holds a pointer into the environment.
+                // Without it, the harness reads a terminal's description and takes it apart again
+                // in every execution. SAFETY: one OS thread, and nobody holds a pointer into the
+                // environment.
                 unsafe { libc::unsetenv(c"TERM".as_ptr()) };
             }
             State::new(mode, Some(order), Some(status))

@@ -1,10 +1,12 @@
 //! What libtest does behind a test: left out, once a run has shown that it changes nothing.
 //!
-//! When the test's function has returned, the harness prints, drops and counts before the process exits. None of that is the
-//! user's, but it costs time in every execution, and its operations interleave with those of threads that the test has left behind.
-//! Whether the test has passed does follow from what it returned, in a way that only the harness knows (`should_panic`). So one execution is run to
-//! its end first ([`learn`]): if the test returned `Ok` there and the process exited with success, `Ok` means success. From then on,
-//! main ends the process where the test returns `Ok`, after its thread-local destructors, as it would have in the end.
+//! When the test's function has returned, the harness prints, drops and counts before the process
+//! exits. None of that is the user's, but it costs time in every execution, and its operations
+//! interleave with those of threads that the test has left behind. Whether the test has passed does
+//! follow from what it returned, in a way that only the harness knows (`should_panic`). So one
+//! execution is run to its end first ([`learn`]): if the test returned `Ok` there and the process
+//! exited with success, `Ok` means success. From then on, main ends the process where the test
+//! returns `Ok`, after its thread-local destructors, as it would have in the end.
 
 use crate::machine::execution::Exit;
 use crate::machine::hook;
@@ -38,8 +40,9 @@ impl Observer<Failure> for Silent {
 /// Operations after which that execution is given up.
 const LONGEST: u64 = 100_000;
 
-/// Runs one execution by the default policy, and finds out whether the harness can be left out. What fails in it is forgotten, as the search
-/// comes by it again; what it assumes is kept, as some of that is told only once. `false`: the session has asked to stop.
+/// Runs one execution by the default policy, and finds out whether the harness can be left out.
+/// What fails in it is forgotten, as the search comes by it again; what it assumes is kept, as some
+/// of that is told only once. `false`: the session has asked to stop.
 pub fn learn() -> bool {
     let Some((recorder, by_transactions)) = hook::with(set_aside) else {
         return !crate::faults::leaving::stop_requested();
@@ -52,7 +55,8 @@ pub fn learn() -> bool {
         && state.knowledge.harness == Harness::SawOk
         && state.execution.exit == Some(success);
     state.knowledge.harness = if passed { Harness::LeftOut } else { Harness::Runs };
-    // Whoever looks at the root next finds it: locks that were held where that execution ended are not held there.
+    // Whoever looks at the root next finds it: locks that were held where that execution ended are
+    // not held there.
     crate::machine::root::restore(state);
     state.monitors.recorder = recorder;
     state.config.by_transactions = by_transactions;
@@ -61,7 +65,8 @@ pub fn learn() -> bool {
     !crate::faults::leaving::stop_requested()
 }
 
-/// What that execution is made without: the record, and transactions. Nothing if no libtest runs the program.
+/// What that execution is made without: the record, and transactions. Nothing if no libtest runs
+/// the program.
 fn set_aside(state: &mut State) -> Option<(Option<Recorder>, bool)> {
     state.config.libtest().then(|| {
         let by_transactions = std::mem::take(&mut state.config.by_transactions);

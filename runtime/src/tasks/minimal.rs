@@ -1,4 +1,5 @@
-//! The least schedule that shows a bug, on the native machine: single operations, watched by the exact race detector.
+//! The least schedule that shows a bug, on the native machine: single operations, watched by the
+//! exact race detector.
 
 use crate::machine::hook;
 use crate::machine::native::Native;
@@ -11,7 +12,8 @@ use lockred_trace::message::{Measure, Message, Minimised};
 use lockred_trace::schedule::Schedule;
 use std::time::Duration;
 
-/// Steps of one execution, at least: a longer one than this and than twice the given one is given up.
+/// Steps of one execution, at least: a longer one than this and than twice the given one is given
+/// up.
 const LONGEST: u64 = 20_000;
 
 /// Steps between two looks at the clock.
@@ -109,7 +111,8 @@ enum Timely {
     Unknown,
 }
 
-/// Looks for a schedule that fails in the same way, and in which no sleep is overtaken, if one is in the given one.
+/// Looks for a schedule that fails in the same way, and in which no sleep is overtaken, if one is
+/// in the given one.
 fn timely(choices: &[Choice], effort: Effort, wanted: &mut Wanted) -> Timely {
     let look = Effort { steps: 1, local: 0, ..effort };
     let given = search::minimise(&mut Native::default(), choices, look, wanted);

@@ -1,4 +1,5 @@
-//! What instrumented programs do, by name: atomic and plain accesses to words, locks, futexes, threads.
+//! What instrumented programs do, by name: atomic and plain accesses to words, locks, futexes,
+//! threads.
 
 use crate::hooks::atomics::{
     __lr_atomic_cmpxchg, __lr_atomic_load, __lr_atomic_rmw, __lr_atomic_store, __lr_await,

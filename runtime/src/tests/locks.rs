@@ -131,7 +131,8 @@ fn both(words: Words, one: usize, other: usize) {
 
 #[test]
 fn walks_tell_locks_apart_that_one_operation_acquires() {
-    /// Both threads acquire locks under each other that nobody acquires otherwise; one of them comes late to its part of the circle.
+    /// Both threads acquire locks under each other that nobody acquires otherwise; one of them
+    /// comes late to its part of the circle.
     fn circle(words: Words) -> i32 {
         let thread = words.spawn(|words| {
             (0..20).for_each(|_| both(words, 2, 3));

@@ -1,4 +1,5 @@
-//! Programs that wait in loops: with and without pauses, bounded and endless, reading only and under locks.
+//! Programs that wait in loops: with and without pauses, bounded and endless, reading only and
+//! under locks.
 
 use super::hooks::Words;
 use super::{complete, explore, kinds, right, wrong};

@@ -1,4 +1,5 @@
-//! Programs and their memory: what a restore puts back, where blocks lie, and what is freed wrongly.
+//! Programs and their memory: what a restore puts back, where blocks lie, and what is freed
+//! wrongly.
 
 use super::hooks::Words;
 use super::{
@@ -33,7 +34,8 @@ fn every_execution_begins_with_the_same_memory() {
 /// Blocks that are large enough for an image of the root.
 const LARGE: usize = 4 << 20;
 
-/// A block whose every word is its own address, but for what is written of it; checked by each writer.
+/// A block whose every word is its own address, but for what is written of it; checked by each
+/// writer.
 fn write_to_large(words: Words, step: usize) {
     let block = words.load(1) as usize;
     for at in (block..block + LARGE).step_by(step) {
@@ -104,7 +106,8 @@ fn addresses_do_not_depend_on_the_interleaving() {
         let threads =
             [words.spawn(|words| allocate(words, 1)), words.spawn(|words| allocate(words, 2))];
         words.join_all(&threads);
-        // The search would end with nondeterminism if these were not alike under all of the six orders.
+        // The search would end with nondeterminism if these were not alike under all of the six
+        // orders.
         words.store(3, words.load(1) ^ words.load(2));
         0
     }

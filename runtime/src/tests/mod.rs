@@ -1,7 +1,8 @@
-//! Small programs as functions over the hooks, run by the real machine under the real search: what is explored and found.
+//! Small programs as functions over the hooks, run by the real machine under the real search: what
+//! is explored and found.
 //!
-//! A program is a function of [`Words`], a block of zeroed words in the arena (the only state that a restore puts back besides
-//! stacks). It does everything by [`hooks`], as instrumented code does.
+//! A program is a function of [`Words`], a block of zeroed words in the arena (the only state that
+//! a restore puts back besides stacks). It does everything by [`hooks`], as instrumented code does.
 
 mod choices;
 mod ends;
@@ -43,7 +44,8 @@ static MACHINE: Mutex<Option<Program>> = Mutex::new(None);
 const WORDS: usize = 64;
 
 extern "C" fn bottom(_argument: usize) -> ! {
-    // SAFETY: the test that runs this holds the lock and has set the program; nobody else writes it.
+    // SAFETY: the test that runs this holds the lock and has set the program; nobody else writes
+    // it.
     let program = unsafe { PROGRAM }
         .unwrap_or_else(|| crate::session::files::fatal("a test without a program"));
     let words = heap::__lr_libc_calloc(WORDS, 8);
@@ -126,7 +128,8 @@ fn walked(program: Program, targets: Vec<Target>, walks: u64) -> Exploration {
     }
 }
 
-/// Explores everything, by single operations; the search by transactions comes to the same end, in no more executions.
+/// Explores everything, by single operations; the search by transactions comes to the same end, in
+/// no more executions.
 #[track_caller]
 fn explore(program: Program) -> Exploration {
     explore_in(program, Environment::default())

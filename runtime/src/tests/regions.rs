@@ -1,4 +1,5 @@
-//! Functions that are atomic regions: one step, two where they wait, and none behind a panic or their end.
+//! Functions that are atomic regions: one step, two where they wait, and none behind a panic or
+//! their end.
 
 use super::hooks::Words;
 use super::{explore, right, search};

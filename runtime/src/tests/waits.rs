@@ -131,7 +131,8 @@ fn sleep(nanoseconds: i64) {
     crate::hooks::time::__lr_libc_nanosleep(&raw const time, std::ptr::null_mut());
 }
 
-/// The program is right as far as that is explored, which looks at clocks leave open, in so many executions.
+/// The program is right as far as that is explored, which looks at clocks leave open, in so many
+/// executions.
 #[track_caller]
 fn right_but_timed(program: Program, executions: u64) {
     let found = explore(program);

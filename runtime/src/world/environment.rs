@@ -8,7 +8,8 @@ unsafe extern "C" {
     static environ: *const *mut c_char;
 }
 
-/// The environment at the root, and whether it was changed since. (The lock is the runtime's own and never contended.)
+/// The environment at the root, and whether it was changed since. (The lock is the runtime's own
+/// and never contended.)
 static SAVED: Mutex<(Vec<CString>, bool)> = Mutex::new((Vec::new(), false));
 
 fn saved() -> std::sync::MutexGuard<'static, (Vec<CString>, bool)> {
@@ -34,7 +35,8 @@ pub fn hide_our_variables() {
 /// The variables with their values.
 fn entries() -> Vec<CString> {
     let mut entries = Vec::new();
-    // SAFETY: `environ` is null or a null-terminated array of C strings; nobody changes it meanwhile.
+    // SAFETY: `environ` is null or a null-terminated array of C strings; nobody changes it
+    // meanwhile.
     unsafe {
         let mut entry = environ;
         while !entry.is_null() && !(*entry).is_null() {
@@ -56,7 +58,8 @@ pub fn restore() {
     if !std::mem::take(&mut saved.1) {
         return;
     }
-    // SAFETY: the program is stopped. `putenv` keeps the pointers: the entries live as long as the process.
+    // SAFETY: the program is stopped. `putenv` keeps the pointers: the entries live as long as the
+    // process.
     unsafe {
         libc::clearenv();
         for entry in &saved.0 {

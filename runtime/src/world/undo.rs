@@ -1,5 +1,5 @@
-//! Changes of files below the root, and how a restore undoes them: what is made is removed, what was removed or overwritten is there
-//! again.
+//! Changes of files below the root, and how a restore undoes them: what is made is removed, what
+//! was removed or overwritten is there again.
 
 use libc::mode_t;
 use std::collections::HashSet;
@@ -64,7 +64,8 @@ pub fn push(undo: Undo) {
     with(|journal| journal.undo.push(undo));
 }
 
-/// Whether the contents of a file have to be kept, as the file is changed for the first time. From now on they have not.
+/// Whether the contents of a file have to be kept, as the file is changed for the first time. From
+/// now on they have not.
 pub fn is_new(file: Identity) -> bool {
     with(|journal| journal.known.insert(file))
 }

@@ -1,4 +1,5 @@
-//! How far it is known where the addresses of a program point to, and what was taken for more than it does: told by `cargo lockred plan`.
+//! How far it is known where the addresses of a program point to, and what was taken for more than
+//! it does: told by `cargo lockred plan`.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,8 +18,9 @@ pub enum Followed {
     Whole,
 }
 
-/// What became of the addresses of a program, in the functions that can be reached. Of what is not followed, anything is assumed: what it yields may be any address that
-/// others have, and what it is given gets into their hands.
+/// What became of the addresses of a program, in the functions that can be reached. Of what is not
+/// followed, anything is assumed: what it yields may be any address that others have, and what it
+/// is given gets into their hands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Addresses {
     /// Whether the rest says anything.
@@ -31,11 +33,13 @@ pub struct Addresses {
     pub accesses: u64,
     /// Those whose address may be any that others have.
     pub anywhere: u64,
-    /// Numbers that are made addresses (`inttoptr`): each may be the address of any object of which it, or what it is computed of, was a number.
+    /// Numbers that are made addresses (`inttoptr`): each may be the address of any object of which
+    /// it, or what it is computed of, was a number.
     pub restored: u64,
     /// Copies of memory.
     pub copies: u64,
-    /// Those of which it is not told apart what goes where, as their length is not known, or too much is copied.
+    /// Those of which it is not told apart what goes where, as their length is not known, or too
+    /// much is copied.
     pub mixed: u64,
     /// Calls by pointers that may be others' functions.
     pub unresolved: u64,

@@ -1,12 +1,13 @@
-//! What a package does with memory that threads share, as far as its compiled code tells: found by the shim, kept in the executable, and joined
-//! with the source by `cargo lockred audit`.
+//! What a package does with memory that threads share, as far as its compiled code tells: found by
+//! the shim, kept in the executable, and joined with the source by `cargo lockred audit`.
 
 use crate::section::Section;
 use crate::sites::SiteId;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A file with what is audited, a [`Line`] each: an environment variable that cargo-lockred sets and the shim reads.
+/// A file with what is audited, a [`Line`] each: an environment variable that cargo-lockred sets
+/// and the shim reads.
 pub const AUDIT: &str = "LOCKRED_AUDIT";
 
 /// A line of the file that [`AUDIT`] names.
@@ -51,7 +52,8 @@ impl Line {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Way {
-    /// By nothing but `&mut` references, boxes and local variables: nobody else has it, by Rust's rules.
+    /// By nothing but `&mut` references, boxes and local variables: nobody else has it, by Rust's
+    /// rules.
     Exclusive,
     /// By a shared reference, or a global variable.
     Shared,
@@ -131,7 +133,8 @@ pub struct Access {
     pub way: Way,
     /// Locks that are surely held.
     pub locks: Vec<String>,
-    /// Something in the same function, or in one that it calls, may have acquired before: an atomic operation, or a lock.
+    /// Something in the same function, or in one that it calls, may have acquired before: an atomic
+    /// operation, or a lock.
     pub acquired: bool,
     /// Something may release behind it.
     pub released: bool,
@@ -207,7 +210,8 @@ pub struct Function {
 /// What is told of a package.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Audit {
-    /// Whether the program was analysed as a whole: otherwise, all memory counts as shared, and no locks are known.
+    /// Whether the program was analysed as a whole: otherwise, all memory counts as shared, and no
+    /// locks are known.
     pub known: bool,
     /// Whether the order of locks is known.
     pub ordered: bool,
@@ -221,7 +225,8 @@ pub struct Audit {
     pub acquires: Vec<Acquire>,
     /// Calls.
     pub calls: Vec<Call>,
-    /// Lines and columns, by file, of what is compiled of the package's calls and atomic operations.
+    /// Lines and columns, by file, of what is compiled of the package's calls and atomic
+    /// operations.
     pub positions: BTreeMap<String, BTreeSet<(u32, u32)>>,
 }
 

@@ -1,8 +1,10 @@
-//! The closed lists: bug kinds, warnings, assumptions, verdicts, each with its stable name and code.
+//! The closed lists: bug kinds, warnings, assumptions, verdicts, each with its stable name and
+//! code.
 
 use serde::{Deserialize, Serialize};
 
-/// Declares a closed list with stable kebab-case names and, per entry, a code and a one-line meaning.
+/// Declares a closed list with stable kebab-case names and, per entry, a code and a one-line
+/// meaning.
 macro_rules! closed_list {
     ($(#[$meta:meta])* $name:ident { $($variant:ident $code:literal $text:literal),+ $(,)? }) => {
         $(#[$meta])*

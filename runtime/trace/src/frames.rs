@@ -1,7 +1,8 @@
 //! The table of frames of an instrumented executable: where in each function's frame variables are.
 //!
-//! The shim writes it into the ELF section [`SECTION`], a sequence of little-endian words of 32 bits: for each function where it begins, how far down
-//! it goes, how many variables it has, and two words for each.
+//! The shim writes it into the ELF section [`SECTION`], a sequence of little-endian words of 32
+//! bits: for each function where it begins, how far down it goes, how many variables it has, and
+//! two words for each.
 
 /// ELF section that holds the encoded table.
 pub const SECTION: &str = "lockred_frames";
@@ -11,8 +12,8 @@ pub const SECTION: &str = "lockred_frames";
 pub struct Frame {
     /// Where its code begins in [`crate::hooks::TEXT_SECTION`].
     pub start: u32,
-    /// By how many bytes the lowest of what is in it is below what the stack pointer was when the function was entered. Below that there are
-    /// only arguments for callees.
+    /// By how many bytes the lowest of what is in it is below what the stack pointer was when the
+    /// function was entered. Below that there are only arguments for callees.
     pub lowest: u32,
     /// What may be accessed through a pointer. The rest are registers that were put aside.
     pub variables: Vec<Variable>,
@@ -21,7 +22,8 @@ pub struct Frame {
 /// A variable in a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Variable {
-    /// By how many bytes its beginning is below what the stack pointer was when the function was entered.
+    /// By how many bytes its beginning is below what the stack pointer was when the function was
+    /// entered.
     pub below: u32,
     /// Its size in bytes.
     pub size: u32,

@@ -1,7 +1,8 @@
-//! The hook ABI: names, argument codes and libc lists on which the instrumented program and the runtime agree.
+//! The hook ABI: names, argument codes and libc lists on which the instrumented program and the
+//! runtime agree.
 //!
-//! All hooks are `extern "C"`. Integers narrower than 64 bits travel zero-extended in `u64`. `site` is a
-//! [`crate::sites::SiteId`]. Sizes are bytes. The signatures, in Rust terms:
+//! All hooks are `extern "C"`. Integers narrower than 64 bits travel zero-extended in `u64`. `site`
+//! is a [`crate::sites::SiteId`]. Sizes are bytes. The signatures, in Rust terms:
 //!
 //! ```text
 //! __lr_watch: u32                      runtime variable; plain hooks are called only while it is not 0
@@ -183,13 +184,13 @@ code! {
 }
 
 code! {
-    /// What an atomic operation is known to be, from the sync models: decides its dependencies and how reports call it.
-    /// It never changes the operation's effect on memory.
+    /// What an atomic operation is known to be, from the sync models: decides its dependencies and
+    /// how reports call it. It never changes the operation's effect on memory.
     Class {
         /// Nothing is known: load, store or read-modify-write of a communication object.
         Plain = 0,
-        /// Bookkeeping of std that no program can observe (panic counts, thread-id counter, …): no scheduling point,
-        /// no footprint; its ordering still counts for happens-before.
+        /// Bookkeeping of std that no program can observe (panic counts, thread-id counter, …): no
+        /// scheduling point, no footprint; its ordering still counts for happens-before.
         Invisible = 1,
         /// Exclusive acquire of a lock word; blocks by its await.
         Lock = 2,
@@ -207,7 +208,8 @@ code! {
         RefInc = 8,
         /// Reference-count decrement; the one that reaches zero is dependent on the others.
         RefDec = 9,
-        /// A commutative read-modify-write (add, sub, or, and, xor, min, max of one kind) whose result is unused.
+        /// A commutative read-modify-write (add, sub, or, and, xor, min, max of one kind) whose
+        /// result is unused.
         Unused = 10,
         /// Thread parking: takes the token; blocks by its await.
         Park = 11,
@@ -215,17 +217,21 @@ code! {
         Unpark = 12,
         /// Waits for a one-time initialisation or a counter to reach a value; blocks by its await.
         Wait = 13,
-        /// Opens the region of a wait on a condition variable, which gives back a mutex and ends with a futex wait; reads a word
-        /// that nobody changes within it.
+        /// Opens the region of a wait on a condition variable, which gives back a mutex and ends
+        /// with a futex wait; reads a word that nobody changes within it.
         CondvarWait = 14,
-        /// Opens the region of a notification, which ends with a futex wake; changes a word that no other operation depends on.
+        /// Opens the region of a notification, which ends with a futex wake; changes a word that no
+        /// other operation depends on.
         CondvarNotify = 15,
-        /// A load or store of a word that a lock guards although it is atomic. The search checks that.
+        /// A load or store of a word that a lock guards although it is atomic. The search checks
+        /// that.
         Guarded = 16,
-        /// Decrement of a counter that others wait to become zero: decrements commute, also the last one, because what it alone does
-        /// belongs to the region that it opens, and is the same whoever does it.
+        /// Decrement of a counter that others wait to become zero: decrements commute, also the
+        /// last one, because what it alone does belongs to the region that it opens, and is the
+        /// same whoever does it.
         Countdown = 17,
-        /// A part of an operation of a channel. Where the operation is known as a whole, nobody sees its parts.
+        /// A part of an operation of a channel. Where the operation is known as a whole, nobody
+        /// sees its parts.
         Channel = 18,
         /// Makes an exclusively held lock one that is held shared.
         Downgrade = 19,
@@ -245,11 +251,13 @@ code! {
         TryReceive = 3,
         /// Looks how much there is.
         Look = 4,
-        /// Makes another sender. (The argument is the address of a handle, here and where an end is dropped.)
+        /// Makes another sender. (The argument is the address of a handle, here and where an end is
+        /// dropped.)
         Clone = 5,
         /// Drops a sender.
         DropSender = 6,
-        /// Drops a receiver, and with the last one what is in the channel: that is code of the user's.
+        /// Drops a receiver, and with the last one what is in the channel: that is code of the
+        /// user's.
         DropReceiver = 7,
         /// A part of dropping an end that is none of the user's.
         Disconnect = 8,
@@ -294,21 +302,24 @@ impl Class {
 pub struct How(pub u32);
 
 impl How {
-    /// No scheduling point before the operation: it belongs to the region that the thread is in, if it is in one.
-    /// Outside a region the flag has no meaning.
+    /// No scheduling point before the operation: it belongs to the region that the thread is in, if
+    /// it is in one. Outside a region the flag has no meaning.
     pub const IN_REGION: u32 = 1 << 8;
-    /// The operation (still a scheduling point itself) opens an atomic region: the following operations of the thread with
-    /// `IN_REGION` on the same word, and the next futex call on it, are executed without a switch. (The region of a wait on a
-    /// condition variable takes operations on any word: a mutex is given back there.)
+    /// The operation (still a scheduling point itself) opens an atomic region: the following
+    /// operations of the thread with `IN_REGION` on the same word, and the next futex call on it,
+    /// are executed without a switch. (The region of a wait on a condition variable takes
+    /// operations on any word: a mutex is given back there.)
     pub const OPENS_REGION: u32 = 1 << 9;
     /// The region is closed behind this operation.
     pub const CLOSES_REGION: u32 = 1 << 10;
-    /// The compare-exchange is a weak one, and what it does is seen by others than std's own code: it may fail for no reason.
+    /// The compare-exchange is a weak one, and what it does is seen by others than std's own code:
+    /// it may fail for no reason.
     pub const WEAK: u32 = 1 << 11;
-    /// The operation belongs to a recognised primitive, whatever its class: users of the primitive cannot see weak values.
+    /// The operation belongs to a recognised primitive, whatever its class: users of the primitive
+    /// cannot see weak values.
     pub const PRIMITIVE: u32 = 1 << 12;
-    /// The increment makes the reference of a thread that is about to be created to what it shares with its handle: which of the two
-    /// drops the last one shows nothing.
+    /// The increment makes the reference of a thread that is about to be created to what it shares
+    /// with its handle: which of the two drops the last one shows nothing.
     pub const HANDLE: u32 = 1 << 13;
     /// It is the same thread in every execution that drops the last reference of this count.
     pub const SETTLED: u32 = 1 << 14;

@@ -1,4 +1,5 @@
-//! In which order a program may acquire its locks: found by the shim, kept in the executable, and told by `cargo lockred plan`.
+//! In which order a program may acquire its locks: found by the shim, kept in the executable, and
+//! told by `cargo lockred plan`.
 
 use crate::section::Section;
 use crate::sites::SiteId;
@@ -31,7 +32,8 @@ pub struct Nesting {
     pub apart: Option<i64>,
     /// The function that passes the locks to those that acquire them, or does so itself.
     pub within: String,
-    /// Indices into [`LockOrder::locks`]: locks that are held exclusively then, as far as each is one lock.
+    /// Indices into [`LockOrder::locks`]: locks that are held exclusively then, as far as each is
+    /// one lock.
     pub gates: Vec<u32>,
     /// The first is surely held then; otherwise it may be, for all that is known.
     pub sure: bool,
@@ -49,7 +51,8 @@ pub enum Kind {
     Gated,
     /// One thread runs all of it, so that nobody waits.
     OneThread,
-    /// The two locks of one nesting are of one kind: they are, or may be, the same, or be taken in the other order by another thread.
+    /// The two locks of one nesting are of one kind: they are, or may be, the same, or be taken in
+    /// the other order by another thread.
     SameKind,
 }
 

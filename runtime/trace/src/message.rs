@@ -1,4 +1,5 @@
-//! What an exploration process answers: the outcome of a search, or the full record of one replayed execution.
+//! What an exploration process answers: the outcome of a search, or the full record of one replayed
+//! execution.
 
 use crate::codes::{AssumptionKind, BugKind, WarningKind};
 use crate::hooks::Order;
@@ -138,11 +139,13 @@ impl Exploration {
 pub struct Proved {
     /// Those that were executed.
     pub ran: u64,
-    /// Those of them whose memory one thread alone touched as long as it lived, or nobody wrote, in all executions.
+    /// Those of them whose memory one thread alone touched as long as it lived, or nobody wrote, in
+    /// all executions.
     pub unshared: u64,
     /// Those of these of which a rule says so.
     pub proved: u64,
-    /// Those of the others whose memory one lock protected at all accesses since two threads touched it, or nobody wrote since then.
+    /// Those of the others whose memory one lock protected at all accesses since two threads
+    /// touched it, or nobody wrote since then.
     pub protected: u64,
     /// Those of these of which the plan says so.
     pub known: u64,
@@ -155,13 +158,15 @@ pub struct Finding {
     pub kind: BugKind,
     /// One line.
     pub message: String,
-    /// Two findings with equal keys have one root cause: kind and sites, independent of schedule and addresses.
+    /// Two findings with equal keys have one root cause: kind and sites, independent of schedule
+    /// and addresses.
     pub key: String,
     /// The schedule that shows it.
     pub schedule: Schedule,
 }
 
-/// How much an execution takes up to where its failure shows. The less of the first, the better, then of the second, then of the third.
+/// How much an execution takes up to where its failure shows. The less of the first, the better,
+/// then of the second, then of the third.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct Measure {
     /// Sleeps, timeouts and late looks at clocks that others were too slow for.
@@ -211,7 +216,8 @@ pub struct Warning {
     pub site: SiteId,
     /// Return addresses, innermost first (may be empty).
     pub stack: Vec<u64>,
-    /// Where it takes several places to see it, instead of `site` and `stack`. Objects are numbered within them.
+    /// Where it takes several places to see it, instead of `site` and `stack`. Objects are numbered
+    /// within them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<Place>,
     /// The block that it is about. Its address is left out, as it says nothing.
@@ -222,7 +228,8 @@ pub struct Warning {
     pub schedule: Option<Schedule>,
 }
 
-/// A sleep, a wait with a timeout or a look at a clock by whose end another thread had not gone on, although it could have.
+/// A sleep, a wait with a timeout or a look at a clock by whose end another thread had not gone on,
+/// although it could have.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Overtaken {
     /// What it was.
@@ -258,9 +265,11 @@ pub enum Timed {
 pub struct Replay {
     /// The bug that this execution ended in, if any.
     pub bug: Option<Bug>,
-    /// The first point where the execution could not follow the schedule, if any: its step, and what was expected.
+    /// The first point where the execution could not follow the schedule, if any: its step, and
+    /// what was expected.
     pub drift: Option<Drift>,
-    /// What the schedule was continued with, if it was shorter than the execution: the whole schedule as executed.
+    /// What the schedule was continued with, if it was shorter than the execution: the whole
+    /// schedule as executed.
     pub schedule: Schedule,
     /// The threads, by number; main is 0.
     pub threads: Vec<Thread>,
@@ -319,7 +328,8 @@ pub struct Object {
     pub home: Option<Home>,
 }
 
-/// What memory lies in that has no name in the executable. From here on the debug information tells its type.
+/// What memory lies in that has no name in the executable. From here on the debug information tells
+/// its type.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Home {
@@ -348,7 +358,8 @@ pub enum Home {
 pub struct Step {
     /// Who.
     pub thread: u32,
-    /// What, in one or a few words: `lock`, `unlock`, `load -> 1`, `store 2`, `spawn thread 1`, `wait`, `notify one (wakes thread 2)`, ….
+    /// What, in one or a few words: `lock`, `unlock`, `load -> 1`, `store 2`, `spawn thread 1`,
+    /// `wait`, `notify one (wakes thread 2)`, ….
     pub operation: String,
     /// On what, as an index into [`Replay::objects`].
     pub object: Option<u32>,
@@ -380,7 +391,8 @@ pub struct Bug {
     pub message: String,
     /// See [`Finding::key`].
     pub key: String,
-    /// The places that show it: both accesses of a race; per blocked thread what it waits for and what it holds; the panic.
+    /// The places that show it: both accesses of a race; per blocked thread what it waits for and
+    /// what it holds; the panic.
     pub places: Vec<Place>,
     /// Further sentences that help (`thread 1 was notified before it waited`).
     pub notes: Vec<String>,
@@ -547,7 +559,8 @@ pub struct AccessSeen {
     pub atomic: bool,
     /// The locks that its thread held.
     pub held: Vec<LockSeen>,
-    /// Predicates that its thread did not satisfy, although it had to ([`crate::session::Watch::predicate`]).
+    /// Predicates that its thread did not satisfy, although it had to
+    /// ([`crate::session::Watch::predicate`]).
     #[serde(default)]
     pub refused: Vec<u64>,
     /// Executions in which something had to order it with what other threads did.

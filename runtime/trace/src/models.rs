@@ -1,4 +1,5 @@
-//! How a build is told which sync models to use: environment variables that cargo-lockred sets and the shim reads.
+//! How a build is told which sync models to use: environment variables that cargo-lockred sets and
+//! the shim reads.
 
 /// Model files of the user's packages: absolute paths, one a line.
 pub const FILES: &str = "LOCKRED_MODELS";
@@ -6,9 +7,10 @@ pub const FILES: &str = "LOCKRED_MODELS";
 pub const DISTRUSTED: &str = "LOCKRED_DISTRUST";
 /// The shim's only argument when it is asked to check what the variables say.
 pub const CHECK: &str = "--check-models";
-/// Extension of the file beside an rlib that says what it was compiled from: the package's name and version, with a blank between them, and on a
-/// line of its own the directory of its manifest.
+/// Extension of the file beside an rlib that says what it was compiled from: the package's name and
+/// version, with a blank between them, and on a line of its own the directory of its manifest.
 pub const PACKAGE: &str = "package";
-/// The shim's first argument when it is asked of which packages its models speak, with no other argument, or for the hash of what they speak of in
-/// a package's sources, whose name, version and directory follow.
+/// The shim's first argument when it is asked of which packages its models speak, with no other
+/// argument, or for the hash of what they speak of in a package's sources, whose name, version and
+/// directory follow.
 pub const SOURCES: &str = "--sources";

@@ -1,14 +1,17 @@
-//! Notes: what the attributes of the crate `lockred` say of the program's own code, as the executable carries it.
+//! Notes: what the attributes of the crate `lockred` say of the program's own code, as the
+//! executable carries it.
 //!
-//! A note is a line, in words that tabs separate: its kind, its subject with the module's path, file and line, and words of its own. The attributes make
-//! statics with the name [`STATIC`] of them (`runtime/annotations/macros/src/note.rs`); the shim puts these into [`SECTION`].
+//! A note is a line, in words that tabs separate: its kind, its subject with the module's path,
+//! file and line, and words of its own. The attributes make statics with the name [`STATIC`] of
+//! them (`runtime/annotations/macros/src/note.rs`); the shim puts these into [`SECTION`].
 
 /// The section.
 pub const SECTION: &str = "lockred_notes";
 /// The name of the statics, within whatever they are in.
 pub const STATIC: &str = "__LOCKRED_NOTE";
 
-/// How the names of the statics begin that are predicates of `exclusive_when`; line, type and field follow, each behind `_`, and `_E`.
+/// How the names of the statics begin that are predicates of `exclusive_when`; line, type and field
+/// follow, each behind `_`, and `_E`.
 pub const PREDICATE: &str = "__LOCKRED_PREDICATE";
 
 /// A note.

@@ -1,18 +1,21 @@
-//! What becomes of each access of a program to memory, and by which rule: decided by the shim, kept in the executable, and told by
-//! `cargo lockred plan`.
+//! What becomes of each access of a program to memory, and by which rule: decided by the shim, kept
+//! in the executable, and told by `cargo lockred plan`.
 
 use crate::addresses::Addresses;
 use crate::section::Section;
 use serde::{Deserialize, Serialize};
 
-/// Names of rules that a build does not use, one a line: an environment variable that cargo-lockred sets and the shim reads.
+/// Names of rules that a build does not use, one a line: an environment variable that cargo-lockred
+/// sets and the shim reads.
 pub const WITHOUT: &str = "LOCKRED_WITHOUT_RULES";
-/// Set to 1: every access has a hook, and those that need none or a lesser one are announced by their claim before.
+/// Set to 1: every access has a hook, and those that need none or a lesser one are announced by
+/// their claim before.
 pub const CHECK_STATIC: &str = "LOCKRED_CHECK_STATIC";
 /// A [`Flaw`] of the analysis, by name: for tests of the checked mode.
 pub const FLAW: &str = "LOCKRED_STATIC_FLAW";
 
-/// How many rounds loops that synchronise make ([`crate::codes::AssumptionKind::ScaledLoops`]); not set: all.
+/// How many rounds loops that synchronise make ([`crate::codes::AssumptionKind::ScaledLoops`]); not
+/// set: all.
 pub const SCALE_LOOPS: &str = "LOCKRED_SCALE_LOOPS";
 
 /// What is done at an access.
@@ -21,7 +24,8 @@ pub const SCALE_LOOPS: &str = "LOCKRED_SCALE_LOOPS";
 pub enum Decision {
     /// Nothing: there is no hook.
     Skip,
-    /// A hook asks whether the memory is there (use after free, out of bounds). No other thread can reach it.
+    /// A hook asks whether the memory is there (use after free, out of bounds). No other thread can
+    /// reach it.
     Check,
     /// A hook tells the gate and the race detector as well.
     Track,
@@ -42,7 +46,8 @@ impl Decision {
     }
 }
 
-/// Why it is done: for [`Decision::Skip`] and [`Decision::Check`] a rule, which can be switched off.
+/// Why it is done: for [`Decision::Skip`] and [`Decision::Check`] a rule, which can be switched
+/// off.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[repr(u32)]
@@ -67,7 +72,8 @@ pub enum Reason {
     Shared = 8,
     /// An atomic operation or a fence.
     Operation = 9,
-    /// Variables on the thread's own stack, or thread-local ones, by following addresses through memory.
+    /// Variables on the thread's own stack, or thread-local ones, by following addresses through
+    /// memory.
     OwnVariables = 10,
     /// Memory that no other thread reaches, by following addresses through memory.
     OwnMemory = 11,
@@ -77,7 +83,8 @@ pub enum Reason {
     Locked = 13,
     /// Nobody writes the memory since it was published.
     Unwritten = 14,
-    /// All accesses to the memory since it was published are made under one lock, which has no one name here.
+    /// All accesses to the memory since it was published are made under one lock, which has no one
+    /// name here.
     OneLock = 15,
     /// Nobody else has touched the memory yet, or the last reference to it was dropped.
     Owned = 16,
@@ -86,19 +93,22 @@ pub enum Reason {
 /// What a rule promises of every execution, so that a run can refute it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Claim {
-    /// One thread touches the object, as long as it lives; or it is never written. (A pointer may be one to a constant instead.)
+    /// One thread touches the object, as long as it lives; or it is never written. (A pointer may
+    /// be one to a constant instead.)
     Unshared,
     /// Nobody writes the memory from then on, as long as it lives.
     Unwritten,
     /// No other thread has touched the memory since it began to live.
     First,
-    /// Since two threads have touched the memory, all accesses are made while a lock is held, which is told beside the claim.
+    /// Since two threads have touched the memory, all accesses are made while a lock is held, which
+    /// is told beside the claim.
     Locked,
     /// Since two threads have touched the memory, nobody writes it.
     Settled,
     /// Since two threads have touched the memory, some lock is held at all accesses.
     OneLock,
-    /// No other thread has touched the memory since it began to live, or the last reference to its block was dropped.
+    /// No other thread has touched the memory since it began to live, or the last reference to its
+    /// block was dropped.
     Owned,
 }
 
@@ -326,7 +336,8 @@ impl Flaw {
 /// Accesses of one line for one reason.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Row {
-    /// Index into [`Plan::strings`]: the function whose source has the line, although it may be inlined elsewhere.
+    /// Index into [`Plan::strings`]: the function whose source has the line, although it may be
+    /// inlined elsewhere.
     pub function: u32,
     /// Index into [`Plan::strings`].
     pub file: u32,
@@ -350,7 +361,8 @@ pub struct Plan {
     pub addresses: Addresses,
 }
 
-/// A plan as it is kept: its rows without names of fields, of which there may be a hundred thousand.
+/// A plan as it is kept: its rows without names of fields, of which there may be a hundred
+/// thousand.
 type Packed = (Vec<String>, Vec<(u32, u32, u32, u32, u32)>, Addresses);
 
 impl From<Plan> for Packed {

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// One choice. A thread runs from one boundary to its next; values chosen inside that run follow it.
+/// One choice. A thread runs from one boundary to its next; values chosen inside that run follow
+/// it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Choice {
@@ -17,12 +18,14 @@ pub enum Choice {
     },
 }
 
-/// The choices of one execution, in order, perhaps behind [`Schedule::WRITTEN_OUT`]. An execution that is longer goes on with any enabled thread.
+/// The choices of one execution, in order, perhaps behind [`Schedule::WRITTEN_OUT`]. An execution
+/// that is longer goes on with any enabled thread.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Schedule(pub Vec<Choice>);
 
 impl Schedule {
-    /// Begins a schedule under which channels do what they are written to do, step by step: an alternative out of one.
+    /// Begins a schedule under which channels do what they are written to do, step by step: an
+    /// alternative out of one.
     pub const WRITTEN_OUT: Choice = Choice::Value { picked: 0, of: 1 };
 
     /// Whether channels do what they are written to do.

@@ -1,7 +1,9 @@
-//! Files that are whole or nothing: a text behind a checksum of it, so that what was cut off or damaged is recognised.
+//! Files that are whole or nothing: a text behind a checksum of it, so that what was cut off or
+//! damaged is recognised.
 //!
-//! Who writes one writes another file beside it and renames that. A process that is killed at any moment leaves the old file
-//! or the new one; a machine that loses power may leave a torn one, which [`open`] refuses.
+//! Who writes one writes another file beside it and renames that. A process that is killed at any
+//! moment leaves the old file or the new one; a machine that loses power may leave a torn one,
+//! which [`open`] refuses.
 
 /// Digits of the checksum.
 const DIGITS: usize = 16;

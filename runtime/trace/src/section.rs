@@ -1,4 +1,5 @@
-//! Values that an executable carries, each in a section of its own: JSON, behind the version of all formats.
+//! Values that an executable carries, each in a section of its own: JSON, behind the version of all
+//! formats.
 
 use crate::FORMAT_VERSION;
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -20,7 +21,8 @@ pub trait Section: Serialize + DeserializeOwned {
         serde_json::to_vec(&(FORMAT_VERSION, self)).expect("strings and numbers can be written")
     }
 
-    /// Reads what [`Section::encode`] wrote; zero bytes behind it, which the linker may add, are ignored.
+    /// Reads what [`Section::encode`] wrote; zero bytes behind it, which the linker may add, are
+    /// ignored.
     ///
     /// # Errors
     /// When the bytes are none of these, or of another version.

@@ -2,12 +2,12 @@
 //!
 //! A session is a directory, named by the environment variable [`ENV`], with three files:
 //! - [`ORDER_FILE`]: one JSON [`Order`], written by cargo-lockred before the process starts;
-//! - [`STATUS_FILE`]: a file of [`STATUS_BYTES`] zero bytes that both sides map shared: progress and the schedule under way,
-//!   so that a process that dies leaves behind what it was doing;
+//! - [`STATUS_FILE`]: a file of [`STATUS_BYTES`] zero bytes that both sides map shared: progress
+//!   and the schedule under way, so that a process that dies leaves behind what it was doing;
 //! - [`MESSAGE_FILE`]: JSON lines, each a [`crate::message::Message`], appended by the process.
 //!
-//! Without the environment variable an instrumented executable runs the program once under a fixed schedule and
-//! checks nothing: so `--list` works, and so does starting it by hand.
+//! Without the environment variable an instrumented executable runs the program once under a fixed
+//! schedule and checks nothing: so `--list` works, and so does starting it by hand.
 
 use crate::codes::BugKind;
 use crate::message::Memory;
@@ -27,14 +27,18 @@ pub const STATUS_FILE: &str = "status";
 pub const MESSAGE_FILE: &str = "messages.jsonl";
 /// Files that the program has removed, until they are put back, in the session directory.
 pub const KEPT_DIRECTORY: &str = "kept";
-/// Exit status of an exploration process that wrote its answer to the message file, whatever the answer is.
+/// Exit status of an exploration process that wrote its answer to the message file, whatever the
+/// answer is.
 pub const EXIT_ANSWERED: i32 = 0;
-/// Exit status of an exploration process that failed by an error of ours (with a `Message::Error` where it still could).
+/// Exit status of an exploration process that failed by an error of ours (with a `Message::Error`
+/// where it still could).
 pub const EXIT_INTERNAL: i32 = 70;
-/// Exit status of an exploration process that has told the program made-up numbers, and needs [`Environment::numbers`].
+/// Exit status of an exploration process that has told the program made-up numbers, and needs
+/// [`Environment::numbers`].
 pub const EXIT_AGAIN: i32 = 71;
-/// Signal by which the session asks the process to stop and answer with what it has (Ctrl-C, the budget, a call that blocks). In the middle of
-/// a step it answers `Computing` with the place where it was; the session, which knows why it asked, says what that means.
+/// Signal by which the session asks the process to stop and answer with what it has (Ctrl-C, the
+/// budget, a call that blocks). In the middle of a step it answers `Computing` with the place where
+/// it was; the session, which knows why it asked, says what that means.
 pub const STOP_SIGNAL: i32 = 61; // SIGRTMIN+27, which programs that are checked do not use
 
 /// What a process is to do.
@@ -44,9 +48,10 @@ pub struct Order {
     pub version: u32,
     /// Explore or replay.
     pub task: Task,
-    /// Whether the program is a libtest binary that was told to run exactly one test. Then the thread that libtest would
-    /// start for the test is refused (the test runs on the main thread), returning from `main` is success,
-    /// status 101 is failure, and any other exit is the bug `exit`.
+    /// Whether the program is a libtest binary that was told to run exactly one test. Then the
+    /// thread that libtest would start for the test is refused (the test runs on the main thread),
+    /// returning from `main` is success, status 101 is failure, and any other exit is the bug
+    /// `exit`.
     pub libtest: bool,
     /// Seed of the randomness that the program gets from the system.
     pub random_seed: u64,
@@ -56,10 +61,12 @@ pub struct Order {
     /// Where a search keeps what it takes to go on, and goes on from if there is something.
     #[serde(default)]
     pub checkpoint: Option<Checkpoint>,
-    /// Schedules under which the process has died: executions end where they are about to go beyond one of these.
+    /// Schedules under which the process has died: executions end where they are about to go beyond
+    /// one of these.
     #[serde(default)]
     pub deaths: Vec<Schedule>,
-    /// Keys of findings that a search passes over, as they are known ([`crate::message::Finding::key`]).
+    /// Keys of findings that a search passes over, as they are known
+    /// ([`crate::message::Finding::key`]).
     #[serde(default)]
     pub passes: Vec<String>,
 }
@@ -107,13 +114,16 @@ pub struct Environment {
     /// When sleeps and timeouts end.
     #[serde(default)]
     pub time: Time,
-    /// The program learns the kernel's own numbers of processes from the start, and no made-up ones.
+    /// The program learns the kernel's own numbers of processes from the start, and no made-up
+    /// ones.
     #[serde(default)]
     pub numbers: bool,
-    /// Every restore from a copy of the state is compared with running the steps again. (A test of lockred itself.)
+    /// Every restore from a copy of the state is compared with running the steps again. (A test of
+    /// lockred itself.)
     #[serde(default)]
     pub verify_restores: bool,
-    /// Memory is copied whole, as where the system has no images or does not tell what was written. (A test of lockred itself.)
+    /// Memory is copied whole, as where the system has no images or does not tell what was written.
+    /// (A test of lockred itself.)
     #[serde(default)]
     pub without_images: bool,
 }
@@ -167,7 +177,8 @@ pub enum Task {
         /// Go on behind the first bug.
         keep_going: bool,
     },
-    /// Look for the least schedule that fails in the same way, and answer with one [`crate::message::Message::Minimised`].
+    /// Look for the least schedule that fails in the same way, and answer with one
+    /// [`crate::message::Message::Minimised`].
     Minimise {
         /// One that fails.
         schedule: Schedule,
@@ -180,7 +191,8 @@ pub enum Task {
         /// Seconds of processor time behind which it ends all the same.
         seconds: f64,
     },
-    /// Look at the locking discipline in a few executions at random, and answer with one [`crate::message::Observation`].
+    /// Look at the locking discipline in a few executions at random, and answer with one
+    /// [`crate::message::Observation`].
     Observe {
         /// How many.
         executions: u64,
@@ -192,14 +204,15 @@ pub enum Task {
         #[serde(default)]
         watches: Vec<Watch>,
     },
-    /// Walk at random towards circles in the order of locks, and answer with one [`crate::message::Exploration`], whose executions are the
-    /// walks.
+    /// Walk at random towards circles in the order of locks, and answer with one
+    /// [`crate::message::Exploration`], whose executions are the walks.
     Walk {
         /// The circles, in the order in which they are walked towards.
         targets: Vec<Target>,
         /// Walks towards each, at most.
         walks: u64,
-        /// Scheduling points in the walks towards one target behind which no further walk towards it begins.
+        /// Scheduling points in the walks towards one target behind which no further walk towards
+        /// it begins.
         operations: u64,
         /// Seed of the walks.
         seed: u64,
@@ -218,7 +231,8 @@ pub enum Task {
 /// A circle in the order of locks.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Target {
-    /// Its nestings: where the lock is acquired that is held, and where the one that is acquired under it.
+    /// Its nestings: where the lock is acquired that is held, and where the one that is acquired
+    /// under it.
     pub nestings: Vec<[SiteId; 2]>,
 }
 
@@ -259,7 +273,8 @@ pub struct Limits {
     pub executions: Option<u64>,
     /// Seconds of processor time, `None` for no limit.
     pub seconds: Option<f64>,
-    /// Scheduling points in one execution; an execution that reaches it is cut and the search is not complete.
+    /// Scheduling points in one execution; an execution that reaches it is cut and the search is
+    /// not complete.
     pub operations: u64,
 }
 
@@ -274,7 +289,8 @@ pub const STATUS_TRAIL: usize = 4096;
 /// Choices that the trail holds; a longer schedule is cut there.
 pub const TRAIL_CAPACITY: usize = 1 << 20;
 
-/// The counters of the status page: word `i` is the `u64` at byte offset `8 * i`, read and written atomically.
+/// The counters of the status page: word `i` is the `u64` at byte offset `8 * i`, read and written
+/// atomically.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(usize)]
 pub enum StatusWord {
@@ -296,8 +312,8 @@ pub enum StatusWord {
     TrailLength = 7,
     /// Bugs found so far.
     Bugs = 8,
-    /// A fatal signal that the process could not survive, or [`STOP_SIGNAL`] while it is in a call and cannot stop; 0 for none. Written before
-    /// anything else is done about it.
+    /// A fatal signal that the process could not survive, or [`STOP_SIGNAL`] while it is in a call
+    /// and cannot stop; 0 for none. Written before anything else is done about it.
     DeathSignal = 9,
     /// The address that it was about.
     DeathAddress = 10,
@@ -305,9 +321,11 @@ pub enum StatusWord {
     DeathThread = 11,
     /// Number of return addresses in [`STATUS_DEATH`].
     DeathFrames = 12,
-    /// The share of the search that is done, as far as that can be told ([`encode_share`]); 0 where it cannot.
+    /// The share of the search that is done, as far as that can be told ([`encode_share`]); 0 where
+    /// it cannot.
     Share = 13,
-    /// The number of preemptions up to which executions are explored now, counted from 1; 0 where none is counted.
+    /// The number of preemptions up to which executions are explored now, counted from 1; 0 where
+    /// none is counted.
     Preemptions = 14,
 }
 

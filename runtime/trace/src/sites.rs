@@ -1,7 +1,9 @@
-//! The sidecar of an instrumented executable: its sites (program points) and what the build knows about it.
+//! The sidecar of an instrumented executable: its sites (program points) and what the build knows
+//! about it.
 //!
-//! The shim encodes it as JSON into the ELF section [`SECTION`] of the executable itself, so that binary and
-//! table can never be of different builds. Lines and columns count from 1; 0 means unknown.
+//! The shim encodes it as JSON into the ELF section [`SECTION`] of the executable itself, so that
+//! binary and table can never be of different builds. Lines and columns count from 1; 0 means
+//! unknown.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,16 +16,19 @@ pub const SECTION: &str = "lockred_sites";
 )]
 pub struct SiteId(pub u32);
 
-/// One static program point: an instruction with its source location and, through `inlined_at`, its inlining chain.
+/// One static program point: an instruction with its source location and, through `inlined_at`, its
+/// inlining chain.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Site {
-    /// Index into [`Sidecar::strings`]: the source file as rustc wrote it (absolute, or relative to the workspace root).
+    /// Index into [`Sidecar::strings`]: the source file as rustc wrote it (absolute, or relative to
+    /// the workspace root).
     pub file: u32,
     /// Source line, from 1.
     pub line: u32,
     /// Source column in bytes as LLVM has it, from 1.
     pub column: u32,
-    /// Index into [`Sidecar::strings`]: demangled path of the (possibly inlined) function, without its hash.
+    /// Index into [`Sidecar::strings`]: demangled path of the (possibly inlined) function, without
+    /// its hash.
     pub function: u32,
     /// The call site that this location was inlined at; `SiteId(0)` when it was not inlined.
     pub inlined_at: SiteId,
@@ -40,10 +45,11 @@ pub struct Sidecar {
     pub libtest: bool,
     /// Whether panics abort (`panic = "abort"`).
     pub panic_abort: bool,
-    /// Native (uninstrumented) objects and libraries that were linked in beside libc, libm and the unwinder.
+    /// Native (uninstrumented) objects and libraries that were linked in beside libc, libm and the
+    /// unwinder.
     pub native_objects: Vec<String>,
-    /// Names of external functions that are neither modelled nor known to be harmless, by the index that
-    /// [`crate::hooks::NATIVE_CALL`] and [`crate::hooks::UNSUPPORTED_CALL`] pass.
+    /// Names of external functions that are neither modelled nor known to be harmless, by the index
+    /// that [`crate::hooks::NATIVE_CALL`] and [`crate::hooks::UNSUPPORTED_CALL`] pass.
     pub externals: Vec<String>,
     /// Libraries of the user's sync models that were believed.
     #[serde(default)]
@@ -92,7 +98,8 @@ impl Sidecar {
                 return None;
             }
             let site = self.sites.get(next.0 as usize)?;
-            // A site's call site has a smaller index by construction; anything else is a damaged table.
+            // A site's call site has a smaller index by construction; anything else is a damaged
+            // table.
             next = if site.inlined_at.0 < next.0 { site.inlined_at } else { SiteId(0) };
             Some(site)
         })

@@ -1,7 +1,9 @@
-//! The strategies, in one table: what each is called, whether it samples, and what it needs of the process that it runs in.
+//! The strategies, in one table: what each is called, whether it samples, and what it needs of the
+//! process that it runs in.
 //!
-//! The command line takes its names from here, the runtime asks what to prepare, and the search matches on it. All three match
-//! exhaustively, so that a new strategy does not compile until each of them knows it.
+//! The command line takes its names from here, the runtime asks what to prepare, and the search
+//! matches on it. All three match exhaustively, so that a new strategy does not compile until each
+//! of them knows it.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +11,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Strategy {
-    /// Dynamic partial-order reduction over transactions, under a discipline that the search learns.
+    /// Dynamic partial-order reduction over transactions, under a discipline that the search
+    /// learns.
     Transactions,
     /// Each state of the program once, by transactions: ends where states recur.
     Stateful,
@@ -27,21 +30,25 @@ pub enum Strategy {
         /// Seed of the walks.
         seed: u64,
     },
-    /// Random priorities of threads, which change a few times in an execution (probabilistic concurrency testing).
+    /// Random priorities of threads, which change a few times in an execution (probabilistic
+    /// concurrency testing).
     Pct {
-        /// Ordering constraints that a bug takes which is to be found with the promised probability; at least 1.
+        /// Ordering constraints that a bug takes which is to be found with the promised
+        /// probability; at least 1.
         depth: u32,
         /// Seed of the walks.
         seed: u64,
     },
-    /// Random priorities of operations, drawn anew where they depend on what ran (partial-order sampling).
+    /// Random priorities of operations, drawn anew where they depend on what ran (partial-order
+    /// sampling).
     Pos {
         /// Seed of the walks.
         seed: u64,
     },
 }
 
-/// What a strategy needs of the process that it runs in. What it does not need is not prepared, so that it costs nothing.
+/// What a strategy needs of the process that it runs in. What it does not need is not prepared, so
+/// that it costs nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Needs {
     /// Operations and accesses are reported one by one, as parts of transactions.

@@ -1,4 +1,5 @@
-//! `Arc::strong_count` is used as a lock: who is the only owner by a relaxed load does not see what others have written.
+//! `Arc::strong_count` is used as a lock: who is the only owner by a relaxed load does not see what
+//! others have written.
 
 use std::cell::UnsafeCell;
 use std::sync::Arc;

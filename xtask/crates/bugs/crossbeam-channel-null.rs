@@ -1,4 +1,5 @@
-//! One sender is between making the first block and telling it when another one has sent, and the receiver is dropped.
+//! One sender is between making the first block and telling it when another one has sent, and the
+//! receiver is dropped.
 
 use crossbeam_channel::unbounded;
 use std::thread::spawn;

@@ -1,4 +1,5 @@
-//! `shrink_to_fit` takes the lock of a shard that it holds. A second thread is there so that there is something to explore.
+//! `shrink_to_fit` takes the lock of a shard that it holds. A second thread is there so that there
+//! is something to explore.
 
 use dashmap::DashMap;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! A future that is polled again finds the channel empty, and then disconnected, though a message was sent in between.
+//! A future that is polled again finds the channel empty, and then disconnected, though a message
+//! was sent in between.
 
 use std::future::Future;
 use std::pin::pin;

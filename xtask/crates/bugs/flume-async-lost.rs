@@ -1,4 +1,5 @@
-//! A future that was woken for a message, which another receiver has taken, waits again though the channel is disconnected by now.
+//! A future that was woken for a message, which another receiver has taken, waits again though the
+//! channel is disconnected by now.
 
 use std::future::Future;
 use std::pin::pin;

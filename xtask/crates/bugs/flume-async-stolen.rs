@@ -1,4 +1,5 @@
-//! A future that was woken for a message, which another receiver has taken, joins the queue too late for the next message, and waits.
+//! A future that was woken for a message, which another receiver has taken, joins the queue too
+//! late for the next message, and waits.
 
 use std::future::Future;
 use std::pin::pin;

@@ -1,4 +1,5 @@
-//! A writer that is about to park sees by a failed exchange, which acquires nothing, that the last reader is gone.
+//! A writer that is about to park sees by a failed exchange, which acquires nothing, that the last
+//! reader is gone.
 
 use parking_lot::RwLock;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! Two threads park for the first time: the one that loses the race to make the table uses the other's without acquiring it.
+//! Two threads park for the first time: the one that loses the race to make the table uses the
+//! other's without acquiring it.
 
 use parking_lot_core::{park, DEFAULT_PARK_TOKEN};
 use std::thread::spawn;

@@ -1,4 +1,5 @@
-//! Executors of futures: on the thread that waits, on a pool of one thread, and on a pool of several.
+//! Executors of futures: on the thread that waits, on a pool of one thread, and on a pool of
+//! several.
 
 use futures::channel::{mpsc, oneshot};
 use futures::future::{join, pending, ready};

@@ -1,9 +1,10 @@
-//! The programs that the bench compares checkers on, written against `crate::sync`: every crate that compiles this file says
-//! there what a lock, an atomic and a thread are.
+//! The programs that the bench compares checkers on, written against `crate::sync`: every crate
+//! that compiles this file says there what a lock, an atomic and a thread are.
 //!
-//! The file is compiled for std (checked by lockred), for loom and for shuttle. `Arc` is std's for all of them, and every atomic
-//! operation is `SeqCst`: loom would explore the counts of its own `Arc`, and shuttle knows no weaker order. Plain memory is what
-//! the locks hold; that only lockred looks at it is to the others' advantage.
+//! The file is compiled for std (checked by lockred), for loom and for shuttle. `Arc` is std's for
+//! all of them, and every atomic operation is `SeqCst`: loom would explore the counts of its own
+//! `Arc`, and shuttle knows no weaker order. Plain memory is what the locks hold; that only lockred
+//! looks at it is to the others' advantage.
 
 use crate::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use crate::sync::mpsc::{Receiver, channel};
@@ -107,7 +108,8 @@ pub fn store_and_loads(threads: usize) {
     }
 }
 
-/// Producers put two items each into a buffer that holds one, consumers take equal shares of them; half of the threads consume.
+/// Producers put two items each into a buffer that holds one, consumers take equal shares of them;
+/// half of the threads consume.
 pub fn bounded_buffer(threads: usize) {
     struct Buffer {
         items: Mutex<VecDeque<usize>>,
@@ -147,7 +149,8 @@ pub fn bounded_buffer(threads: usize) {
     assert!(buffer.items.lock().unwrap().is_empty());
 }
 
-/// Two numbers go through a chain of threads, one channel between each and the next; every thread adds one.
+/// Two numbers go through a chain of threads, one channel between each and the next; every thread
+/// adds one.
 pub fn mpsc_pipeline(threads: usize) {
     const ITEMS: usize = 2;
     let (first, mut end): (_, Receiver<usize>) = channel();
@@ -172,7 +175,8 @@ pub fn mpsc_pipeline(threads: usize) {
     }
 }
 
-/// Each thread pushes its node on a Treiber stack and pops one; nodes are named by number, and none is used twice.
+/// Each thread pushes its node on a Treiber stack and pops one; nodes are named by number, and none
+/// is used twice.
 pub fn treiber_stack(threads: usize) {
     const NONE: usize = usize::MAX;
     struct Stack {

@@ -1,4 +1,5 @@
-//! The programs of `cargo xtask bench growth`: one of each family of the corpus, with a number of threads and of operations each does.
+//! The programs of `cargo xtask bench growth`: one of each family of the corpus, with a number of
+//! threads and of operations each does.
 
 #[cfg(test)]
 mod atomics;

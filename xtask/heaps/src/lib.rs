@@ -1,4 +1,5 @@
-//! Programs with heaps of 10 kB to 1 GB that are filled before the first thread is created, and of which executions write little.
+//! Programs with heaps of 10 kB to 1 GB that are filled before the first thread is created, and of
+//! which executions write little.
 
 #[cfg(test)]
 mod heap {
@@ -8,8 +9,9 @@ mod heap {
     /// Pieces of the heap that every thread writes a word of.
     const WRITTEN: usize = 4;
 
-    /// Three threads take a lock three times each, and write to a heap of so many bytes. It is never freed: whoever frees a block writes a
-    /// sixteenth of it, by which lockred knows it for dead.
+    /// Three threads take a lock three times each, and write to a heap of so many bytes. It is
+    /// never freed: whoever frees a block writes a sixteenth of it, by which lockred knows it for
+    /// dead.
     fn written_under_a_lock(bytes: usize) {
         let words: Vec<u64> = (0..bytes as u64 / 8).collect();
         let heap: &Mutex<_> = Box::leak(Box::new(Mutex::new(words)));

@@ -1,4 +1,5 @@
-//! `cargo xtask bench`: cold and warm `check` of the sample crate beside what `cargo test --no-run` takes.
+//! `cargo xtask bench`: cold and warm `check` of the sample crate beside what `cargo test --no-run`
+//! takes.
 
 use crate::command::{self, root};
 use crate::setup;

@@ -1,6 +1,8 @@
-//! `cargo xtask bench heaps`: what an execution takes over the size of the heap that was filled before the first thread.
+//! `cargo xtask bench heaps`: what an execution takes over the size of the heap that was filled
+//! before the first thread.
 //!
-//! The programs of `xtask/heaps` write a few words of their heaps in each execution. What grows with the heap is going back to the root.
+//! The programs of `xtask/heaps` write a few words of their heaps in each execution. What grows
+//! with the heap is going back to the root.
 
 use crate::command::{self, root};
 use crate::setup;

@@ -1,8 +1,10 @@
-//! `cargo xtask bench static`: which accesses need no hook, what the others cost, and what finding that out takes.
+//! `cargo xtask bench static`: which accesses need no hook, what the others cost, and what finding
+//! that out takes.
 //!
-//! The programs of `xtask/static` take their own time. Those without threads are run by the instrumented executable outside of any session,
-//! as they would run before the first thread is created: hooks are there, and off. Of the others, a random execution is taken, from the
-//! first creation of a thread to the end.
+//! The programs of `xtask/static` take their own time. Those without threads are run by the
+//! instrumented executable outside of any session, as they would run before the first thread is
+//! created: hooks are there, and off. Of the others, a random execution is taken, from the first
+//! creation of a thread to the end.
 
 use crate::command::{self, root};
 use crate::setup;
@@ -27,7 +29,8 @@ const EXECUTIONS: u32 = 20;
 const RUNS: usize = 3;
 /// What ThreadSanitizer needs on a stable toolchain, with a std that is not instrumented.
 const SANITIZER: &str = "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer";
-/// It takes what std does for races, as it does not see std's synchronisation. To print these takes time, and they are no races.
+/// It takes what std does for races, as it does not see std's synchronisation. To print these takes
+/// time, and they are no races.
 const SANITIZER_OPTIONS: &str = "report_bugs=0";
 
 /// Where everything of this bench is built.
@@ -73,8 +76,9 @@ impl Place {
         Ok(plan["executable"].as_str().ok_or("the plan names no executable")?.into())
     }
 
-    /// How many of the accesses that the right programs of `xtask/peers` make touch what one thread alone touches, or nobody writes, how many of the
-    /// others what one lock protects once it is shared, or nobody writes then, and of how many of these the analysis knows it.
+    /// How many of the accesses that the right programs of `xtask/peers` make touch what one thread
+    /// alone touches, or nobody writes, how many of the others what one lock protects once it is
+    /// shared, or nobody writes then, and of how many of these the analysis knows it.
     fn precision(&self) -> command::Outcome {
         let mut check = Command::new(&self.tool);
         check.args(["lockred", "check", "--quiet", "--message-format", "json", "--check-static"]);
@@ -132,7 +136,8 @@ impl Place {
             let release = fastest(|| self.plain(program, true, None))?;
             let mut first = None;
             let lockred = if has_threads {
-                // The first execution also pays for what is made once: the image of the root, the pages of the shadow.
+                // The first execution also pays for what is made once: the image of the root, the
+                // pages of the shadow.
                 let one = fastest(|| self.executions(program, 1))?;
                 let all = fastest(|| self.executions(program, EXECUTIONS))?;
                 first = Some(one);

@@ -8,8 +8,8 @@ use std::time::Duration;
 /// How often is looked. What happens between the last look and a process's end is not seen.
 const INTERVAL: Duration = Duration::from_millis(1);
 
-/// Does something, and gives the most kilobytes that a process of an executable below a directory had resident meanwhile: 0 if
-/// none was seen.
+/// Does something, and gives the most kilobytes that a process of an executable below a directory
+/// had resident meanwhile: 0 if none was seen.
 pub fn watch<T>(directory: &Path, act: impl FnOnce() -> T) -> (T, u64) {
     let over = AtomicBool::new(false);
     scope(|scope| {

@@ -1,4 +1,5 @@
-//! `cargo xtask bench`: the numbers that notes and documents quote, measured side by side in one run; one file a bench.
+//! `cargo xtask bench`: the numbers that notes and documents quote, measured side by side in one
+//! run; one file a bench.
 
 pub mod check_times;
 pub mod engine;

@@ -16,7 +16,8 @@ impl Options {
     ///
     /// # Errors
     ///
-    /// Names the word that is not understood. A part of a document is not written in the place of the whole.
+    /// Names the word that is not understood. A part of a document is not written in the place of
+    /// the whole.
     pub fn read(words: &[&str], seconds: u64) -> Result<Options, String> {
         let mut options = Options { seconds, write: false, filter: String::new() };
         let mut words = words.iter();

@@ -1,11 +1,13 @@
-//! Packages of ours that have nothing but one file of tests, and the published crates that these use.
+//! Packages of ours that have nothing but one file of tests, and the published crates that these
+//! use.
 
 use super::{Site, source};
 use crate::command::root;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Makes such a package, of the tests in this file of `xtask/crates`. It is kept where it was made before.
+/// Makes such a package, of the tests in this file of `xtask/crates`. It is kept where it was made
+/// before.
 pub fn package(
     site: &Site,
     kind: &str,

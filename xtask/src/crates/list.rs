@@ -65,7 +65,8 @@ pub struct Published {
     pub without: Vec<String>,
     /// The most that one of its tests gets, where that is not the command line's.
     pub seconds: Option<u32>,
-    /// Dependencies, as a manifest has them, of the small tests in `xtask/crates/drivers/<name>.rs`, which are checked in the place of its own.
+    /// Dependencies, as a manifest has them, of the small tests in
+    /// `xtask/crates/drivers/<name>.rs`, which are checked in the place of its own.
     pub driver: Option<toml::Table>,
     /// What a reader of the table should know; with a driver, why there is one.
     pub note: Option<String>,
@@ -126,7 +127,8 @@ impl Because {
     }
 }
 
-/// A published bug, with a driver that is checked with the version that has it and with one that has not.
+/// A published bug, with a driver that is checked with the version that has it and with one that
+/// has not.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bug {
@@ -138,9 +140,11 @@ pub struct Bug {
     pub shows: Vec<String>,
     /// Dependencies that have it, as a manifest has them.
     pub buggy: toml::Table,
-    /// Dependencies that have not. Without any, the driver's test `repaired` does right with the buggy ones.
+    /// Dependencies that have not. Without any, the driver's test `repaired` does right with the
+    /// buggy ones.
     pub fixed: Option<toml::Table>,
-    /// Checksums of yanked versions, `name version` to checksum: cargo takes these from a lock file only.
+    /// Checksums of yanked versions, `name version` to checksum: cargo takes these from a lock file
+    /// only.
     #[serde(default)]
     pub yanked: BTreeMap<String, String>,
     /// What `cargo lockred check` gets beside.

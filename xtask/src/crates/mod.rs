@@ -1,5 +1,6 @@
-//! `cargo xtask crates`: published crates with their own tests, and published bugs, under `cargo lockred check`. What comes out is
-//! compared with the list (`xtask/crates/list.toml`), so that this is a test of lockred on code that nobody here wrote.
+//! `cargo xtask crates`: published crates with their own tests, and published bugs, under `cargo
+//! lockred check`. What comes out is compared with the list (`xtask/crates/list.toml`), so that
+//! this is a test of lockred on code that nobody here wrote.
 
 mod bugs;
 mod check;

@@ -57,8 +57,8 @@ impl Record {
         self.ended != "complete"
     }
 
-    /// What the list has to account for: the kind of the bug, what is not supported, or a sleep that
-    /// is too short.
+    /// What the list has to account for: the kind of the bug, what is not supported, or a sleep
+    /// that is too short.
     pub fn shows(&self) -> Option<&str> {
         match self.verdict.as_str() {
             "verified" | "passed" => self.timing().map(|warning| &*warning.kind),

@@ -1,4 +1,5 @@
-//! Sources of published crates: cargo downloads and unpacks them, and a copy is made that stands alone.
+//! Sources of published crates: cargo downloads and unpacks them, and a copy is made that stands
+//! alone.
 
 use super::list::Published;
 use crate::command;

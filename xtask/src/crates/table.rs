@@ -41,7 +41,8 @@ fn counts(records: &[Record]) -> Counts {
     counts
 }
 
-/// The table of a set's crates: those that were checked now, in the order of the list, and the others as they stand in the section before.
+/// The table of a set's crates: those that were checked now, in the order of the list, and the
+/// others as they stand in the section before.
 pub fn of_crates(
     list: &[&Published],
     checked: &[(&Published, Result<Checked, String>)],

@@ -1,4 +1,5 @@
-//! Programs whose accesses cost more under lockred: two that create no thread, one that hashes, two with threads.
+//! Programs whose accesses cost more under lockred: two that create no thread, one that hashes, two
+//! with threads.
 //!
 //! Each prints what it took, in cycles and in nanoseconds (which are virtual under lockred).
 

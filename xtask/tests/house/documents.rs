@@ -1,8 +1,8 @@
 //! Documents and sections that comments and Markdown cite exist, and lists in them are complete.
 //!
-//! A citation in a comment is a path from the root: `docs/algorithm.md#dependency`. Between documents
-//! it is a relative link. Sections are cited by the anchor that GitHub makes of their title, not by
-//! number.
+//! A citation in a comment is a path from the root: `docs/algorithm.md#dependency`. Between
+//! documents it is a relative link. Sections are cited by the anchor that GitHub makes of their
+//! title, not by number.
 
 use crate::citations;
 use crate::tree::{self, Tree};

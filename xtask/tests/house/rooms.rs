@@ -1,10 +1,11 @@
-//! Folders of a package do not need each other in circles, but for those that are known. (Tests may look at everything.)
+//! Folders of a package do not need each other in circles, but for those that are known. (Tests may
+//! look at everything.)
 
 use crate::source::{File, files};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The circles that there are: packages, by where their sources are, and folders that need each other, be it by way of others. The list only
-/// becomes shorter.
+/// The circles that there are: packages, by where their sources are, and folders that need each
+/// other, be it by way of others. The list only becomes shorter.
 const KNOWN: &[(&str, &[&[&str]])] = &[
     // The state holds whatever the machine and the monitors keep, and these are handed the state.
     (

@@ -127,7 +127,8 @@ fn word(text: &str) -> &str {
     &text[..end.unwrap_or(text.len())]
 }
 
-/// The paths in a code that are called, as their last two names (the first is empty where there is one) and where they stand. Methods are none.
+/// The paths in a code that are called, as their last two names (the first is empty where there is
+/// one) and where they stand. Methods are none.
 pub fn calls(code: &str) -> Vec<(String, String, usize)> {
     let is_path = |char: char| char.is_alphanumeric() || char == '_' || char == ':';
     let mut calls = Vec::new();

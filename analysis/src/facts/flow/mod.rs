@@ -1,8 +1,10 @@
-//! The control flow of a program: what happens in which order, block by block, as plain data that knows no LLVM.
+//! The control flow of a program: what happens in which order, block by block, as plain data that
+//! knows no LLVM.
 //!
-//! The acts of [`super::Body`] say where addresses may go, in any order. Analyses that ask what is so at a point need the order, numbers
-//! that conditions are made of, accesses to memory of every size, and which atomic operation acquires or releases a lock. Slots are those of
-//! the acts. What an instruction computes, and is none of the steps below, makes its slots [`Step::Opaque`].
+//! The acts of [`super::Body`] say where addresses may go, in any order. Analyses that ask what is
+//! so at a point need the order, numbers that conditions are made of, accesses to memory of every
+//! size, and which atomic operation acquires or releases a lock. Slots are those of the acts. What
+//! an instruction computes, and is none of the steps below, makes its slots [`Step::Opaque`].
 
 mod read;
 

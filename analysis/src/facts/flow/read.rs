@@ -47,8 +47,8 @@ impl Points {
     }
 }
 
-/// Reads the control flow of all functions, in the order of the facts. `recognised` has what sync models say of atomic instructions.
-/// O(instructions).
+/// Reads the control flow of all functions, in the order of the facts. `recognised` has what sync
+/// models say of atomic instructions. O(instructions).
 #[must_use]
 pub fn read(
     module: &Module,
@@ -271,7 +271,8 @@ impl Reader<'_> {
         let class = recognised.how.class();
         let shared = matches!(class, Class::ReadLock | Class::TryReadLock);
         let act = match class {
-            // An exchange that fails goes on to where the lock is waited for, and comes back with it.
+            // An exchange that fails goes on to where the lock is waited for, and comes back with
+            // it.
             Class::Lock | Class::ReadLock
                 if is_exchange || recognised.awaits.is_some() && at.opcode() != Opcode::Load =>
             {

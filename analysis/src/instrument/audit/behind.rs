@@ -1,4 +1,5 @@
-//! What functions of other crates do to the memory that they are given the address of: `ptr::write`, `mem::replace`, and what they call.
+//! What functions of other crates do to the memory that they are given the address of:
+//! `ptr::write`, `mem::replace`, and what they call.
 
 use super::Package;
 use super::order::is_aside;
@@ -28,7 +29,8 @@ pub struct Behind {
 pub struct Accesses(HashMap<Function, BTreeSet<Behind>>);
 
 impl Accesses {
-    /// Of a function, with those that it calls. What the package's own functions do is theirs. O(instructions), once a function.
+    /// Of a function, with those that it calls. What the package's own functions do is theirs.
+    /// O(instructions), once a function.
     pub fn of(
         &mut self,
         module: &Module,
@@ -89,7 +91,8 @@ impl Accesses {
     }
 }
 
-/// The parameter that an address is computed of, and how far it is behind that. `seen`: values that were looked at already.
+/// The parameter that an address is computed of, and how far it is behind that. `seen`: values that
+/// were looked at already.
 fn from_parameter(
     module: &Module,
     parameters: &[Value],

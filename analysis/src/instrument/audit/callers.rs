@@ -1,6 +1,8 @@
-//! Where the addresses come from that functions are given: what the calls give, where all of these are known and agree.
+//! Where the addresses come from that functions are given: what the calls give, where all of these
+//! are known and agree.
 //!
-//! So the argument of a closure is followed to who calls that (`cell.with_mut(|value| …)`), and on to who calls him.
+//! So the argument of a closure is followed to who calls that (`cell.with_mut(|value| …)`), and on
+//! to who calls him.
 
 use super::Package;
 use super::names::{Names, Place};
@@ -24,7 +26,8 @@ fn calls(function: Function) -> Option<Vec<Instruction>> {
 }
 
 impl Callers {
-    /// What the argument of all calls points to, by the most doubtful way of all. Looked at are so many steps.
+    /// What the argument of all calls points to, by the most doubtful way of all. Looked at are so
+    /// many steps.
     pub fn argument(
         &self,
         (context, module, package): (Context, &Module, &Package),

@@ -1,7 +1,8 @@
-//! What a package does with memory that threads share, for `cargo lockred audit`: plain accesses, atomic operations, locks, and calls under locks.
+//! What a package does with memory that threads share, for `cargo lockred audit`: plain accesses,
+//! atomic operations, locks, and calls under locks.
 //!
-//! Told is what is compiled of the package's files; code of std that is inlined into them counts as theirs. Nothing of it decides about
-//! instrumentation.
+//! Told is what is compiled of the package's files; code of std that is inlined into them counts as
+//! theirs. Nothing of it decides about instrumentation.
 
 mod behind;
 mod callers;
@@ -36,7 +37,8 @@ pub struct Input<'a> {
     pub locksets: &'a Locksets,
 }
 
-/// Functions whose path begins so do nothing by themselves that is told; they may call what they are given.
+/// Functions whose path begins so do nothing by themselves that is told; they may call what they
+/// are given.
 const QUIET: &[&str] = &["core::", "alloc::", "hashbrown::", "llvm.", "[", "(", "&", "*", "<*"];
 
 /// What these call is called by another thread.
@@ -370,8 +372,8 @@ impl Auditor<'_> {
         found
     }
 
-    /// Whether an operation that acquires a lock is written in the package: then the package is the library that has the lock, and what it does
-    /// about that is not as the sync model has it.
+    /// Whether an operation that acquires a lock is written in the package: then the package is the
+    /// library that has the lock, and what it does about that is not as the sync model has it.
     fn is_own(&self, at: Instruction) -> bool {
         let mut next = at.location();
         while let Some(location) = next {

@@ -1,9 +1,11 @@
-//! Names of what addresses point to, by type and field, as far as the code around says where an address comes from.
+//! Names of what addresses point to, by type and field, as far as the code around says where an
+//! address comes from.
 //!
-//! An address is followed back over constant distances, loads and calls to something that has a type in the debug information: a parameter, a
-//! variable, a global one, what a function returns. Of the types on the way to the bytes in question, the innermost one of the
-//! package gives the name. On the way it is seen by what kinds of pointers the address was reached. A parameter whose type gives no name is followed
-//! to the calls ([`Callers`]).
+//! An address is followed back over constant distances, loads and calls to something that has a
+//! type in the debug information: a parameter, a variable, a global one, what a function returns.
+//! Of the types on the way to the bytes in question, the innermost one of the package gives the
+//! name. On the way it is seen by what kinds of pointers the address was reached. A parameter whose
+//! type gives no name is followed to the calls ([`Callers`]).
 
 use super::Package;
 use super::callers::Callers;
@@ -60,7 +62,8 @@ impl<'a> Names<'a> {
         self.at(address, DEPTH)
     }
 
-    /// Its name, and by what it is reached. Without a name if nothing of it is a type of the package's, nor a global variable.
+    /// Its name, and by what it is reached. Without a name if nothing of it is a type of the
+    /// package's, nor a global variable.
     pub fn name(&mut self, address: Value) -> (String, Way) {
         match self.place(address) {
             Some(place) => (self.told(&place).unwrap_or_default(), place.way),
@@ -68,7 +71,8 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The name of what lies so many bytes behind an address, anywhere if that is not known, and by what it is reached.
+    /// The name of what lies so many bytes behind an address, anywhere if that is not known, and by
+    /// what it is reached.
     pub fn behind_address(&mut self, address: Value, offset: Option<i64>) -> (String, Way) {
         let Some(place) = self.place(address) else { return (String::new(), Way::Raw) };
         let place = match offset {

@@ -112,8 +112,9 @@ impl Synchronises {
         own(at).or(called.unwrap_or_default())
     }
 
-    /// Of each instruction of a function: whether something may have acquired before, and whether something may release behind it; in the function, or
-    /// around one of its calls, where all of these are known.
+    /// Of each instruction of a function: whether something may have acquired before, and whether
+    /// something may release behind it; in the function, or around one of its calls, where all of
+    /// these are known.
     pub fn around(&mut self, function: Function) -> HashMap<Instruction, Does> {
         let outside = self.outside(function, DEPTH);
         let mut around = self.inside(function);

@@ -1,4 +1,5 @@
-//! What is audited: the package's files and crates, and the functions that others may call, as cargo-lockred says in a file.
+//! What is audited: the package's files and crates, and the functions that others may call, as
+//! cargo-lockred says in a file.
 
 use crate::llvm::{Context, Function, Instruction, Module};
 use crate::recognise::is_of_std;
@@ -65,7 +66,8 @@ impl Package {
         function.place().is_some_and(|(file, _)| self.has_file(&file))
     }
 
-    /// Whether an instruction's source, or that of a call that it was inlined at, is in the package.
+    /// Whether an instruction's source, or that of a call that it was inlined at, is in the
+    /// package.
     pub fn has_instruction(&self, at: Instruction) -> bool {
         let mut next = at.location();
         while let Some(location) = next {
@@ -77,8 +79,8 @@ impl Package {
         false
     }
 
-    /// Makes functions of the package visible that others may call, or that nobody calls; their symbols. So they stay, and count as called by those
-    /// who are not known.
+    /// Makes functions of the package visible that others may call, or that nobody calls; their
+    /// symbols. So they stay, and count as called by those who are not known.
     #[must_use]
     pub fn open(&self, context: Context, module: &Module) -> HashSet<String> {
         let mut opened = HashSet::new();
@@ -96,7 +98,8 @@ impl Package {
     }
 }
 
-/// Whether a function takes a closure: it was compiled for that one, so nobody calls it who does not have it.
+/// Whether a function takes a closure: it was compiled for that one, so nobody calls it who does
+/// not have it.
 fn takes_closure(context: Context, function: Function) -> bool {
     let declared = function.declared_types(context);
     // The first is what it returns.

@@ -1,4 +1,5 @@
-//! Every kind of atomic operation and width, thread-locals of odd sizes and alignments, structures passed by value.
+//! Every kind of atomic operation and width, thread-locals of odd sizes and alignments, structures
+//! passed by value.
 use std::cell::Cell;
 use std::sync::atomic::Ordering::*;
 use std::sync::atomic::*;

@@ -1,7 +1,8 @@
 //! Atomic variables, with all operations on each and the pairs that synchronise.
 //!
-//! The source has the operations, also of code that is not compiled. On what each is, the compiled code says, if it has the same line; else the name of
-//! the field does, where one type alone has such a field.
+//! The source has the operations, also of code that is not compiled. On what each is, the compiled
+//! code says, if it has the same line; else the name of the field does, where one type alone has
+//! such a field.
 
 use super::Input;
 use super::orders;
@@ -65,7 +66,8 @@ pub fn placed<'a>(input: &'a Input<'_>) -> Vec<Placed<'a>> {
     all.map(|it| Placed { it, name: name(it.file, it.written) }).collect()
 }
 
-/// Whether the function around a place has a fence that does something, on the side where it counts: before a write, behind a read.
+/// Whether the function around a place has a fence that does something, on the side where it
+/// counts: before a write, behind a read.
 fn is_fenced(
     input: &Input<'_>,
     placed: &Placed<'_>,

@@ -1,4 +1,5 @@
-//! Warnings: what an audit thinks somebody should look at. Each is silent where something in sight makes it right.
+//! Warnings: what an audit thinks somebody should look at. Each is silent where something in sight
+//! makes it right.
 
 use super::{Input, order, unpaired, unprotected};
 use crate::audit::report::{Across, Audit, Finding, Held, Place};
@@ -96,7 +97,8 @@ fn holds(input: &Input<'_>, of: &str, parameter: &str) -> bool {
     has(input, &uses, parameter, &mut BTreeSet::new())
 }
 
-/// Whether one of these uses of a parameter is of its values. `seen`: types, and which of their parameters, that are looked at already.
+/// Whether one of these uses of a parameter is of its values. `seen`: types, and which of their
+/// parameters, that are looked at already.
 fn has<'a>(
     input: &'a Input<'_>,
     uses: &[&'a Use],

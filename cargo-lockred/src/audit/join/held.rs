@@ -1,4 +1,5 @@
-//! Locks across calls: what is called while one is held, also by functions of the package that are called then, and across `.await`.
+//! Locks across calls: what is called while one is held, also by functions of the package that are
+//! called then, and across `.await`.
 
 use super::Input;
 use crate::audit::calls::{self, Does};
@@ -81,7 +82,8 @@ fn own(call: &Call) -> Option<(Does, (&str, &Call))> {
     Some((does?, (what, call)))
 }
 
-/// What a function of the package does in the end. What it waits for with its own lock is its own affair.
+/// What a function of the package does in the end. What it waits for with its own lock is its own
+/// affair.
 fn ends<'a>(by_caller: &BTreeMap<&str, Vec<&'a Call>>, from: &str) -> Ends<'a> {
     let mut ends = Ends::new();
     let mut seen = BTreeSet::from([from]);

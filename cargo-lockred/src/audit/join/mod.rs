@@ -73,7 +73,8 @@ impl Input<'_> {
         self.source.files.get(&path).map_or("", |file| file.line(place.line).trim())
     }
 
-    /// Types whose values may be shared by the word of `unsafe impl`, or are in static variables, and all types in them.
+    /// Types whose values may be shared by the word of `unsafe impl`, or are in static variables,
+    /// and all types in them.
     fn shareable(&self) -> BTreeSet<String> {
         let Self { source, names, .. } = self;
         let meant = |file: &Path, name: &str| names.meant(source, name, file);

@@ -1,4 +1,5 @@
-//! What types and static variables are called: by their name, or, where several have it, by their path in the crate.
+//! What types and static variables are called: by their name, or, where several have it, by their
+//! path in the crate.
 
 use crate::audit::source::{Impl, Source, Static, Type};
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,7 +47,8 @@ impl Names {
         }
     }
 
-    /// The types that a name in a file may mean: the one that is declared there, or all with that name.
+    /// The types that a name in a file may mean: the one that is declared there, or all with that
+    /// name.
     pub fn meant<'a>(&self, source: &'a Source, name: &str, file: &Path) -> Vec<&'a Type> {
         let all = || source.all(|file| &file.types).filter(|(_, it)| it.name == name);
         let here: Vec<&Type> = all().filter(|(path, _)| *path == file).map(|(_, it)| it).collect();

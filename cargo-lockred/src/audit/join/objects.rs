@@ -1,7 +1,8 @@
-//! Shared objects: fields of types that threads may share, and static variables, with what protects each.
+//! Shared objects: fields of types that threads may share, and static variables, with what protects
+//! each.
 //!
-//! The source says what a field holds. What the compiled accesses say counts where its type leaves that open: for what is written through a shared
-//! reference or a raw pointer.
+//! The source says what a field holds. What the compiled accesses say counts where its type leaves
+//! that open: for what is written through a shared reference or a raw pointer.
 
 use super::Input;
 use crate::audit::compiled::Access;
@@ -20,7 +21,8 @@ pub fn by_name<'a>(input: &'a Input<'_>) -> BTreeMap<String, Vec<&'a Access>> {
     by_name
 }
 
-/// Whether the function around an access has its value for itself. One of a type that borrows may reach by that what others have, as a guard does.
+/// Whether the function around an access has its value for itself. One of a type that borrows may
+/// reach by that what others have, as a guard does.
 pub fn is_exclusive(input: &Input<'_>, access: &Access) -> bool {
     if access.way == Way::Exclusive {
         return true;

@@ -27,7 +27,8 @@ pub fn is_named(lock: &str) -> bool {
     !lock.contains('<') && lock != "a lock"
 }
 
-/// Circles of two and more locks: the edges of each. One lock that is always held around a circle keeps threads apart.
+/// Circles of two and more locks: the edges of each. One lock that is always held around a circle
+/// keeps threads apart.
 pub fn circles(edges: &[Edge]) -> Vec<Vec<&Edge>> {
     let edges: Vec<&Edge> = edges
         .iter()

@@ -107,7 +107,8 @@ fn is_lent(input: &Input<'_>, name: &str) -> bool {
     input.source.files.values().any(|file| file.lines.iter().any(is_taken))
 }
 
-/// Whether the function around an operation makes a block of memory: what it writes there is what others may not see.
+/// Whether the function around an operation makes a block of memory: what it writes there is what
+/// others may not see.
 fn makes_blocks(input: &Input<'_>, placed: &atomics::Placed<'_>) -> bool {
     const MAKES: &[&str] = &["into_raw", "Box::leak", "alloc(", "alloc_zeroed("];
     let Some(file) = input.file(placed.it.file) else { return false };

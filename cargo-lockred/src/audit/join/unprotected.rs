@@ -1,4 +1,5 @@
-//! Warnings of accesses in unsafe code, to what threads may share, with nothing in sight that orders them.
+//! Warnings of accesses in unsafe code, to what threads may share, with nothing in sight that
+//! orders them.
 
 use super::Input;
 use super::findings::{finding, owner};
@@ -86,7 +87,8 @@ fn shared<'a>(input: &'a Input<'_>) -> Shared<'a> {
     shared.collect()
 }
 
-/// Whether no lock is held at an access, in unsafe code of a function that promises its callers to be safe.
+/// Whether no lock is held at an access, in unsafe code of a function that promises its callers to
+/// be safe.
 fn is_bare(input: &Input<'_>, access: &Access) -> bool {
     let file = input.file(&access.place.file);
     let function = file.and_then(|file| file.function(access.place.at));

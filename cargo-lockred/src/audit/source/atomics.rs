@@ -8,7 +8,8 @@ use syn::{Expr, Member};
 /// An atomic operation.
 #[derive(Clone, Debug)]
 pub struct Operation {
-    /// The field, static or variable that it is called on; empty for fences, and where that is something else.
+    /// The field, static or variable that it is called on; empty for fences, and where that is
+    /// something else.
     pub on: String,
     /// It is a field.
     pub is_field: bool,
@@ -24,7 +25,8 @@ pub struct Operation {
     pub orders: Option<Orders>,
     /// Of an exchange that fails; none, if there is no such order.
     pub failures: Option<Orders>,
-    /// It may be something else of the same name: an order is an argument, and does not say that it is one.
+    /// It may be something else of the same name: an order is an argument, and does not say that it
+    /// is one.
     pub doubtful: bool,
     /// What is stored is no pointer but null.
     pub stores_null: bool,
@@ -87,7 +89,8 @@ fn kind(method: &str) -> Option<Kind> {
     })
 }
 
-/// Where the orders are among a method's arguments, by how many these are; nothing where they are not those of std's method.
+/// Where the orders are among a method's arguments, by how many these are; nothing where they are
+/// not those of std's method.
 fn places(method: &str, arguments: usize) -> Option<(usize, Option<usize>)> {
     Some(match (method, arguments) {
         ("load", 1) => (0, None),
@@ -117,7 +120,8 @@ fn of_arguments(
     Some((Some(first), failures, doubtful))
 }
 
-/// What an expression is: the last field, or a variable; whether that is a field, and one of `self`.
+/// What an expression is: the last field, or a variable; whether that is a field, and one of
+/// `self`.
 fn named(expression: &Expr) -> (String, bool, bool) {
     match expression {
         Expr::Field(field) => {

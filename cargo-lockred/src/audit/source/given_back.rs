@@ -11,7 +11,8 @@ pub fn by_one_of<'a>(arguments: impl IntoIterator<Item = &'a Expr>) -> bool {
     })
 }
 
-/// Whether a closure drops by name what is no variable of its own. That this is a guard is taken for granted.
+/// Whether a closure drops by name what is no variable of its own. That this is a guard is taken
+/// for granted.
 fn gives_back(closure: &ExprClosure) -> bool {
     let mut finder = Finder::default();
     finder.visit_expr_closure(closure);

@@ -1,8 +1,9 @@
 //! Guards of locks that are alive across `.await`.
 //!
-//! A guard is what `.lock()`, `.read()` or `.write()` gives without `.await`, kept in a variable (until it is dropped by name, moved, or its block ends)
-//! or as a temporary of what a `match`, `if let`, `while let` or `for` looks at. Guards that the package's own functions return, and
-//! those in code of macros, are not seen.
+//! A guard is what `.lock()`, `.read()` or `.write()` gives without `.await`, kept in a variable
+//! (until it is dropped by name, moved, or its block ends) or as a temporary of what a `match`, `if
+//! let`, `while let` or `for` looks at. Guards that the package's own functions return, and those
+//! in code of macros, are not seen.
 
 use super::{Awaited, visit};
 use proc_macro2::Span;
@@ -32,7 +33,8 @@ fn guard(expression: &Expr) -> Option<Span> {
     }
 }
 
-/// Looks for `.await` and guards, not in other functions, closures, and blocks that wait by themselves.
+/// Looks for `.await` and guards, not in other functions, closures, and blocks that wait by
+/// themselves.
 #[derive(Default)]
 struct Finder {
     awaits: Vec<Span>,

@@ -1,6 +1,8 @@
-//! What the source of a package says: its files, parsed, whether or not anything of them is compiled.
+//! What the source of a package says: its files, parsed, whether or not anything of them is
+//! compiled.
 //!
-//! Modules are followed from the root of each target. Code that macros make is not seen; how many calls of macros there are is told.
+//! Modules are followed from the root of each target. Code that macros make is not seen; how many
+//! calls of macros there are is told.
 
 mod atomics;
 mod bounds;
@@ -180,7 +182,8 @@ impl Source {
         source
     }
 
-    /// Leaves out files of which nothing is compiled, where something is of another file that is the same module: for other features and platforms.
+    /// Leaves out files of which nothing is compiled, where something is of another file that is
+    /// the same module: for other features and platforms.
     pub fn choose(&mut self, is_compiled: impl Fn(&Path, &Function) -> bool) {
         let mut compiled: BTreeSet<Vec<String>> = BTreeSet::new();
         let mut idle: Vec<PathBuf> = Vec::new();

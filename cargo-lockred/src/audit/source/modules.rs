@@ -46,7 +46,8 @@ fn parse(path: &Path, around: &[String], test: bool) -> Result<(File, Vec<Module
     Ok(visit::file(&text, &syntax, around, test))
 }
 
-/// The file of a module, and the directory of its own modules. One that is not there belongs to another platform.
+/// The file of a module, and the directory of its own modules. One that is not there belongs to
+/// another platform.
 fn found(from: &Path, directory: &Path, module: &Module) -> Option<(PathBuf, PathBuf)> {
     let name = module.path.last()?;
     let around = module.path[..module.path.len() - 1].iter();

@@ -18,7 +18,8 @@ fn span(of: proc_macro2::Span) -> Span {
     (position(of.start()), position(of.end()))
 }
 
-/// What a file has, and the modules that are in others. `module`: the modules that it is in. `test`: it is compiled for tests only.
+/// What a file has, and the modules that are in others. `module`: the modules that it is in.
+/// `test`: it is compiled for tests only.
 pub fn file(text: &str, syntax: &syn::File, module: &[String], test: bool) -> (File, Vec<Module>) {
     let lines = text.lines().map(str::to_owned).collect();
     let file = File { lines, module: module.to_owned(), ..File::default() };

@@ -1,4 +1,5 @@
-//! The debug information of an executable, unit by unit as plain trees, read when they are first asked for.
+//! The debug information of an executable, unit by unit as plain trees, read when they are first
+//! asked for.
 
 use gimli::{
     self, AttributeValue, DwAt, DwTag, EndianRcSlice, LittleEndian, Reader, Unit, UnitRef,

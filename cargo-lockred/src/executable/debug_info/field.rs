@@ -1,9 +1,12 @@
-//! From a type and an offset to a name as a Rust programmer would write it: `Pool.free`, `Pool.slots[_]`, `COUNTER`.
+//! From a type and an offset to a name as a Rust programmer would write it: `Pool.free`,
+//! `Pool.slots[_]`, `COUNTER`.
 //!
-//! Names begin with the static, or else with the type that has the field, or, where no type of the program's own is passed, with the variable. Types of libraries
-//! that wrap others are not told: what is in a `Mutex<Pool>` is in `Pool`, and what is in a `Mutex<u64>` in the field `total` of
-//! `Account` is `*Account.total`, while the lock itself is `Account.total`. What is inside of other types of libraries (the
-//! length of a `Vec`) is told as the field that has them. Variants of an enum are not told apart, as its memory would have to be read.
+//! Names begin with the static, or else with the type that has the field, or, where no type of the
+//! program's own is passed, with the variable. Types of libraries that wrap others are not told:
+//! what is in a `Mutex<Pool>` is in `Pool`, and what is in a `Mutex<u64>` in the field `total` of
+//! `Account` is `*Account.total`, while the lock itself is `Account.total`. What is inside of other
+//! types of libraries (the length of a `Vec`) is told as the field that has them. Variants of an
+//! enum are not told apart, as its memory would have to be read.
 
 use super::types::{Field, Shape, Type};
 
@@ -62,8 +65,9 @@ pub struct Name {
     pub text: String,
     /// It is a local variable, or in one, and in no type of the program's own.
     pub is_local: bool,
-    /// What it is in each of the program's own types that it is in, from the outermost on: `krate::Type.field`. Of a static `static NAME`, and what is in
-    /// that. What a lock protects is no part of the type that has the lock.
+    /// What it is in each of the program's own types that it is in, from the outermost on:
+    /// `krate::Type.field`. Of a static `static NAME`, and what is in that. What a lock protects is
+    /// no part of the type that has the lock.
     pub names: Vec<String>,
     /// Of each of these, the bytes before it in that type, or static.
     pub offsets: Vec<u64>,
@@ -71,8 +75,9 @@ pub struct Name {
     pub is_guarded: bool,
 }
 
-/// The name of `size` bytes at an offset into a value of a type. A lock that is in nothing with a name is told by its type. `None` if nothing in it has a name, or the
-/// bytes are in none of its fields.
+/// The name of `size` bytes at an offset into a value of a type. A lock that is in nothing with a
+/// name is told by its type. `None` if nothing in it has a name, or the bytes are in none of its
+/// fields.
 pub fn name(root: Root<'_>, of: &Type, offset: u64, size: u64) -> Option<Name> {
     if offset + size > of.size {
         return None;

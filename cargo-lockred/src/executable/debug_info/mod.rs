@@ -1,8 +1,9 @@
-//! What memory is called: the field, static or variable that is at an address, told from the executable's own debug information.
+//! What memory is called: the field, static or variable that is at an address, told from the
+//! executable's own debug information.
 //!
-//! The types are those that rustc describes in user crates, which is also where generic code of std is compiled for them; std's own
-//! compiled code has lines only. They are read when something is to be told, so that building costs nothing. What is not known for
-//! sure has no name.
+//! The types are those that rustc describes in user crates, which is also where generic code of std
+//! is compiled for them; std's own compiled code has lines only. They are read when something is to
+//! be told, so that building costs nothing. What is not known for sure has no name.
 
 mod dies;
 mod field;
@@ -86,7 +87,8 @@ impl DebugInfo {
         }
     }
 
-    /// The type of what is in a block, or of its elements: what reference counts it is shared by is left out.
+    /// The type of what is in a block, or of its elements: what reference counts it is shared by is
+    /// left out.
     pub fn type_of(&self, block: &Home) -> Option<String> {
         let Home::Block { size, allocated, .. } = block else { return None };
         let of = self.block(allocated, *size)?;
@@ -106,7 +108,8 @@ impl DebugInfo {
         field::name(field::Root::Static(&entry.die().name), &of, address - start, size)
     }
 
-    /// The variable at an address in a frame. Where debug information has several there, they have to agree.
+    /// The variable at an address in a frame. Where debug information has several there, they have
+    /// to agree.
     fn variable(
         &self,
         instruction: u64,
@@ -153,8 +156,9 @@ impl DebugInfo {
         if names.len() == 1 { names.pop()? } else { None }
     }
 
-    /// The type of what is in a block of a size, or of its elements: told by the innermost function of std's on the way to its allocation that returns
-    /// what owns such a block, or that is of a vector. Blocks that are allocated in another way have none.
+    /// The type of what is in a block of a size, or of its elements: told by the innermost function
+    /// of std's on the way to its allocation that returns what owns such a block, or that is of a
+    /// vector. Blocks that are allocated in another way have none.
     fn block(&self, allocated: &[u64], size: u64) -> Option<Rc<Type>> {
         let key = (allocated.to_vec(), size);
         if let Some(known) = self.blocks.borrow().get(&key) {

@@ -1,4 +1,5 @@
-//! Types as they lie in memory, made of the debug information: what is in a value, not what it points to.
+//! Types as they lie in memory, made of the debug information: what is in a value, not what it
+//! points to.
 
 use super::dies::{Dies, Entry};
 use gimli::constants;

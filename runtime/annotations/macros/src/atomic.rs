@@ -27,7 +27,8 @@ pub fn expand(words: TokenStream, item: TokenStream, build: Build) -> Result<Tok
         return Ok(item);
     }
     let ImplItemFn { attrs, vis, defaultness, sig, block } = &function;
-    // The compiler names what is in a function by it, with its type: attributes do not see in what `impl` they are.
+    // The compiler names what is in a function by it, with its type: attributes do not see in what
+    // `impl` they are.
     Ok(quote! {
         #(#attrs)* #vis #defaultness #sig {
             fn __lockred_here() {}

@@ -1,6 +1,8 @@
-//! `#[lockred::discipline]` with `guarded_by` and `unshared` on fields, and these two on statics: how memory is meant to be accessed.
+//! `#[lockred::discipline]` with `guarded_by` and `unshared` on fields, and these two on statics:
+//! how memory is meant to be accessed.
 //!
-//! Attributes of fields are no macros, so that the struct has one that reads them and takes them away.
+//! Attributes of fields are no macros, so that the struct has one that reads them and takes them
+//! away.
 
 use crate::Build;
 use crate::note::Note;

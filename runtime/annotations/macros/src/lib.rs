@@ -1,8 +1,10 @@
-//! The attributes of the crate `lockred`, each in two forms: one for builds that are checked, and one for all others.
+//! The attributes of the crate `lockred`, each in two forms: one for builds that are checked, and
+//! one for all others.
 //!
-//! The crate `lockred` chooses by `--cfg lockred`, so that nothing of this is seen in the user's crate. Both forms read what the user has
-//! written, and say what is wrong with it; the plain one gives back the item as it was. What the other one adds are notes
-//! ([`note`]): texts in the executable, which `cargo lockred` reads there.
+//! The crate `lockred` chooses by `--cfg lockred`, so that nothing of this is seen in the user's
+//! crate. Both forms read what the user has written, and say what is wrong with it; the plain one
+//! gives back the item as it was. What the other one adds are notes ([`note`]): texts in the
+//! executable, which `cargo lockred` reads there.
 
 mod atomic;
 mod discipline;

@@ -1,10 +1,11 @@
 //! Barriers: threads that come to one wait until all are there, and then go on.
 //!
-//! A thread comes in one operation and goes on in another, which nobody else sees. So comings to one round of a barrier
-//! commute, whichever is the last one (Kokologiannakis and Vafeiadis: BAM, efficient model checking for barriers, FMCAD
-//! 2021), unless somebody asks who was. Two rounds do not: when more threads use the barrier than it waits for, it matters who is
-//! in which. Rounds are told apart by whether their number is odd, since the one between two others comes after the one and
-//! before the other.
+//! A thread comes in one operation and goes on in another, which nobody else sees. So comings to
+//! one round of a barrier commute, whichever is the last one (Kokologiannakis and Vafeiadis: BAM,
+//! efficient model checking for barriers, FMCAD 2021), unless somebody asks who was. Two rounds do
+//! not: when more threads use the barrier than it waits for, it matters who is in which. Rounds are
+//! told apart by whether their number is odd, since the one between two others comes after the one
+//! and before the other.
 
 use super::machine::{ModelMachine, barrier};
 use super::program::{Barrier, Register};
@@ -26,7 +27,8 @@ impl ModelMachine {
         Access::Arrive { odd, asks, last }
     }
 
-    /// The thread comes to the barrier. `asked`: the register that tells whether it is the last one.
+    /// The thread comes to the barrier. `asked`: the register that tells whether it is the last
+    /// one.
     pub(super) fn come(
         &mut self,
         number: usize,

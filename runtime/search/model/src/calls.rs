@@ -1,7 +1,7 @@
 //! Procedures: calls, returns, and the frames in between.
 //!
-//! Every thread's code is its own statements and, behind them, a copy of all procedures, so that a place tells thread and
-//! instruction. Calls and returns are local.
+//! Every thread's code is its own statements and, behind them, a copy of all procedures, so that a
+//! place tells thread and instruction. Calls and returns are local.
 
 use super::code::{Instruction, flatten};
 use super::machine::Failure;

@@ -1,8 +1,9 @@
 //! Channels: bounded ones, rendezvous, and closing.
 //!
-//! A rendezvous channel has room for one offer. A send offers its value (it waits while another sender's offer stands), then
-//! waits until a receiver has taken it, and goes on in a step of its own. So a receiver may take any sender's value, as with a
-//! queue of waiting senders, and who waits in the end is seen.
+//! A rendezvous channel has room for one offer. A send offers its value (it waits while another
+//! sender's offer stands), then waits until a receiver has taken it, and goes on in a step of its
+//! own. So a receiver may take any sender's value, as with a queue of waiting senders, and who
+//! waits in the end is seen.
 
 use super::machine::{ModelMachine, Next, channel};
 use super::program::{CLOSED, Channel, Operand, Register, Statement};

@@ -1,4 +1,5 @@
-//! Flat code: statements with branches turned into jumps and loops unrolled, so that a place in it is one number.
+//! Flat code: statements with branches turned into jumps and loops unrolled, so that a place in it
+//! is one number.
 
 use super::calls::Call;
 use super::program::{Condition, Definition, Operand, Order, Procedure, Statement};
@@ -29,7 +30,8 @@ impl Orders {
         self.order.map_or(default, Order::ordering)
     }
 
-    /// The ordering of a compare-exchange that fails (a read, which releases nothing whatever it says).
+    /// The ordering of a compare-exchange that fails (a read, which releases nothing whatever it
+    /// says).
     pub(super) fn failing(self) -> Ordering {
         self.failure.map_or(self.or(Ordering::ACQ_REL), Order::ordering)
     }

@@ -7,7 +7,8 @@ use super::state::{Phase, State};
 use lockred_search::footprint::Access;
 use lockred_search::machine::{Chooser, Flow, Step, ThreadId};
 
-/// An addition whose result is unused; the model has no weaker orderings, so nothing is acquired or released.
+/// An addition whose result is unused; the model has no weaker orderings, so nothing is acquired or
+/// released.
 pub(super) const ADDITION: Access = Access::Update { family: 0, acquires: false, releases: false };
 
 impl ModelMachine {

@@ -45,7 +45,8 @@ impl Rests {
         rests
     }
 
-    /// Makes the thread's rests larger by what follows from the others as they are. Returns whether any has grown.
+    /// Makes the thread's rests larger by what follows from the others as they are. Returns whether
+    /// any has grown.
     fn grow(&mut self, thread: usize, code: &[Instruction]) -> bool {
         let mut grown = false;
         for (place, instruction) in code.iter().enumerate().rev() {
@@ -68,8 +69,8 @@ impl Rests {
     }
 }
 
-/// Where a thread may be behind the instruction: behind a call as well as in what is called. Leaving a procedure counts as an
-/// end: what comes behind it is seen at the call.
+/// Where a thread may be behind the instruction: behind a call as well as in what is called.
+/// Leaving a procedure counts as an end: what comes behind it is seen at the call.
 pub(super) fn successors(
     code: &[Instruction],
     instruction: &Instruction,

@@ -1,8 +1,9 @@
-//! What the model machine tells of its actions to be searched by access predicates (`flanagan_qadeer`).
+//! What the model machine tells of its actions to be searched by access predicates
+//! (`flanagan_qadeer`).
 //!
-//! A statement accesses the one object that it names; waiting with a mutex accesses the mutex and the queue, and so does coming back.
-//! The phases of other threads that a notification, a close or the last one at a barrier changes count as parts of
-//! the queue, the channel, the barrier.
+//! A statement accesses the one object that it names; waiting with a mutex accesses the mutex and
+//! the queue, and so does coming back. The phases of other threads that a notification, a close or
+//! the last one at a barrier changes count as parts of the queue, the channel, the barrier.
 
 use super::code::Instruction;
 use super::machine::{Failure, ModelMachine, barrier, channel, condvar, mutex, once, variable};
@@ -63,7 +64,8 @@ impl ModelMachine {
             Statement::Allocate(x) => accesses(variable(x)),
             Statement::Lock(a) => Action { acquires: true, ..with_lock(a) },
             Statement::ReadLock(a) => with_lock(a),
-            // A misuse is its thread's own affair: whether it holds the lock is changed by nobody else.
+            // A misuse is its thread's own affair: whether it holds the lock is changed by nobody
+            // else.
             Statement::Unlock(a) | Statement::Wait(_, a) | Statement::WaitFor(_, _, a)
                 if !self.state.holds(me, a, false) =>
             {

@@ -1,4 +1,5 @@
-//! The model machine: small concurrent programs as data, under sequential consistency, to test searches on.
+//! The model machine: small concurrent programs as data, under sequential consistency, to test
+//! searches on.
 //!
 //! | module | what |
 //! |---|---|

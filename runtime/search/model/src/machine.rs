@@ -1,8 +1,8 @@
 //! The machine that runs model programs, one visible operation a step.
 //!
-//! A thread stops right before its next visible operation; local statements run on the way there. Under sequential
-//! consistency, with mutexes that any waiting thread may get next, and condition variables that wake any waiter and do not wake
-//! by themselves, unless the program says otherwise.
+//! A thread stops right before its next visible operation; local statements run on the way there.
+//! Under sequential consistency, with mutexes that any waiting thread may get next, and condition
+//! variables that wake any waiter and do not wake by themselves, unless the program says otherwise.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -32,7 +32,8 @@ pub enum Failure {
         /// The instruction.
         place: usize,
     },
-    /// The thread unlocks, or waits with, a mutex that it does not hold; spawns a thread again; allocates what is allocated.
+    /// The thread unlocks, or waits with, a mutex that it does not hold; spawns a thread again;
+    /// allocates what is allocated.
     Misuse {
         /// The thread.
         thread: Body,
@@ -65,7 +66,8 @@ pub enum Failure {
         /// The threads.
         waiting: Vec<Body>,
     },
-    /// No thread can run but such as go round loops for ever, and no other has ended ([`ModelMachine::noticing_spins`]).
+    /// No thread can run but such as go round loops for ever, and no other has ended
+    /// ([`ModelMachine::noticing_spins`]).
     Livelock {
         /// The threads that go round loops.
         spinning: Vec<Body>,
@@ -108,7 +110,8 @@ pub struct ModelMachine {
     pub(super) root: State,
     pub(super) state: State,
     pub(super) saved: Vec<State>,
-    /// Failures of local statements before the first visible operations: reported with the first step.
+    /// Failures of local statements before the first visible operations: reported with the first
+    /// step.
     pub(super) early: Vec<Failure>,
     pub(super) scratch: Step<Failure>,
     reports_ends: bool,
@@ -164,7 +167,8 @@ fn wholes(program: &Program) -> Vec<Option<ObjectId>> {
 }
 
 impl ModelMachine {
-    /// Variables of which searches of this machine could not exclude data races ([`lockred_search::transactional::Transactional::may_race`]).
+    /// Variables of which searches of this machine could not exclude data races
+    /// ([`lockred_search::transactional::Transactional::may_race`]).
     #[must_use]
     pub fn may_race(&self) -> &BTreeSet<Variable> {
         &self.may_race

@@ -1,4 +1,5 @@
-//! What a thread's next operation surely begins with, wherever the thread stands; where the outcome is open, the strongest access.
+//! What a thread's next operation surely begins with, wherever the thread stands; where the outcome
+//! is open, the strongest access.
 
 use super::execute::{ADDITION, decrement};
 use super::machine::{ModelMachine, barrier, channel, condvar, mutex, once, variable};

@@ -1,4 +1,5 @@
-//! Programs of the model machine: threads over plain variables, atomics, mutexes and condition variables.
+//! Programs of the model machine: threads over plain variables, atomics, mutexes and condition
+//! variables.
 
 use lockred_papers::flanagan_qadeer::Predicate;
 use lockred_search::footprint::ObjectId;
@@ -88,7 +89,8 @@ pub enum Order {
     SeqCst,
 }
 
-/// A statement. `Let`, `If`, `Repeat`, `While`, `Assert`, `Call`, `Return` are local to the thread; all others are visible operations.
+/// A statement. `Let`, `If`, `Repeat`, `While`, `Assert`, `Call`, `Return` are local to the thread;
+/// all others are visible operations.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Statement {
     /// `r = x`
@@ -103,7 +105,8 @@ pub enum Statement {
     Swap(Register, Variable, Operand),
     /// `r = cas x 0 1`: if the value is 0 it becomes 1; the register becomes 1 if so, else 0.
     CompareExchange(Register, Variable, i32, Operand),
-    /// `r = casweak x 0 1`: as `cas`, but it may fail (and then only reads) although the value is right.
+    /// `r = casweak x 0 1`: as `cas`, but it may fail (and then only reads) although the value is
+    /// right.
     CompareExchangeWeak(Register, Variable, i32, Operand),
     /// `fence release`: orders atomic accesses of its thread, as C11 29.8 says.
     Fence(Order),
@@ -115,52 +118,63 @@ pub enum Statement {
     TryLock(Register, Mutex),
     /// `unlock a`
     Unlock(Mutex),
-    /// `read a`: locks shared. Every mutex is a reader-writer lock; readers do not wait for waiting writers.
+    /// `read a`: locks shared. Every mutex is a reader-writer lock; readers do not wait for waiting
+    /// writers.
     ReadLock(Mutex),
     /// `unread a`
     ReadUnlock(Mutex),
-    /// `downgrade a`: a mutex that the thread has locked exclusively (and that is not re-entrant) becomes locked shared.
+    /// `downgrade a`: a mutex that the thread has locked exclusively (and that is not re-entrant)
+    /// becomes locked shared.
     Downgrade(Mutex),
     /// `r = tryread a`: the register becomes 1 if no writer held the lock, else 0.
     TryReadLock(Register, Mutex),
-    /// `down x`: waits until the value is positive, and takes one away (a semaphore; its up is `release x += 1`).
+    /// `down x`: waits until the value is positive, and takes one away (a semaphore; its up is
+    /// `release x += 1`).
     Down(Variable),
     /// `inc x`: increments a reference count.
     Increment(Variable),
-    /// `r = dec x`: decrements a reference count; the register becomes 1 if it was the last reference, else 0.
+    /// `r = dec x`: decrements a reference count; the register becomes 1 if it was the last
+    /// reference, else 0.
     Decrement(Register, Variable),
     /// `free x`: accesses to the variable (another `free` included) are failures from now on.
     Free(Variable),
-    /// `alloc x`: makes a variable that is not allocated live again, with the value 0; a failure if it is live. Nothing but
-    /// the program's own synchronisation orders it after a `free` by another thread: unordered, the two are a race.
+    /// `alloc x`: makes a variable that is not allocated live again, with the value 0; a failure if
+    /// it is live. Nothing but the program's own synchronisation orders it after a `free` by
+    /// another thread: unordered, the two are a race.
     Allocate(Variable),
-    /// `send q 1`: waits while the channel is full (one with capacity 255 never is). If the capacity is 0 it offers the value, which waits while another
-    /// sender offers one, and then waits until a receiver has taken it. Nothing is sent if the channel is closed.
+    /// `send q 1`: waits while the channel is full (one with capacity 255 never is). If the
+    /// capacity is 0 it offers the value, which waits while another sender offers one, and then
+    /// waits until a receiver has taken it. Nothing is sent if the channel is closed.
     Send(Channel, Operand),
-    /// `r = send q 1`: the register becomes 1 if the value was sent (and taken, if the capacity is 0), 0 if the channel is closed.
+    /// `r = send q 1`: the register becomes 1 if the value was sent (and taken, if the capacity is
+    /// 0), 0 if the channel is closed.
     SendChecked(Register, Channel, Operand),
-    /// `r = recv q`: waits while the channel is empty and not closed; [`CLOSED`] if it is empty and closed.
+    /// `r = recv q`: waits while the channel is empty and not closed; [`CLOSED`] if it is empty and
+    /// closed.
     Receive(Register, Channel),
-    /// `close q`: nothing is sent any more, and offers are withdrawn. Closing again changes nothing.
+    /// `close q`: nothing is sent any more, and offers are withdrawn. Closing again changes
+    /// nothing.
     Close(Channel),
     /// `r = any 3`: some value below 3.
     Any(Register, u32),
     /// `wait c a`: releases the mutex, waits for a notification, takes the mutex.
     Wait(Condvar, Mutex),
-    /// `r = waitfor c a`: as `wait`, but it may stop waiting by itself at any time (a timeout); the register becomes 0 if it
-    /// did, else 1.
+    /// `r = waitfor c a`: as `wait`, but it may stop waiting by itself at any time (a timeout); the
+    /// register becomes 0 if it did, else 1.
     WaitFor(Register, Condvar, Mutex),
-    /// `notify_one c`: wakes any one waiter, if there is one; of a `fifo` condition variable the one that waits longest.
+    /// `notify_one c`: wakes any one waiter, if there is one; of a `fifo` condition variable the
+    /// one that waits longest.
     NotifyOne(Condvar),
     /// `notify_all c`
     NotifyAll(Condvar),
-    /// `once o { .. }`: the first thread that comes runs the body; those that come while it runs wait until it is done; later
-    /// ones pass. A thread that comes again from the body waits for good; so do all if the body fails.
+    /// `once o { .. }`: the first thread that comes runs the body; those that come while it runs
+    /// wait until it is done; later ones pass. A thread that comes again from the body waits for
+    /// good; so do all if the body fails.
     Once(Once, Vec<Self>),
     /// The end of such a body, which flat code has behind it. Programs have no use for it.
     OnceDone(Once),
-    /// `arrive b`: comes to the barrier, and waits until as many threads have come as it waits for; then these go on, and the
-    /// next ones are waited for.
+    /// `arrive b`: comes to the barrier, and waits until as many threads have come as it waits for;
+    /// then these go on, and the next ones are waited for.
     Arrive(Barrier),
     /// `r = arrive b`: the register becomes 1 if the thread came last (the leader), else 0.
     ArriveAsking(Register, Barrier),
@@ -174,10 +188,12 @@ pub enum Statement {
     Abort,
     /// `r = 1`, `r = q + 1`
     Let(Register, Operand),
-    /// `call P(1, r)`, `r = call P(1, r)`: runs the procedure with registers of its own; what it returns goes to the register.
-    /// A failure that ends the thread, as an assertion does, if calls are nested deeper than [`DEEPEST`].
+    /// `call P(1, r)`, `r = call P(1, r)`: runs the procedure with registers of its own; what it
+    /// returns goes to the register. A failure that ends the thread, as an assertion does, if calls
+    /// are nested deeper than [`DEEPEST`].
     Call(Option<Register>, Procedure, Vec<Operand>),
-    /// `return r`, `return`: ends the procedure (which returns 0 where nothing is said), or the thread outside of any.
+    /// `return r`, `return`: ends the procedure (which returns 0 where nothing is said), or the
+    /// thread outside of any.
     Return(Operand),
     /// `assert r == 1`: if it does not hold, a failure; the thread ends, its mutexes stay locked.
     Assert(Condition),
@@ -187,9 +203,10 @@ pub enum Statement {
     Repeat(u32, Vec<Self>),
     /// `while r == 1 { .. }`; the body has to contain a visible operation.
     While(Condition, Vec<Self>),
-    /// `relaxed r = x`, `acquire r = x`, `release x = 1`: an access to an atomic with a weaker ordering than sequential
-    /// consistency. Values are sequentially consistent all the same; only happens-before is weaker. A compare-exchange may
-    /// have two: `acqrel relaxed r = cas x 0 1`, the second one when it fails; with one it fails without its release part.
+    /// `relaxed r = x`, `acquire r = x`, `release x = 1`: an access to an atomic with a weaker
+    /// ordering than sequential consistency. Values are sequentially consistent all the same; only
+    /// happens-before is weaker. A compare-exchange may have two: `acqrel relaxed r = cas x 0 1`,
+    /// the second one when it fails; with one it fails without its release part.
     Ordered(Order, Box<Self>),
 }
 
@@ -202,8 +219,9 @@ pub struct Declaration {
     pub initial: i32,
     /// Whether it is not allocated at the root (`heap plain x`).
     pub heap: bool,
-    /// The atomic variable with which it shares memory: it is one, too, of a part of its bytes (`part w h`). Each has a value of its own
-    /// all the same; what they share is which accesses conflict.
+    /// The atomic variable with which it shares memory: it is one, too, of a part of its bytes
+    /// (`part w h`). Each has a value of its own all the same; what they share is which accesses
+    /// conflict.
     pub part_of: Option<Variable>,
 }
 
@@ -244,8 +262,9 @@ pub struct Program {
     pub threads: Vec<Vec<Statement>>,
     /// Procedures.
     pub procedures: Vec<Definition>,
-    /// Exclusive access predicates of variables, mutexes, condition variables and channels, for searches that take them
-    /// ([`lockred_papers::flanagan_qadeer`]); they change nothing of what the program does.
+    /// Exclusive access predicates of variables, mutexes, condition variables and channels, for
+    /// searches that take them ([`lockred_papers::flanagan_qadeer`]); they change nothing of what
+    /// the program does.
     pub exclusive: Vec<(ObjectId, Predicate)>,
 }
 
@@ -268,7 +287,8 @@ impl Program {
         Mutex(self.mutexes - 1)
     }
 
-    /// Adds a re-entrant mutex. Waiting with it gives it back wholly, and takes it again as deep as it was.
+    /// Adds a re-entrant mutex. Waiting with it gives it back wholly, and takes it again as deep as
+    /// it was.
     pub fn reentrant_mutex(&mut self) -> Mutex {
         let mutex = self.mutex();
         self.reentrant.push(mutex);

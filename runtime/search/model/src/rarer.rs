@@ -1,14 +1,16 @@
-//! The part of a state that only programs over the rarer members of the lock family have: empty otherwise, so that it costs
-//! nothing to keep and to restore.
+//! The part of a state that only programs over the rarer members of the lock family have: empty
+//! otherwise, so that it costs nothing to keep and to restore.
 
 use super::program::{Body, Condvar, Mutex, Program};
 
 /// How the rarer locks stand.
 #[derive(PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct Rarer {
-    /// How often the owners of re-entrant mutexes have locked them again; by mutex, if any is re-entrant.
+    /// How often the owners of re-entrant mutexes have locked them again; by mutex, if any is
+    /// re-entrant.
     pub depths: Vec<u8>,
-    /// Who waits in the queues of condition variables that keep the order; by condition variable, if any does.
+    /// Who waits in the queues of condition variables that keep the order; by condition variable,
+    /// if any does.
     pub lines: Vec<Vec<Body>>,
     /// How the onces stand.
     pub onces: Vec<Running>,

@@ -1,15 +1,16 @@
-//! Re-entrant mutexes: what their owner does to them inside the outermost section is its own affair.
+//! Re-entrant mutexes: what their owner does to them inside the outermost section is its own
+//! affair.
 //!
-//! Only the outermost acquire and release are operations on the lock; the inner ones are local, so both movers (Flanagan and
-//! Qadeer: A type and effect system for atomicity, PLDI 2003). A wait gives the mutex back wholly, as Java's monitors do, and
-//! takes it again as deep as it was.
+//! Only the outermost acquire and release are operations on the lock; the inner ones are local, so
+//! both movers (Flanagan and Qadeer: A type and effect system for atomicity, PLDI 2003). A wait
+//! gives the mutex back wholly, as Java's monitors do, and takes it again as deep as it was.
 
 use super::machine::ModelMachine;
 use super::program::{Body, Mutex, Statement};
 
 impl ModelMachine {
-    /// Whether the thread stands before an acquire of a re-entrant mutex that it owns, or before a release that is not the
-    /// outermost one.
+    /// Whether the thread stands before an acquire of a re-entrant mutex that it owns, or before a
+    /// release that is not the outermost one.
     pub(super) fn is_inner(&self, number: usize) -> bool {
         if self.state.rarer.depths.is_empty() {
             return false;

@@ -1,8 +1,10 @@
-//! Finds out that a run comes by the same state twice: condition C of the papers, which cuts runs that make no progress.
+//! Finds out that a run comes by the same state twice: condition C of the papers, which cuts runs
+//! that make no progress.
 
 use super::state::State;
 
-/// Brent's algorithm: compares with a state that is kept at lengths that are powers of two. Runs shorter than 16 cost nothing.
+/// Brent's algorithm: compares with a state that is kept at lengths that are powers of two. Runs
+/// shorter than 16 cost nothing.
 #[derive(Default)]
 pub(super) struct Repetition {
     anchor: Option<State>,

@@ -1,20 +1,23 @@
-//! Loops that wait: a thread that has gone round a loop and left everything as it was waits until something that it has read
-//! changes. An option of the machine ([`ModelMachine::noticing_spins`]), so that executions of such programs end.
+//! Loops that wait: a thread that has gone round a loop and left everything as it was waits until
+//! something that it has read changes. An option of the machine ([`ModelMachine::noticing_spins`]),
+//! so that executions of such programs end.
 //!
-//! An *idle* operation is an atomic load or a failing compare-exchange that would leave even its own thread as it was: it does
-//! not happen, the thread waits before it for another value. (So a thread at a spin lock waits as at a mutex.) Any other
-//! *round* is executed once: operations since the thread's last effect after which it stands exactly where it stood
-//! before. It then waits, and goes on by a step of its own, which reads what the round has read. What a round accessed has
+//! An *idle* operation is an atomic load or a failing compare-exchange that would leave even its
+//! own thread as it was: it does not happen, the thread waits before it for another value. (So a
+//! thread at a spin lock waits as at a mutex.) Any other *round* is executed once: operations since
+//! the thread's last effect after which it stands exactly where it stood before. It then waits, and
+//! goes on by a step of its own, which reads what the round has read. What a round accessed has
 //! been accessed, so races with it are seen.
 //!
-//! Why nothing is missed: a completed round can be left out of an execution. It has no effect: it only read, wrote values that
-//! were there, tried in vain, took locks and gave them back. Nobody sees that, except by trying a lock that the round
-//! holds; then what the thread did so far counts as an effect (once for each state of who tries, else two threads that both
-//! wait would keep each other going). Successful tries and chosen values are effects, too.
+//! Why nothing is missed: a completed round can be left out of an execution. It has no effect: it
+//! only read, wrote values that were there, tried in vain, took locks and gave them back. Nobody
+//! sees that, except by trying a lock that the round holds; then what the thread did so far counts
+//! as an effect (once for each state of who tries, else two threads that both wait would keep each
+//! other going). Successful tries and chosen values are effects, too.
 //!
-//! Where nobody can run, those that wait in this way go round for ever: a livelock. If a lock that such a round takes has been
-//! taken for good since, the thread would really wait for that: an execution without the round shows how that ends, and
-//! this one is no evidence.
+//! Where nobody can run, those that wait in this way go round for ever: a livelock. If a lock that
+//! such a round takes has been taken for good since, the thread would really wait for that: an
+//! execution without the round shows how that ends, and this one is no evidence.
 
 use super::code::Instruction;
 use super::machine::{Failure, ModelMachine, mutex, settle, variable};
@@ -90,8 +93,9 @@ impl History {
     }
 }
 
-/// Whether all locks are taken before they are given back, and given back. (Between a release and an acquire others may take the
-/// lock: who waits there must not hold it. Such a round is one when seen from behind the release.)
+/// Whether all locks are taken before they are given back, and given back. (Between a release and
+/// an acquire others may take the lock: who waits there must not hold it. Such a round is one when
+/// seen from behind the release.)
 fn is_round(deeds: &[Deed]) -> bool {
     let mut held: Vec<(Mutex, bool)> = Vec::new();
     for deed in deeds {
@@ -185,8 +189,8 @@ impl Spins {
     }
 }
 
-/// Per place, whether a loop may lead back there: it lies between a jump back and its target, or anywhere if there are
-/// procedures, which may be called from there.
+/// Per place, whether a loop may lead back there: it lies between a jump back and its target, or
+/// anywhere if there are procedures, which may be called from there.
 fn loops(code: &[Instruction]) -> Vec<bool> {
     let mut loops = vec![false; code.len()];
     for (place, instruction) in code.iter().enumerate() {
@@ -217,9 +221,9 @@ impl Chooser for Asked<'_> {
 }
 
 impl ModelMachine {
-    /// The same machine, on which loops that wait end: see `model/spins.rs`. What they read decides whether a thread can run; a
-    /// state in which some go round for ever and nobody else can run is a [`Failure::Livelock`]. Otherwise failures and
-    /// end states are the same.
+    /// The same machine, on which loops that wait end: see `model/spins.rs`. What they read decides
+    /// whether a thread can run; a state in which some go round for ever and nobody else can run is
+    /// a [`Failure::Livelock`]. Otherwise failures and end states are the same.
     #[must_use]
     pub fn noticing_spins(mut self) -> Self {
         self.spins = Some(Spins::new(&self.code));
@@ -258,8 +262,9 @@ impl ModelMachine {
         objects
     }
 
-    /// The atomic that the thread's next operation reads, if there is a value with which it would leave the thread as it stands:
-    /// so the operation waits for another one. O(local statements behind it).
+    /// The atomic that the thread's next operation reads, if there is a value with which it would
+    /// leave the thread as it stands: so the operation waits for another one. O(local statements
+    /// behind it).
     pub(super) fn rereads(&self, number: usize) -> Option<Variable> {
         self.spins.as_ref()?;
         let thread = &self.state.threads[number];
@@ -387,7 +392,8 @@ impl ModelMachine {
         })
     }
 
-    /// Nobody can run, and these have not ended. Which of them go round loops for ever; none if the execution is no evidence.
+    /// Nobody can run, and these have not ended. Which of them go round loops for ever; none if the
+    /// execution is no evidence.
     pub(super) fn spinning(&self, waiting: &[Body]) -> Option<Vec<Body>> {
         if self.spins.is_none() {
             return Some(Vec::new());

@@ -50,7 +50,8 @@ pub struct Thread {
     pub depth: u8,
     /// How often it may still wake up from waiting for no reason.
     pub spurious: u8,
-    /// While it sleeps, or waits with a timeout, and time is ordered: the moment at which that ends.
+    /// While it sleeps, or waits with a timeout, and time is ordered: the moment at which that
+    /// ends.
     pub until: u32,
 }
 
@@ -65,7 +66,8 @@ pub struct Registers {
     far: Vec<i32>,
 }
 
-/// Messages that have gone through a channel. Part of no state: what a thread does next does not depend on them.
+/// Messages that have gone through a channel. Part of no state: what a thread does next does not
+/// depend on them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Passed {
     /// How many were sent.

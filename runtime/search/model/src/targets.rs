@@ -1,4 +1,5 @@
-//! What directed searches walk towards ([`lockred_search::targeted`]): circles of mutexes that are locked under each other.
+//! What directed searches walk towards ([`lockred_search::targeted`]): circles of mutexes that are
+//! locked under each other.
 
 use super::machine::ModelMachine;
 use super::program::{Body, Mutex, Statement};

@@ -5,9 +5,10 @@
 //! thread T0 { lock a; x = 1; unlock a; spawn T1; join T1 }
 //! thread T1 { r = x; if r == 0 { f += 1 } else { repeat 2 { q = f += 1 } } }
 //! ```
-//! Access predicates ([`lockred_papers::flanagan_qadeer`]): `exclusive x when held a and f == 0 or by T1;`, `exclusive f when never;`.
-//! Procedures: `proc P(n) { if n != 0 { n = n + -1; call P(n) } return n }`.
-//! A name that is not declared is a register of its thread or procedure; `r3` is register 3. Statements: see [`Statement`].
+//! Access predicates ([`lockred_papers::flanagan_qadeer`]): `exclusive x when held a and f == 0 or
+//! by T1;`, `exclusive f when never;`. Procedures: `proc P(n) { if n != 0 { n = n + -1; call P(n) }
+//! return n }`. A name that is not declared is a register of its thread or procedure; `r3` is
+//! register 3. Statements: see [`Statement`].
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,7 +1,8 @@
 //! Sleeps and timeouts in the order of time.
 //!
-//! Where time is ordered, a thread that sleeps, or waits with a timeout, goes on by itself only where no thread can run but such, and
-//! none of those is to go on earlier. Of several whose moment is the same any may.
+//! Where time is ordered, a thread that sleeps, or waits with a timeout, goes on by itself only
+//! where no thread can run but such, and none of those is to go on earlier. Of several whose moment
+//! is the same any may.
 
 use super::machine::{Failure, ModelMachine};
 use super::state::Phase;

@@ -187,8 +187,8 @@ impl ModelMachine {
         }
     }
 
-    /// What the operation turned out to be: a weak compare-exchange that was told as the write that it might have become, and
-    /// that stood at `place`, may have failed.
+    /// What the operation turned out to be: a weak compare-exchange that was told as the write that
+    /// it might have become, and that stood at `place`, may have failed.
     pub(super) fn turned_out(
         &self,
         number: usize,

@@ -1,9 +1,11 @@
 //! Condition variables: entering a queue of waiters, waking waiters, and leaving by oneself.
 //!
-//! A wait with a timeout may end at any time while it lasts; so may a plain one that is chosen, where it begins, to wake up
-//! for no reason. (So the waits that nobody ever ends are seen, too: nothing promises a wake-up without a reason.) Such a waiter
-//! has an operation of its own that is always possible: it leaves the queue, and finds out whether it was woken before. So a
-//! notification does not take away what the waiter could do, and the order of the two is an ordinary race.
+//! A wait with a timeout may end at any time while it lasts; so may a plain one that is chosen,
+//! where it begins, to wake up for no reason. (So the waits that nobody ever ends are seen, too:
+//! nothing promises a wake-up without a reason.) Such a waiter has an operation of its own that is
+//! always possible: it leaves the queue, and finds out whether it was woken before. So a
+//! notification does not take away what the waiter could do, and the order of the two is an
+//! ordinary race.
 
 use super::machine::{ModelMachine, condvar, mutex};
 use super::program::{Body, Condvar, Mutex, Register};
@@ -18,7 +20,8 @@ impl ModelMachine {
         self.fifo[usize::from(c.0)]
     }
 
-    /// The thread gives its mutex back and enters the queue. `register`: the wait has a timeout, and the register tells.
+    /// The thread gives its mutex back and enters the queue. `register`: the wait has a timeout,
+    /// and the register tells.
     pub(super) fn wait(
         &mut self,
         number: usize,

@@ -1,8 +1,9 @@
-//! The model machine watched by a plain happens-before race detector: what data races a program has, for oracles.
+//! The model machine watched by a plain happens-before race detector: what data races a program
+//! has, for oracles.
 //!
-//! The detector knows nothing of searches, transactions or disciplines: every edge of the C11 happens-before of the execution
-//! that runs (locks included), every pair of accesses. It is part of the state that is told apart, so that visiting all
-//! states shows every race.
+//! The detector knows nothing of searches, transactions or disciplines: every edge of the C11
+//! happens-before of the execution that runs (locks included), every pair of accesses. It is part
+//! of the state that is told apart, so that visiting all states shows every race.
 
 use std::collections::BTreeMap;
 use std::hash::Hash;

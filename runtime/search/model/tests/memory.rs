@@ -13,12 +13,14 @@ use memory::Counting;
 #[global_allocator]
 static MEMORY: Counting = Counting::new();
 
-/// Executions between which the live bytes are compared: all executions of the programs are equally long.
+/// Executions between which the live bytes are compared: all executions of the programs are equally
+/// long.
 const EARLY: u64 = 1_000;
 const LATE: u64 = 100_000;
 
-/// What may still be added: nodes near the root get room for sleepers when their first branch is done, which is late. It is
-/// bounded by the longest execution (12 nodes) times threads times footprint.
+/// What may still be added: nodes near the root get room for sleepers when their first branch is
+/// done, which is late. It is bounded by the longest execution (12 nodes) times threads times
+/// footprint.
 const ROOM: usize = 4096;
 
 /// Looks at the live bytes after so many executions, and at the most that were live from then on.

@@ -1,15 +1,19 @@
-//! Persistent sets: which threads have to be explored from a state, if others cannot interfere with them.
+//! Persistent sets: which threads have to be explored from a state, if others cannot interfere with
+//! them.
 //!
-//! A set of threads is persistent in a state if nothing that the others may do, as long as none of the set moves, depends on
-//! what the next transactions of the set do (Godefroid, LNCS 1032, chapter 4). Exploring a persistent set from every state
-//! misses no end state, and no failure either if some state of every cycle is explored in full.
+//! A set of threads is persistent in a state if nothing that the others may do, as long as none of
+//! the set moves, depends on what the next transactions of the set do (Godefroid, LNCS 1032,
+//! chapter 4). Exploring a persistent set from every state misses no end state, and no failure
+//! either if some state of every cycle is explored in full.
 //!
-//! The next transactions of the set are those that were run from the state: the set grows thread by thread, with what was
-//! explored already, until nobody conflicts with it (as in the stubborn set method, Valmari 1991, and Overman's algorithm). What
-//! the others may do is what the machine foresees ([`crate::foreseeing::Foreseeing`]). That a thread takes a lock and gives it
-//! back does not conflict with another that does so too, unless somebody was seen to hold that lock between two transactions:
-//! a fact of the discipline, which starts optimistic. (The first transaction that breaks it depends on nothing that was explored
-//! instead of it, so that it is explored as well, and the search starts again.)
+//! The next transactions of the set are those that were run from the state: the set grows thread by
+//! thread, with what was explored already, until nobody conflicts with it (as in the stubborn set
+//! method, Valmari 1991, and Overman's algorithm). What the others may do is what the machine
+//! foresees ([`crate::foreseeing::Foreseeing`]). That a thread takes a lock and gives it back does
+//! not conflict with another that does so too, unless somebody was seen to hold that lock between
+//! two transactions: a fact of the discipline, which starts optimistic. (The first transaction that
+//! breaks it depends on nothing that was explored instead of it, so that it is explored as well,
+//! and the search starts again.)
 //!
 //! O(threads^2 * accesses^2) a state, in the worst case.
 
@@ -24,9 +28,10 @@ use lockred_search::sleep::dependent;
 use lockred_search::thread_set::ThreadSet;
 use lockred_search::{Limits, Observer, Outcome, stateful};
 
-/// Visits only as many states as it takes to see all failures and end states: as [`stateful::explore`], but from every state a
-/// persistent set is explored. On random programs of 3 and 4 threads that takes 26 to 52 % fewer transactions; where nothing
-/// conflicts, one execution.
+/// Visits only as many states as it takes to see all failures and end states: as
+/// [`stateful::explore`], but from every state a persistent set is explored. On random programs of
+/// 3 and 4 threads that takes 26 to 52 % fewer transactions; where nothing conflicts, one
+/// execution.
 pub fn explore<M: Foreseeing + Fingerprint>(
     machine: &mut M,
     discipline: &mut Discipline,
@@ -98,7 +103,8 @@ impl Prospects {
         }
     }
 
-    /// Another thread that may move before any of `set` does, and do something that depends on `accesses`.
+    /// Another thread that may move before any of `set` does, and do something that depends on
+    /// `accesses`.
     fn conflict(&self, set: &ThreadSet, accesses: &[&[(ObjectId, Access)]]) -> Option<ThreadId> {
         let conflicts = |thread: &ThreadId| {
             let others = &self.0[thread.index()].accesses;
@@ -114,7 +120,8 @@ impl Prospects {
         self.conflict(&set, &[&self.0[thread.index()].accesses]).is_none()
     }
 
-    /// Threads that may move before any of `set` does: all others, except those that wait for the end of one that does not move.
+    /// Threads that may move before any of `set` does: all others, except those that wait for the
+    /// end of one that does not move.
     fn movable(&self, set: &ThreadSet) -> Vec<ThreadId> {
         let threads = (0..self.0.len() as u32).map(ThreadId);
         let alive = |thread: &ThreadId| !self.0[thread.index()].accesses.is_empty();

@@ -1,9 +1,10 @@
-//! For every object and thread, the thread's accesses to the object in the execution under way, the latest first.
+//! For every object and thread, the thread's accesses to the object in the execution under way, the
+//! latest first.
 //!
-//! Race reversal and clocks ask for the last access that depends on a given one. Each entry links to the thread's previous
-//! access to the object, and to the last one before it of another kind, so that a row of equal accesses is passed in
-//! one step. Entries are removed in the opposite order of their arrival; the memory is kept and bounded by the longest
-//! execution.
+//! Race reversal and clocks ask for the last access that depends on a given one. Each entry links
+//! to the thread's previous access to the object, and to the last one before it of another kind, so
+//! that a row of equal accesses is passed in one step. Entries are removed in the opposite order of
+//! their arrival; the memory is kept and bounded by the longest execution.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -185,7 +186,8 @@ impl<N: Copy> Walk<'_, N> {
     }
 }
 
-/// Multiplicative hashing: object numbers are addresses or small numbers, and nobody chooses them to collide.
+/// Multiplicative hashing: object numbers are addresses or small numbers, and nobody chooses them
+/// to collide.
 #[derive(Default)]
 pub(crate) struct ObjectHasher(u64);
 

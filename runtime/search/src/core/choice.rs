@@ -2,8 +2,8 @@
 
 use crate::core::machine::ThreadId;
 
-/// One choice of a schedule. A schedule lists, in order, the thread of every run and, right behind it, the values that
-/// this run chose.
+/// One choice of a schedule. A schedule lists, in order, the thread of every run and, right behind
+/// it, the values that this run chose.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Choice {
     /// The thread that runs next.

@@ -3,10 +3,12 @@
 use crate::core::machine::ThreadId;
 use crate::core::thin::Thin;
 
-/// Threads whose counts need no memory of their own. Most programs have no more, and clocks are copied and joined all the time.
+/// Threads whose counts need no memory of their own. Most programs have no more, and clocks are
+/// copied and joined all the time.
 const NEAR: usize = 8;
 
-/// A vector clock. Threads that it does not mention count as 0. Keeps its memory when it is cleared.
+/// A vector clock. Threads that it does not mention count as 0. Keeps its memory when it is
+/// cleared.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Clock {
     near: [u32; NEAR],

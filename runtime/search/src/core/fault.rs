@@ -1,6 +1,8 @@
-//! Deliberate faults of the search by transactions: a test switches one on and expects the oracle to catch it.
+//! Deliberate faults of the search by transactions: a test switches one on and expects the oracle
+//! to catch it.
 //!
-//! Without the feature `faults`, which only the tests of lockred-model enable, no fault can be switched on and asking costs nothing.
+//! Without the feature `faults`, which only the tests of lockred-model enable, no fault can be
+//! switched on and asking costs nothing.
 
 /// A rule that is left out.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -49,21 +51,25 @@ pub enum Fault {
     TwoNonMovers,
     /// Blocked transactions park wherever they took a lock: needless executions.
     EagerPark,
-    /// Cycles of the lock order count although a gate lock makes them harmless: needless refinements.
+    /// Cycles of the lock order count although a gate lock makes them harmless: needless
+    /// refinements.
     NoGuards,
     /// Access predicates: a release, exclusive before and not behind, is a right mover.
     ReleaseIsRight,
     /// Access predicates: an acquire, exclusive behind and not before, is a left mover.
     AcquireIsLeft,
-    /// Access predicates: every acquire of a re-entrant lock begins a transaction's right part, behind its commit, too.
+    /// Access predicates: every acquire of a re-entrant lock begins a transaction's right part,
+    /// behind its commit, too.
     InnerAcquireIsRight,
     /// Access predicates: what no lock protects is accessed exclusively.
     UnprotectedIsMover,
     /// Access predicates: transactions may go on for ever behind their commit.
     NoConditionC,
-    /// Access predicates: transactions are ended in single states, whatever the thread is in when others have moved.
+    /// Access predicates: transactions are ended in single states, whatever the thread is in when
+    /// others have moved.
     CutAlone,
-    /// Access predicates: states that were visited are not looked at again when a predicate becomes weaker.
+    /// Access predicates: states that were visited are not looked at again when a predicate becomes
+    /// weaker.
     VisitedStaysVisited,
     /// Access predicates: accesses without exclusive access refute nothing.
     AccessUnchecked,
@@ -81,9 +87,11 @@ pub enum Fault {
     NoCut,
     /// Persistent sets are explored all around a cycle.
     CyclesUnexpanded,
-    /// Locks count as given back by every transaction that takes them, where persistent sets are looked for.
+    /// Locks count as given back by every transaction that takes them, where persistent sets are
+    /// looked for.
     SplitIgnored,
-    /// Joins of threads that wait while holding a lock are left out where persistent sets are looked for.
+    /// Joins of threads that wait while holding a lock are left out where persistent sets are
+    /// looked for.
     LateJoinsIgnored,
     /// Stoller's framework: sleepers stay asleep whatever is executed.
     SleepersStayAsleep,

@@ -1,8 +1,8 @@
 //! Fingerprints of states: 128 bits from any [`Hash`], made for speed, and tables keyed by them.
 //!
-//! Two lanes of multiply and fold (the product of 128 bits, its halves xored), each with constants of its own, see every word
-//! that is written. States are no adversary's input, so there is no secret; two different states of N are taken for one
-//! with a probability of about N^2 / 2^129.
+//! Two lanes of multiply and fold (the product of 128 bits, its halves xored), each with constants
+//! of its own, see every word that is written. States are no adversary's input, so there is no
+//! secret; two different states of N are taken for one with a probability of about N^2 / 2^129.
 
 use crate::core::machine::Machine;
 use std::collections::{HashMap, HashSet};
@@ -17,7 +17,8 @@ pub fn of<T: Hash + ?Sized>(value: &T) -> u128 {
 
 /// A machine that can tell its state.
 pub trait Fingerprint: Machine {
-    /// Equal for equal states only (up to hash collisions): from equal fingerprints on, everything is equal.
+    /// Equal for equal states only (up to hash collisions): from equal fingerprints on, everything
+    /// is equal.
     fn fingerprint(&self) -> u128;
 }
 
@@ -50,7 +51,8 @@ impl Lanes {
     }
 }
 
-/// The halves of the product, xored. (`one` is not 0 but by chance, which the rotations in `write_u64` make up for.)
+/// The halves of the product, xored. (`one` is not 0 but by chance, which the rotations in
+/// `write_u64` make up for.)
 fn fold(one: u64, other: u64) -> u64 {
     let product = u128::from(one) * u128::from(other);
     product as u64 ^ (product >> 64) as u64

@@ -6,7 +6,8 @@ use std::collections::HashSet;
 use crate::core::machine::ThreadId;
 use serde::{Deserialize, Serialize};
 
-/// An object that operations act on. Stable within one execution; the machine chooses the numbering (an address, say).
+/// An object that operations act on. Stable within one execution; the machine chooses the numbering
+/// (an address, say).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct ObjectId(pub u64);
 
@@ -25,8 +26,8 @@ pub enum Access {
     Create,
     /// Uses what the object stands for.
     Use,
-    /// A commutative update whose result nobody uses. Two of one family commute, unless one of them acquires what the
-    /// other releases.
+    /// A commutative update whose result nobody uses. Two of one family commute, unless one of them
+    /// acquires what the other releases.
     Update {
         /// Which operation (add, or, and, …): updates of different families do not commute.
         family: u8,
@@ -37,28 +38,32 @@ pub enum Access {
     },
     /// Increments a reference count. Counts have to count references: who increments owns one.
     RefInc,
-    /// Decrements a reference count that stays positive. Two of them commute as long as it cannot matter who drops the last
-    /// reference: searches check that all come before the last one for another reason, and else tell the object's
-    /// decrements as writes.
+    /// Decrements a reference count that stays positive. Two of them commute as long as it cannot
+    /// matter who drops the last reference: searches check that all come before the last one for
+    /// another reason, and else tell the object's decrements as writes.
     RefDec,
     /// As `RefDec`, to one.
     RefDecToOne,
     /// Decrements a reference count to zero.
     RefDecLast,
-    /// Acquires a lock exclusively; as a pending operation, waits to. A run whose footprint has this has got the lock.
+    /// Acquires a lock exclusively; as a pending operation, waits to. A run whose footprint has
+    /// this has got the lock.
     Lock,
-    /// Tries to acquire a lock, exclusively or shared; never waits. (A try that failed may be told as `Read`: failed tries
-    /// then commute with each other.)
+    /// Tries to acquire a lock, exclusively or shared; never waits. (A try that failed may be told
+    /// as `Read`: failed tries then commute with each other.)
     TryLock,
-    /// Releases an exclusively held lock. (A misuse that releases nothing is a `Read`: searches conclude that the lock was held.)
+    /// Releases an exclusively held lock. (A misuse that releases nothing is a `Read`: searches
+    /// conclude that the lock was held.)
     Unlock,
-    /// Acquires a lock shared; as a pending operation, waits to. A run whose footprint has this has got the lock.
+    /// Acquires a lock shared; as a pending operation, waits to. A run whose footprint has this has
+    /// got the lock.
     ReadLock,
     /// Releases a shared lock.
     ReadUnlock,
     /// Enters a queue of waiters. Any waiter of a queue may be woken, so two entries commute.
     Enqueue,
-    /// Enters a first-in first-out queue of waiters, whose order decides who is woken: two entries do not commute.
+    /// Enters a first-in first-out queue of waiters, whose order decides who is woken: two entries
+    /// do not commute.
     EnqueueLast,
     /// Wakes waiters of a queue and finds none.
     WakeNone,
@@ -66,20 +71,23 @@ pub enum Access {
     Wake,
     /// Leaves a queue of waiters by itself (a timeout), or is about to and finds that it was woken.
     Leave,
-    /// Comes to a barrier, where it waits until all have come. Two of one round commute, unless somebody asks who came last.
+    /// Comes to a barrier, where it waits until all have come. Two of one round commute, unless
+    /// somebody asks who came last.
     Arrive {
         /// The number of the round is odd: what tells it from the rounds before and after it.
         odd: bool,
         /// Whether it was the last one is asked for.
         asks: bool,
-        /// It is the last one of its round. (What came before it could have been: that makes no difference.)
+        /// It is the last one of its round. (What came before it could have been: that makes no
+        /// difference.)
         last: bool,
     },
     /// Puts a message into a first-in first-out channel.
     Send {
         /// Which message of the channel it is, modulo 2^16.
         number: u16,
-        /// The receive of the message that is so many before has to make room; 0 if there always is room.
+        /// The receive of the message that is so many before has to make room; 0 if there always is
+        /// room.
         room: u16,
     },
     /// Takes a message out of a channel.
@@ -91,9 +99,11 @@ pub enum Access {
     Depart,
     /// The last receiver of a channel is gone.
     Abandon,
-    /// In a transaction: takes a lock exclusively and gives it back, or waits for it or tries it in vain.
+    /// In a transaction: takes a lock exclusively and gives it back, or waits for it or tries it in
+    /// vain.
     Section,
-    /// In a transaction: takes a lock shared and gives it back, or waits for it or tries it in vain.
+    /// In a transaction: takes a lock shared and gives it back, or waits for it or tries it in
+    /// vain.
     SharedSection,
     /// In a transaction: leaves a lock in another state (taken or given back), or is seen by tries.
     Change,
@@ -130,7 +140,8 @@ impl Access {
         matches!(self, Self::Read | Self::ReadPart | Self::Use)
     }
 
-    /// Whether it counts references, and is not the last decrement. Such operations commute, so no fence acquires what they read.
+    /// Whether it counts references, and is not the last decrement. Such operations commute, so no
+    /// fence acquires what they read.
     #[must_use]
     pub const fn counts(self) -> bool {
         matches!(self, Self::RefInc | Self::RefDec | Self::RefDecToOne)
@@ -143,8 +154,9 @@ impl Access {
         matches!(self, Enqueue | EnqueueLast | Leave | Wake | WakeNone | Arrive { .. })
     }
 
-    /// Whether a thread that would have done `self` before `other` does something that depends on `other` behind it, although
-    /// `self` and `other` are independent: the barrier's next round has begun.
+    /// Whether a thread that would have done `self` before `other` does something that depends on
+    /// `other` behind it, although `self` and `other` are independent: the barrier's next round has
+    /// begun.
     #[must_use]
     pub const fn is_outdated_by(self, other: Self) -> bool {
         matches!((self, other), (Self::Arrive { .. }, Self::Arrive { last: true, .. }))
@@ -230,12 +242,14 @@ pub struct Footprint {
     pub accesses: Vec<(ObjectId, Access)>,
     /// Threads that this run spawned or woke: their next run comes after it (never reversed).
     pub enables: Vec<ThreadId>,
-    /// Threads whose end this run waited for (join): their last run comes before it (never reversed).
+    /// Threads whose end this run waited for (join): their last run comes before it (never
+    /// reversed).
     pub joins: Vec<ThreadId>,
-    /// Threads that waited at a barrier until this run came: the next runs of all of them, and of its own thread, come after the
-    /// last runs of all of them (never reversed).
+    /// Threads that waited at a barrier until this run came: the next runs of all of them, and of
+    /// its own thread, come after the last runs of all of them (never reversed).
     pub meets: Vec<ThreadId>,
-    /// Its thread slept, or waited with a timeout, until nobody else could run: it comes after everything before it (never reversed).
+    /// Its thread slept, or waited with a timeout, until nobody else could run: it comes after
+    /// everything before it (never reversed).
     pub by_time: bool,
 }
 
@@ -256,7 +270,8 @@ impl Footprint {
         }
     }
 
-    /// Records an access to data once. A write stands for a read as well, since it depends on all that the read depends on.
+    /// Records an access to data once. A write stands for a read as well, since it depends on all
+    /// that the read depends on.
     pub fn touch_data(&mut self, object: ObjectId, access: Access) {
         let stands = |&(o, a): &(ObjectId, Access)| o == object && a == Access::Write;
         match access {

@@ -1,4 +1,5 @@
-//! What every search is made of: the machine that it runs, what steps touch, and small sets and clocks.
+//! What every search is made of: the machine that it runs, what steps touch, and small sets and
+//! clocks.
 
 pub(crate) mod chains;
 pub mod choice;

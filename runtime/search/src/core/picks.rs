@@ -65,7 +65,8 @@ impl Picks {
         !self.differs && self.taken == self.values.len()
     }
 
-    /// Goes on to the next combination: another value at the last choice that has one left. Returns whether there is one.
+    /// Goes on to the next combination: another value at the last choice that has one left. Returns
+    /// whether there is one.
     pub fn advance(&mut self) -> bool {
         while let Some((picked, of)) = self.values.pop() {
             if picked + 1 < of {

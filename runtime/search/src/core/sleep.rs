@@ -1,9 +1,9 @@
 //! Sleep sets and ghosts: which threads need not run at a node, and which accesses a woken sleeper
 //! inherits (docs/algorithm.md#exploration, docs/algorithm.md#inherited-accesses).
 //!
-//! A thread that was explored from a node sleeps in the subtrees of its later siblings, until a run depends on its footprint
-//! (Godefroid, LNCS 1032, chapter 5). Footprints are kept once, at the node where the thread was put to sleep; nodes below
-//! refer to them.
+//! A thread that was explored from a node sleeps in the subtrees of its later siblings, until a run
+//! depends on its footprint (Godefroid, LNCS 1032, chapter 5). Footprints are kept once, at the
+//! node where the thread was put to sleep; nodes below refer to them.
 
 use std::collections::HashSet;
 
@@ -27,9 +27,11 @@ pub(crate) struct Sleep {
     pub(crate) asleep: ThreadSet,
     sleepers: Thin<Sleeper>,
     ghosts: Thin<Sleeper>,
-    /// Footprints of threads that were put to sleep at this node: their accesses, all choices together.
+    /// Footprints of threads that were put to sleep at this node: their accesses, all choices
+    /// together.
     footprints: Thin<Vec<(ObjectId, Access)>>,
-    /// Those of these threads whose first access is to an object that they touch in any state ([`Sleep::carry`]).
+    /// Those of these threads whose first access is to an object that they touch in any state
+    /// ([`Sleep::carry`]).
     fixed: ThreadSet,
     used: usize,
 }
@@ -98,7 +100,8 @@ impl Sleep {
         self.ghosts.push(ghost);
     }
 
-    /// Adds the accesses of a thread that was put to sleep at this node to those that a ghost carries.
+    /// Adds the accesses of a thread that was put to sleep at this node to those that a ghost
+    /// carries.
     ///
     /// `fixed`: an object that the woken thread's run touches by its first operation, one on its
     /// value alone. If that was so before too, this access is not carried. Inherited accesses keep

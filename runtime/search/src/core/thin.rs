@@ -4,7 +4,8 @@ use std::ops::{Deref, DerefMut};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A vector behind a pointer, which is made with the first element. Keeps its memory when it is cleared.
+/// A vector behind a pointer, which is made with the first element. Keeps its memory when it is
+/// cleared.
 #[derive(Clone, Debug)]
 #[expect(clippy::box_collection, reason = "a `Vec` is three words, which empty ones have in vain")]
 pub(crate) struct Thin<T>(Option<Box<Vec<T>>>);

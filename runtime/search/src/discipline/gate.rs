@@ -1,4 +1,5 @@
-//! The gate: asked before and told after every operation of a transaction; it knows the movers and ends transactions.
+//! The gate: asked before and told after every operation of a transaction; it knows the movers and
+//! ends transactions.
 //!
 //! A transaction is R* N? L*: right movers (and both movers), at most one non-mover, left movers
 //! (docs/algorithm.md#movers-and-boundaries). The gate keeps the phase, the locks that the thread
@@ -52,10 +53,11 @@ pub struct Gate<'a> {
 }
 
 impl Gate<'_> {
-    /// Asked before each operation; `can_proceed` is false if it would wait. After `Go::On` the machine executes it and tells
-    /// `after`; else it leaves the thread before it.
+    /// Asked before each operation; `can_proceed` is false if it would wait. After `Go::On` the
+    /// machine executes it and tells `after`; else it leaves the thread before it.
     pub fn before(&mut self, operation: &Operation, can_proceed: bool) -> Go {
-        // What a waiter holds besides its lock is noted when it waits: only then is its lock known for sure.
+        // What a waiter holds besides its lock is noted when it waits: only then is its lock known
+        // for sure.
         if !matches!(operation, Operation::Wait { .. }) {
             self.note_waiting(operation);
         }
@@ -160,7 +162,8 @@ impl Gate<'_> {
                 let access = if none { Access::WakeNone } else { Access::Wake };
                 self.touch_queue(queue, access);
                 self.run.footprint.enables.extend(woken.iter().map(|&(thread, _)| thread));
-                // It enables, like spawn, unless the woken cannot move before the notifier gives back their lock.
+                // It enables, like spawn, unless the woken cannot move before the notifier gives
+                // back their lock.
                 commits |= others
                     || !is_on(Fault::NotifyBoth)
                         && woken.iter().any(|&(_, lock)| !self.holds(lock));
@@ -195,8 +198,8 @@ impl Gate<'_> {
         self.run.post |= commits;
     }
 
-    /// Asked before a thread goes on that has gone round a loop in vain; until one of the objects changes that the round has read
-    /// it waits (`can_proceed` is false). As `before`.
+    /// Asked before a thread goes on that has gone round a loop in vain; until one of the objects
+    /// changes that the round has read it waits (`can_proceed` is false). As `before`.
     pub fn before_round(&mut self, round: &[ObjectId], can_proceed: bool) -> Go {
         for &(lock, _) in self.held.iter() {
             self.discipline.hold_for_good(lock);
@@ -235,7 +238,8 @@ impl Gate<'_> {
         }
     }
 
-    /// Told when a thread ends: the one that runs, or one that it started and that has nothing to do.
+    /// Told when a thread ends: the one that runs, or one that it started and that has nothing to
+    /// do.
     pub fn ended(&mut self, thread: ThreadId) {
         if !is_on(Fault::JoinNeverReversed) {
             self.run.footprint.touch(thread_object(thread), Access::End);
@@ -247,9 +251,10 @@ impl Gate<'_> {
         }
     }
 
-    /// A plain access outside of any operation of its own: it belongs to what was executed last, and no boundary may come
-    /// before it. For machines that do not stop at plain accesses. What the search does then is right until the first data race,
-    /// which is reported. Returns whether this was new: if not, the same to the wholes of which the object is a part is not, either.
+    /// A plain access outside of any operation of its own: it belongs to what was executed last,
+    /// and no boundary may come before it. For machines that do not stop at plain accesses. What
+    /// the search does then is right until the first data race, which is reported. Returns whether
+    /// this was new: if not, the same to the wholes of which the object is a part is not, either.
     pub fn plain(&mut self, object: ObjectId, access: Access, site: u64) -> bool {
         if self.run.is_recent(object, access) {
             return false;
@@ -259,23 +264,25 @@ impl Gate<'_> {
         true
     }
 
-    /// What was executed last uses the memory of an object (a lock's word), as an atomic operation that orders nothing:
-    /// plain accesses to it race with that.
+    /// What was executed last uses the memory of an object (a lock's word), as an atomic operation
+    /// that orders nothing: plain accesses to it race with that.
     pub fn uses(&mut self, object: ObjectId, access: Access, site: u64) {
         let ordering = Ordering { trusted: true, ..Ordering::RELAXED };
         let kind = Kind::Atomic(Value::Read, ordering);
         self.run.push(Deed::Data { object, access, kind, site });
     }
 
-    /// From here on, the thread may look at an object, over and over, or write the value that it has: an atomic access that orders
-    /// nothing. `weak`: under a weak memory model it may see a stale value.
+    /// From here on, the thread may look at an object, over and over, or write the value that it
+    /// has: an atomic access that orders nothing. `weak`: under a weak memory model it may see a
+    /// stale value.
     pub fn looks(&mut self, object: ObjectId, access: Access, weak: bool, site: u64) {
         let ordering = Ordering { weak, trusted: !weak, ..Ordering::RELAXED };
         let kind = Kind::Atomic(Value::Unused, ordering);
         self.run.push(Deed::Data { object, access, kind, site });
     }
 
-    /// What was executed last was possible because nobody else could run ([`crate::core::footprint::Footprint::by_time`]).
+    /// What was executed last was possible because nobody else could run
+    /// ([`crate::core::footprint::Footprint::by_time`]).
     pub fn by_time(&mut self) {
         self.run.footprint.by_time = true;
     }
@@ -285,7 +292,8 @@ impl Gate<'_> {
         self.run.footprint.enables.push(thread);
     }
 
-    /// Operations on the queue are seen by others in more ways than the discipline knows (timeouts, …).
+    /// Operations on the queue are seen by others in more ways than the discipline knows (timeouts,
+    /// …).
     pub fn expose(&mut self, queue: ObjectId) {
         self.discipline.refute(queue);
     }
@@ -402,7 +410,8 @@ impl Gate<'_> {
         self.run.push(Deed::Acquire(lock, Mode::Shared));
     }
 
-    /// How others see an access: decrements of a reference count commute unless it matters who is the last.
+    /// How others see an access: decrements of a reference count commute unless it matters who is
+    /// the last.
     fn seen(&self, object: ObjectId, access: Access) -> Access {
         let matters = self.discipline.is_unprotected(object);
         if access.decrements() && matters { Access::Write } else { access }

@@ -1,8 +1,9 @@
 //! The order in which threads nest locks: its cycles, and the locks that may be held for good
 //! (docs/algorithm.md#the-discipline).
 //!
-//! An edge `a -> b` says that a thread wanted `b` while it held `a`. A cycle can only deadlock if its edges belong to
-//! different threads and no lock is held exclusively at two of them (a gate lock makes the cycle harmless).
+//! An edge `a -> b` says that a thread wanted `b` while it held `a`. A cycle can only deadlock if
+//! its edges belong to different threads and no lock is held exclusively at two of them (a gate
+//! lock makes the cycle harmless).
 
 use std::collections::BTreeSet;
 
@@ -42,7 +43,8 @@ impl LockOrder {
         self.held_for_good.contains(&lock)
     }
 
-    /// Notes that the lock was held where its holder may be blocked for good. Returns whether that is new.
+    /// Notes that the lock was held where its holder may be blocked for good. Returns whether that
+    /// is new.
     pub(crate) fn hold_for_good(&mut self, lock: ObjectId) -> bool {
         let new = self.held_for_good.insert(lock);
         if new {
@@ -51,7 +53,8 @@ impl LockOrder {
         new
     }
 
-    /// Notes that `thread` wants `wanted` while it holds `held`. Returns whether something of consequence was learned.
+    /// Notes that `thread` wants `wanted` while it holds `held`. Returns whether something of
+    /// consequence was learned.
     pub(crate) fn nest(
         &mut self,
         thread: ThreadId,
@@ -84,7 +87,8 @@ impl LockOrder {
         learned
     }
 
-    /// Looks for cycles through the last edge. Exponential in the length of a cycle only, which is at most the number of threads.
+    /// Looks for cycles through the last edge. Exponential in the length of a cycle only, which is
+    /// at most the number of threads.
     fn search_cycles(&mut self) -> bool {
         let Some(last) = self.edges.len().checked_sub(1) else { return false };
         let mut found = Vec::new();
@@ -122,7 +126,8 @@ impl LockOrder {
         }
     }
 
-    /// A lock that is held while one is wanted that may be held for good may itself be held for good.
+    /// A lock that is held while one is wanted that may be held for good may itself be held for
+    /// good.
     fn close(&mut self) -> bool {
         if is_on(Fault::NoClosure) {
             return false;

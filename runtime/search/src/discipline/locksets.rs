@@ -1,5 +1,6 @@
-//! Which locks protect which data: candidate locksets that every access intersects (Savage and others: Eraser, TOCS 1997;
-//! Flanagan and Qadeer: Transactions for software model checking, SoftMC 2003).
+//! Which locks protect which data: candidate locksets that every access intersects (Savage and
+//! others: Eraser, TOCS 1997; Flanagan and Qadeer: Transactions for software model checking, SoftMC
+//! 2003).
 
 use crate::core::chains::ByObject;
 use crate::core::footprint::ObjectId;
@@ -22,8 +23,8 @@ struct Candidates {
 pub struct Locksets(ByObject<Candidates>);
 
 impl Locksets {
-    /// Notes an access under these locks. Returns whether the data may still be protected: it was never written, or some
-    /// lock was always held.
+    /// Notes an access under these locks. Returns whether the data may still be protected: it was
+    /// never written, or some lock was always held.
     pub(crate) fn note(
         &mut self,
         object: ObjectId,

@@ -1,4 +1,5 @@
-//! The discipline: the facts that the reduction relies on, which every operation checks, and the movers that follow from them.
+//! The discipline: the facts that the reduction relies on, which every operation checks, and the
+//! movers that follow from them.
 //!
 //! A [`Discipline`] starts optimistic and only grows weaker; whatever it learns that changes how
 //! programs are cut into transactions makes the search start again. See
@@ -40,9 +41,11 @@ pub struct Discipline {
     /// Locks whose state is seen by a try.
     observed: Objects,
     order: LockOrder,
-    /// Locks that were held between two transactions of their holder, as far as [`Discipline::split`] was told.
+    /// Locks that were held between two transactions of their holder, as far as
+    /// [`Discipline::split`] was told.
     split: Objects,
-    /// Whether data and queues are protected by a common lock only, which every access checks; else by happens-before.
+    /// Whether data and queues are protected by a common lock only, which every access checks; else
+    /// by happens-before.
     by_locks: bool,
     locksets: Locksets,
     /// Something was learned since the search started.
@@ -104,7 +107,8 @@ impl Discipline {
         self.grown |= self.unprotected.insert(object);
     }
 
-    /// Whether the lock may be held between two transactions of its holder, as far as a search with persistent sets has seen.
+    /// Whether the lock may be held between two transactions of its holder, as far as a search with
+    /// persistent sets has seen.
     #[must_use]
     pub fn is_split(&self, lock: ObjectId) -> bool {
         !self.split.is_empty() && self.split.contains(&lock)

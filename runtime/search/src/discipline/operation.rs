@@ -1,4 +1,5 @@
-//! The operations that the discipline knows: what a machine tells the gate before and after each of them.
+//! The operations that the discipline knows: what a machine tells the gate before and after each of
+//! them.
 
 use crate::core::footprint::{Access, ObjectId};
 use crate::core::machine::ThreadId;
@@ -21,7 +22,8 @@ impl Mode {
     }
 }
 
-/// What an atomic operation orders, by the C11 memory model. (Values are sequentially consistent all the same.)
+/// What an atomic operation orders, by the C11 memory model. (Values are sequentially consistent
+/// all the same.)
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Ordering {
     /// A read that takes part in it acquires.
@@ -32,10 +34,11 @@ pub struct Ordering {
     pub weak: bool,
     /// It is part of a primitive whose users cannot see weak values.
     pub trusted: bool,
-    /// It is believed to be ordered by locks, like plain data: not seen by others until that is refuted.
+    /// It is believed to be ordered by locks, like plain data: not seen by others until that is
+    /// refuted.
     pub guarded: bool,
-    /// The machine makes it, and no code of the program (a system call looks at a word): it has no size that would have to be that of
-    /// other accesses.
+    /// The machine makes it, and no code of the program (a system call looks at a word): it has no
+    /// size that would have to be that of other accesses.
     pub internal: bool,
 }
 
@@ -46,14 +49,16 @@ impl Ordering {
         Self { acquires, releases, weak, trusted, guarded, internal }
     }
 
-    /// Whether two conflicting operations that nothing orders might see other values than under sequential consistency.
+    /// Whether two conflicting operations that nothing orders might see other values than under
+    /// sequential consistency.
     #[must_use]
     pub const fn shows_weak_values(self, other: Self) -> bool {
         (self.weak || other.weak) && !(self.trusted && other.trusted)
     }
 
-    /// Whether two accesses that meet in an object, of which one is to a part of it and the other to the whole, are atomic operations
-    /// of the program on words of different sizes: unordered, they are a data race if one of them writes.
+    /// Whether two accesses that meet in an object, of which one is to a part of it and the other
+    /// to the whole, are atomic operations of the program on words of different sizes: unordered,
+    /// they are a data race if one of them writes.
     #[must_use]
     pub const fn are_mixed(self, access: Access, other: Self, others: Access) -> bool {
         access.is_of_part() != others.is_of_part() && !self.internal && !other.internal
@@ -91,19 +96,22 @@ pub enum Kind {
     Atomic(Value, Ordering),
 }
 
-/// What an operation does to a channel. A message happens before its receive, and if there is room for `capacity` messages,
-/// each receive happens before the send that is so many messages behind (The Go memory model, channel communication).
+/// What an operation does to a channel. A message happens before its receive, and if there is room
+/// for `capacity` messages, each receive happens before the send that is so many messages behind
+/// (The Go memory model, channel communication).
 ///
-/// Messages are numbered as they are sent, and so are received. Sends depend on each other, as do receives; a send and a receive only if
-/// it is the same message, or the receive makes room for that one: on a channel that is neither empty nor full they commute.
+/// Messages are numbered as they are sent, and so are received. Sends depend on each other, as do
+/// receives; a send and a receive only if it is the same message, or the receive makes room for
+/// that one: on a channel that is neither empty nor full they commute.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Passing {
     /// Puts a message in.
     Send {
         /// Which message of the channel it is.
         number: u32,
-        /// For how many messages there is room ([`Passing::UNBOUNDED`] for any number). If for none, the message is offered, one at
-        /// a time: the thread stands still behind this operation until another one wakes it, and then does [`Operation::Resume`].
+        /// For how many messages there is room ([`Passing::UNBOUNDED`] for any number). If for
+        /// none, the message is offered, one at a time: the thread stands still behind this
+        /// operation until another one wakes it, and then does [`Operation::Resume`].
         capacity: u32,
     },
     /// Takes the first message out.
@@ -113,7 +121,8 @@ pub enum Passing {
         /// The thread that had offered it.
         wakes: Option<ThreadId>,
     },
-    /// One of the senders is gone: a channel is closed to receivers when all are. Two of them commute.
+    /// One of the senders is gone: a channel is closed to receivers when all are. Two of them
+    /// commute.
     Depart,
     /// The last receiver is gone, and with it what is in the channel: closed to senders.
     Abandon {
@@ -206,8 +215,8 @@ pub enum Operation {
     TryAcquire(ObjectId, Mode),
     /// Releases a lock that the thread holds.
     Release(ObjectId, Mode),
-    /// Makes a lock that the thread holds exclusively one that it holds shared. (Nobody else could do anything with it before, so that it
-    /// moves left as a release does.)
+    /// Makes a lock that the thread holds exclusively one that it holds shared. (Nobody else could
+    /// do anything with it before, so that it moves left as a release does.)
     Downgrade(ObjectId),
     /// Accesses data. `site` tells where, for reports of races.
     Data {
@@ -231,17 +240,19 @@ pub enum Operation {
         /// Where in the program.
         site: u64,
     },
-    /// Acts on a channel, whose messages come out in the order in which they went in; waits for room or a message if need be.
+    /// Acts on a channel, whose messages come out in the order in which they went in; waits for
+    /// room or a message if need be.
     Pass(ObjectId, Passing),
-    /// Goes on behind a [`Passing::Send`] to a rendezvous channel: the message was taken, or the channel was closed.
+    /// Goes on behind a [`Passing::Send`] to a rendezvous channel: the message was taken, or the
+    /// channel was closed.
     Resume {
         /// The channel.
         channel: ObjectId,
         /// The message was taken.
         taken: bool,
     },
-    /// Gives back the exclusively held lock and enters the queue of waiters; the thread stands still behind it, until it is
-    /// notified and acquires the lock ([`Operation::Acquire`]).
+    /// Gives back the exclusively held lock and enters the queue of waiters; the thread stands
+    /// still behind it, until it is notified and acquires the lock ([`Operation::Acquire`]).
     Wait {
         /// The queue.
         queue: ObjectId,
@@ -250,18 +261,21 @@ pub enum Operation {
         /// The queue is first-in first-out.
         in_order: bool,
     },
-    /// Leaves the queue of waiters by itself, or goes on because it was woken while it could have: a transaction of its own, after
-    /// which the thread acquires the lock. What comes before it is not enabled by who woke the thread.
+    /// Leaves the queue of waiters by itself, or goes on because it was woken while it could have:
+    /// a transaction of its own, after which the thread acquires the lock. What comes before it is
+    /// not enabled by who woke the thread.
     Leave(ObjectId),
     /// Wakes waiters of a queue.
     Notify(ObjectId),
-    /// Comes to a barrier; the thread stands still behind it, until all have come ([`Access::Arrive`]).
+    /// Comes to a barrier; the thread stands still behind it, until all have come
+    /// ([`Access::Arrive`]).
     Arrive(ObjectId, Access),
     /// Starts a thread.
     Spawn(ThreadId),
     /// Waits for the end of a thread.
     Join(ThreadId),
-    /// Orders atomic accesses of its thread (C11 29.8): what earlier ones read is acquired, what later ones write releases.
+    /// Orders atomic accesses of its thread (C11 29.8): what earlier ones read is acquired, what
+    /// later ones write releases.
     Fence(Ordering),
     /// Ends the execution for all threads.
     Abort,

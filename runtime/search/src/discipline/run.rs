@@ -30,7 +30,8 @@ pub(crate) enum Deed {
     Join(ThreadId),
     Fence(Ordering),
     Pass(ObjectId, Passing),
-    /// Went on because what a round of a loop had read may have changed. No access: the round made that.
+    /// Went on because what a round of a loop had read may have changed. No access: the round made
+    /// that.
     Notice(ObjectId),
     /// Goes on behind a message that was taken, or else that the channel was closed for.
     Resume(ObjectId, bool),
@@ -60,7 +61,8 @@ struct Taken {
 }
 
 impl Taken {
-    /// In which mode it is taken, or else was given back, on the whole. A lock that was downgraded is taken, shared.
+    /// In which mode it is taken, or else was given back, on the whole. A lock that was downgraded
+    /// is taken, shared.
     const fn change(&self) -> Option<(Mode, bool)> {
         match self.balance {
             (0, 0) => None,
@@ -89,8 +91,8 @@ pub(crate) struct Run {
     pub(crate) changes: Vec<(ObjectId, Mode, bool)>,
     /// It begins with waiting for a value.
     pub(crate) awaits: bool,
-    /// An object that nothing but its first operation touches, which touches it in any state: reading or writing, as its value is.
-    /// Known when it was `seal`ed.
+    /// An object that nothing but its first operation touches, which touches it in any state:
+    /// reading or writing, as its value is. Known when it was `seal`ed.
     pub(crate) fixed: Option<ObjectId>,
     /// What it waits for: the thread stands before an operation that cannot proceed.
     pub(crate) blocked: Option<Wanted>,
@@ -157,8 +159,8 @@ impl Run {
         self.filler.touch(&mut self.footprint, object, access);
     }
 
-    /// Whether the transaction has done the same to a plain object since its last deed of another kind: then nobody can tell
-    /// whether it does it again. Remembers it.
+    /// Whether the transaction has done the same to a plain object since its last deed of another
+    /// kind: then nobody can tell whether it does it again. Remembers it.
     pub(super) fn is_recent(&mut self, object: ObjectId, access: Access) -> bool {
         let slot = (object.0 ^ object.0 >> 6) as usize % RECENT;
         if self.recent.len() < RECENT {
@@ -192,12 +194,13 @@ impl Run {
     }
 
     /// Fills in what the transaction touched and waited for before its deed of this number, which
-    /// counts if it is an atomic read. Returns the number of choices up to that deed, itself included.
+    /// counts if it is an atomic read. Returns the number of choices up to that deed, itself
+    /// included.
     pub(crate) fn cut_before(&self, last: usize, footprint: &mut Footprint) -> usize {
         footprint.clear();
         let mut holds = false;
-        // What it waits for has to happen, even if nothing else that the deed conflicts with has to; and what an atomic operation reads
-        // has to be the same, as it may acquire that.
+        // What it waits for has to happen, even if nothing else that the deed conflicts with has
+        // to; and what an atomic operation reads has to be the same, as it may acquire that.
         let reads = matches!(
             self.deeds.get(last),
             Some(Deed::Data { kind: Kind::Atomic(Value::Read | Value::Updated, _), .. })
@@ -270,8 +273,9 @@ impl Run {
         self.fixed = self.find_fixed();
     }
 
-    /// What only the first operation touches. It is an atomic one on a word that the thread's own state names, so that its access depends
-    /// on nothing but that word; where it waits for a value, or the transaction is blocked, that is not sure.
+    /// What only the first operation touches. It is an atomic one on a word that the thread's own
+    /// state names, so that its access depends on nothing but that word; where it waits for a
+    /// value, or the transaction is blocked, that is not sure.
     fn find_fixed(&self) -> Option<ObjectId> {
         let (Some(first), false, None) = (self.deeds.first(), self.awaits, self.blocked) else {
             return None;

@@ -6,16 +6,18 @@
 //! runs), and every trace is explored; executions that end because all threads that could run are
 //! asleep are counted apart, as blocked.
 //!
-//! Decrements of a reference count are taken to commute; where one of them comes before the last one only because it happened
-//! to, the search starts again with that count's decrements as writes.
+//! Decrements of a reference count are taken to commute; where one of them comes before the last
+//! one only because it happened to, the search starts again with that count's decrements as writes.
 //!
-//! Departures from the paper: threads may choose values inside a run (all alternatives are explored, as one branch); races
-//! that cannot be reversed because of a lock are passed over without hiding earlier ones; a thread that waits where an
-//! execution ends takes part in race reversal with its pending operation; the footprint of a run may depend on the state,
-//! which ghosts make up for. A run that ends the execution for all threads makes the search branch on every other thread there.
+//! Departures from the paper: threads may choose values inside a run (all alternatives are
+//! explored, as one branch); races that cannot be reversed because of a lock are passed over
+//! without hiding earlier ones; a thread that waits where an execution ends takes part in race
+//! reversal with its pending operation; the footprint of a run may depend on the state, which
+//! ghosts make up for. A run that ends the execution for all threads makes the search branch on
+//! every other thread there.
 //!
-//! Going back is restoring the root and running the prefix again, so memory is bounded by the longest execution: O(depth *
-//! (threads + footprint)).
+//! Going back is restoring the root and running the prefix again, so memory is bounded by the
+//! longest execution: O(depth * (threads + footprint)).
 
 mod trace;
 
@@ -122,7 +124,8 @@ impl<M: Machine> Search<'_, M> {
         }
     }
 
-    /// Explores the branch of the present node, or picks one if there is none. Returns whether the execution goes on.
+    /// Explores the branch of the present node, or picks one if there is none. Returns whether the
+    /// execution goes on.
     fn descend(&mut self) -> Result<bool, Break> {
         let Some(thread) = self.branch()? else { return Ok(false) };
         let level = &mut self.levels[self.depth];
@@ -183,7 +186,8 @@ impl<M: Machine> Search<'_, M> {
         }
     }
 
-    /// The decrements of a reference count commute only if all come before the last one in any case.
+    /// The decrements of a reference count commute only if all come before the last one in any
+    /// case.
     fn check_last_decrement(&mut self, thread: ThreadId) -> Result<(), Break> {
         let accesses = self.drive.step.footprint.accesses.iter();
         let mut last = accesses.filter(|&&(_, access)| access == Access::RefDecLast);
@@ -217,7 +221,8 @@ impl<M: Machine> Search<'_, M> {
         Ok(Some(thread))
     }
 
-    /// Goes back to the deepest node that has something left to explore. Returns whether there is one.
+    /// Goes back to the deepest node that has something left to explore. Returns whether there is
+    /// one.
     fn back_up(&mut self) -> bool {
         loop {
             if self.trace.len() > self.depth {
@@ -325,7 +330,8 @@ impl<M: Machine> Search<'_, M> {
         }
     }
 
-    /// Reverses the races of threads that wait where an execution ends: they would have run elsewhere.
+    /// Reverses the races of threads that wait where an execution ends: they would have run
+    /// elsewhere.
     fn reverse_waiting(&mut self) {
         for thread in (0..self.drive.machine.threads()).map(ThreadId) {
             if matches!(self.drive.machine.status(thread), Status::Blocked { .. }) {
@@ -352,7 +358,8 @@ impl<M: Machine> Search<'_, M> {
             let level = &mut self.levels[position as usize];
             self.trace.initials(position, thread, &mut self.initials);
             level.reverse(thread, &self.initials);
-            // After the other runs that it depends on it may have to wait: so it is to run before them, too.
+            // After the other runs that it depends on it may have to wait: so it is to run before
+            // them, too.
             if waited && level.enabled.contains(thread) {
                 self.trace.initials_at_once(position, thread, touched, &mut self.initials);
                 level.reverse(thread, &self.initials);
@@ -396,7 +403,8 @@ impl Level {
         self.union.clear();
     }
 
-    /// Goes on to the next branch: other values of the same thread, else the next thread. Returns whether there is one.
+    /// Goes on to the next branch: other values of the same thread, else the next thread. Returns
+    /// whether there is one.
     fn next_branch(&mut self, depth: usize) -> bool {
         let Some(thread) = self.thread else { return false };
         if self.picks.advance() {
@@ -416,7 +424,8 @@ impl Level {
         }
     }
 
-    /// Makes sure that something that can begin with `initials` is explored from here, for a race with a run of `thread`.
+    /// Makes sure that something that can begin with `initials` is explored from here, for a race
+    /// with a run of `thread`.
     fn reverse(&mut self, thread: ThreadId, initials: &ThreadSet) {
         if initials.intersects(&self.back) || initials.intersects(&self.sleep.asleep) {
             return;

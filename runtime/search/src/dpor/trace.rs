@@ -1,4 +1,5 @@
-//! The execution under way as a trace: its runs, how they depend on each other, and which of them race with a new one.
+//! The execution under way as a trace: its runs, how they depend on each other, and which of them
+//! race with a new one.
 //!
 //! Happens-before of runs (not of the program's memory model) is the transitive closure of program
 //! order, dependency of footprints (docs/algorithm.md#dependency), and enabling (spawn, wake, the
@@ -48,7 +49,8 @@ struct History {
     runs: Vec<Position>,
     /// Positions of the runs that enabled it.
     enablers: Vec<Position>,
-    /// Nodes at which it could run while it could not at the node before, and the other way round, in turn.
+    /// Nodes at which it could run while it could not at the node before, and the other way round,
+    /// in turn.
     toggles: Vec<Position>,
 }
 
@@ -87,7 +89,8 @@ pub(crate) struct Trace {
     /// (docs/algorithm.md#inherited-accesses).
     chains: Chains<bool>,
     threads: Vec<History>,
-    /// Of the run that was `prepare`d: what happens before it without its own accesses, and with them.
+    /// Of the run that was `prepare`d: what happens before it without its own accesses, and with
+    /// them.
     base: Clock,
     clock: Clock,
     covered: Clock,
@@ -139,7 +142,8 @@ impl Trace {
         }
     }
 
-    /// Computes the clocks of a run of `thread` that would come next. `joins`: threads whose end it waited for.
+    /// Computes the clocks of a run of `thread` that would come next. `joins`: threads whose end it
+    /// waited for.
     pub(crate) fn prepare(&mut self, thread: ThreadId, touched: Touched<'_>, joins: &[ThreadId]) {
         self.ensure(thread);
         let history = &self.threads[thread.index()];
@@ -229,8 +233,8 @@ impl Trace {
         self.live += 1;
     }
 
-    /// Whether some other thread's decrement of the reference count comes before the last one, the run that was `prepare`d, only
-    /// because it happened to.
+    /// Whether some other thread's decrement of the reference count comes before the last one, the
+    /// run that was `prepare`d, only because it happened to.
     pub(crate) fn has_unordered_decrement(&self, thread: ThreadId, count: ObjectId) -> bool {
         self.chains.threads(count).filter(|&(other, _)| other != thread).any(|(other, mut walk)| {
             while let Some(entry) = walk.entry() {
@@ -246,8 +250,8 @@ impl Trace {
         })
     }
 
-    /// Collects into `positions` the runs that race with the run of `thread` that was `prepare`d and may be reversed, the
-    /// latest first.
+    /// Collects into `positions` the runs that race with the run of `thread` that was `prepare`d
+    /// and may be reversed, the latest first.
     pub(crate) fn races(
         &mut self,
         thread: ThreadId,
@@ -277,8 +281,8 @@ impl Trace {
                         races.push((entry.position, reversible));
                     }
                     if reversible == Reversible::Yes && single {
-                        // The thread's earlier runs happen before this one. (With several accesses, another object may
-                        // still make the verdict on this pair a careful one.)
+                        // The thread's earlier runs happen before this one. (With several accesses,
+                        // another object may still make the verdict on this pair a careful one.)
                         break;
                     }
                     walk.on();
@@ -305,9 +309,10 @@ impl Trace {
         self.races = races;
     }
 
-    /// Fills `initials` with the threads that can begin what is to be explored instead of the run at `position`: the runs
-    /// behind it that do not happen after it, and then the run of `thread` that was `prepare`d (the weak initials of
-    /// Abdulla, Aronis, Jonsson, Sagonas: Optimal dynamic partial order reduction, POPL 2014, section 4).
+    /// Fills `initials` with the threads that can begin what is to be explored instead of the run
+    /// at `position`: the runs behind it that do not happen after it, and then the run of `thread`
+    /// that was `prepare`d (the weak initials of Abdulla, Aronis, Jonsson, Sagonas: Optimal dynamic
+    /// partial order reduction, POPL 2014, section 4).
     pub(crate) fn initials(&self, position: Position, thread: ThreadId, initials: &mut ThreadSet) {
         initials.clear();
         for number in self.numbers() {
@@ -323,7 +328,8 @@ impl Trace {
         }
     }
 
-    /// As `initials`, for what begins with the run of `thread` as early as it can: before the other runs that it depends on.
+    /// As `initials`, for what begins with the run of `thread` as early as it can: before the other
+    /// runs that it depends on.
     pub(crate) fn initials_at_once(
         &self,
         position: Position,
@@ -351,8 +357,8 @@ impl Trace {
         }
     }
 
-    /// Whether a run behind `position` that does not happen after the run there, and is of another thread than `thread`, is
-    /// in `clock`.
+    /// Whether a run behind `position` that does not happen after the run there, and is of another
+    /// thread than `thread`, is in `clock`.
     fn preceded(&self, position: Position, thread: ThreadId, clock: &Clock) -> bool {
         self.numbers().any(|other| {
             other != thread
@@ -366,13 +372,14 @@ impl Trace {
         (0..self.threads.len() as u32).map(ThreadId)
     }
 
-    /// Whether `thread`, at some node since it stands before the run that was `prepare`d, could not run.
+    /// Whether `thread`, at some node since it stands before the run that was `prepare`d, could not
+    /// run.
     pub(crate) fn waited(&self, thread: ThreadId) -> bool {
         self.waited_since(thread, self.since(thread))
     }
 
-    /// The first run of `thread` behind `position`, if it does not happen after the run there. (If it does, so do all later
-    /// ones.)
+    /// The first run of `thread` behind `position`, if it does not happen after the run there. (If
+    /// it does, so do all later ones.)
     fn first_independent(&self, position: Position, thread: ThreadId) -> Option<Position> {
         let runs = &self.threads[thread.index()].runs;
         let next = runs.partition_point(|&run| run <= position);
@@ -410,7 +417,8 @@ impl Trace {
         toggled < toggles.len() || toggled.is_multiple_of(2)
     }
 
-    /// Whether the run of `pending.thread` could have come before the run that made `entry`, were it not for their order.
+    /// Whether the run of `pending.thread` could have come before the run that made `entry`, were
+    /// it not for their order.
     fn reversible(
         &self,
         pending: &Pending,
@@ -449,7 +457,8 @@ impl Trace {
         }
     }
 
-    /// As `reversible`, when the thread already stood before the same run at the node of the other one.
+    /// As `reversible`, when the thread already stood before the same run at the node of the other
+    /// one.
     fn reversible_while_pending(
         &self,
         pending: &Pending,
@@ -465,8 +474,8 @@ impl Trace {
         if !exclusive {
             return Reversible::Maybe;
         }
-        // It waited for a lock that another thread held. Only if that came free by a run that does not need the other one
-        // can it come first.
+        // It waited for a lock that another thread held. Only if that came free by a run that does
+        // not need the other one can it come first.
         let Some(&node) = toggles.get(passed) else { return Reversible::No };
         let freeing = &self.events[node as usize - 1];
         let index = self.events[position as usize].index;

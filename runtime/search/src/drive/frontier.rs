@@ -1,9 +1,11 @@
-//! Where a search by transactions stands between two executions, as one plain value from which another process goes on.
+//! Where a search by transactions stands between two executions, as one plain value from which
+//! another process goes on.
 //!
-//! A frontier is the path to the next branch with what every node on it has explored and has still to explore, and what was
-//! learned. The trace, its clocks and the states of the machine are not part of it: they follow from the path, which is run
-//! again. Races on the path were reversed when it was first run, so that a search which goes on explores exactly what it
-//! would have explored without the interruption, with the same counts.
+//! A frontier is the path to the next branch with what every node on it has explored and has still
+//! to explore, and what was learned. The trace, its clocks and the states of the machine are not
+//! part of it: they follow from the path, which is run again. Races on the path were reversed when
+//! it was first run, so that a search which goes on explores exactly what it would have explored
+//! without the interruption, with the same counts.
 
 use crate::core::footprint::ObjectId;
 use crate::core::machine::ThreadId;

@@ -106,8 +106,8 @@ impl Level {
         self.fixed = None;
     }
 
-    /// Goes on to the next branch: other values of the same thread, else the next thread that is wanted. Returns whether there
-    /// is one.
+    /// Goes on to the next branch: other values of the same thread, else the next thread that is
+    /// wanted. Returns whether there is one.
     pub(crate) fn next_branch(&mut self, depth: usize) -> bool {
         let Some(thread) = self.thread else { return false };
         if self.picks.advance() {
@@ -121,7 +121,8 @@ impl Level {
         self.next_wanted()
     }
 
-    /// How many threads were explored from here, and how many are to be, those included, as far as that is known.
+    /// How many threads were explored from here, and how many are to be, those included, as far as
+    /// that is known.
     pub(crate) fn branches(&self, depth: usize) -> (usize, usize) {
         let sleepers = self.sleep.sleepers().iter();
         let done = sleepers.filter(|sleeper| sleeper.depth as usize == depth).count();
@@ -147,7 +148,8 @@ impl Level {
         }
     }
 
-    /// The thread cannot run from here after all. If race reversal wanted it, all others have to do instead.
+    /// The thread cannot run from here after all. If race reversal wanted it, all others have to do
+    /// instead.
     fn disable(&mut self, thread: ThreadId) {
         self.enabled.remove(thread);
         self.back.remove(thread);

@@ -1,4 +1,5 @@
-//! Driving a machine through one execution, or one part of a path, after the other, for a caller that observes it.
+//! Driving a machine through one execution, or one part of a path, after the other, for a caller
+//! that observes it.
 
 pub mod findings;
 pub mod frontier;

@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 
 /// The policy of a search's caller: told what happens, and asked whether to go on.
 pub trait Observer<F> {
-    /// `choice` is about to be made at this index of the schedule under way; later ones of the schedule are void. Prefixes
-    /// that are run again are not announced again: whoever keeps the last announcement of every index has the schedule
-    /// under way even if the process dies in the middle of a run.
+    /// `choice` is about to be made at this index of the schedule under way; later ones of the
+    /// schedule are void. Prefixes that are run again are not announced again: whoever keeps the
+    /// last announcement of every index has the schedule under way even if the process dies in the
+    /// middle of a run.
     fn on_choice(&mut self, depth: usize, choice: Choice) {
         let _ = (depth, choice);
     }
@@ -19,7 +20,8 @@ pub trait Observer<F> {
         true
     }
 
-    /// The search stands between two executions. Whether it is to tell where ([`Observer::on_frontier`]).
+    /// The search stands between two executions. Whether it is to tell where
+    /// ([`Observer::on_frontier`]).
     fn wants_frontier(&mut self) -> bool {
         false
     }
@@ -29,13 +31,14 @@ pub trait Observer<F> {
         let _ = frontier;
     }
 
-    /// The search stands between two executions. Whether it is to tell how far it is ([`Observer::on_share`]).
+    /// The search stands between two executions. Whether it is to tell how far it is
+    /// ([`Observer::on_share`]).
     fn wants_share(&mut self) -> bool {
         false
     }
 
-    /// About the share of everything that was explored, from 0 to 1, going by the branches that are known of so far. Only the
-    /// search by transactions tells it.
+    /// About the share of everything that was explored, from 0 to 1, going by the branches that are
+    /// known of so far. Only the search by transactions tells it.
     fn on_share(&mut self, share: f64) {
         let _ = share;
     }
@@ -54,8 +57,8 @@ pub trait Observer<F> {
 pub struct Counts {
     /// Executions that ran to an end, or were cut at the limit of operations.
     pub executions: u64,
-    /// Executions given up because they could only repeat others (all threads that could run were asleep, or the state was
-    /// visited before).
+    /// Executions given up because they could only repeat others (all threads that could run were
+    /// asleep, or the state was visited before).
     pub blocked: u64,
     /// Restarts because an assumption was refuted.
     pub refinements: u64,
@@ -94,7 +97,8 @@ pub enum Stop {
 pub enum Covered {
     /// All, up to equivalence.
     Everything,
-    /// All with at most so many preemptions, switches or operations (those that are longer up to there).
+    /// All with at most so many preemptions, switches or operations (those that are longer up to
+    /// there).
     Within(Bound),
     /// So many, drawn at random from this seed, some perhaps more than once.
     Sampled {
@@ -107,8 +111,9 @@ pub enum Covered {
     Some,
 }
 
-/// What a search gives back. Failures and the schedules that lead to them went to the observer ([`crate::drive::findings::Findings`]
-/// collects them); what was learned of the discipline is in the [`crate::discipline::Discipline`] that was given.
+/// What a search gives back. Failures and the schedules that lead to them went to the observer
+/// ([`crate::drive::findings::Findings`] collects them); what was learned of the discipline is in
+/// the [`crate::discipline::Discipline`] that was given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outcome {
     /// Why it ended.

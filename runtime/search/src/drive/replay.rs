@@ -1,7 +1,8 @@
-//! Replay: one execution that follows a given schedule, and goes on by the default policy where the schedule ends.
+//! Replay: one execution that follows a given schedule, and goes on by the default policy where the
+//! schedule ends.
 //!
-//! The default policy runs the thread that ran last, else the lowest one that can run, and a reluctant one only if there is
-//! no other; it takes the first alternative everywhere.
+//! The default policy runs the thread that ran last, else the lowest one that can run, and a
+//! reluctant one only if there is no other; it takes the first alternative everywhere.
 
 use crate::core::choice::Choice;
 use crate::core::machine::{Machine, ThreadId};
@@ -15,8 +16,8 @@ pub struct Replayed {
     pub outcome: Outcome,
     /// All choices that were made, those of the default policy included.
     pub executed: Vec<Choice>,
-    /// The first place (an index of the given schedule) where the program could not follow it, and why. From there on the
-    /// default policy chose.
+    /// The first place (an index of the given schedule) where the program could not follow it, and
+    /// why. From there on the default policy chose.
     pub drift: Option<(usize, String)>,
 }
 

@@ -1,4 +1,5 @@
-//! The one place that steps a machine: keeps the schedule under way, the counts and the limits, and asks the observer.
+//! The one place that steps a machine: keeps the schedule under way, the counts and the limits, and
+//! asks the observer.
 
 use crate::core::choice::Choice;
 use crate::core::fault::{Fault, is_on};
@@ -10,7 +11,8 @@ use crate::drive::frontier::Frontier;
 use crate::drive::observer::{Counts, Covered, Limits, Observer, Outcome, Stop};
 use crate::drive::transactional::{End, Transactional};
 
-/// Whether a run is made for the first time or repeats a prefix (whose failures and choices are known).
+/// Whether a run is made for the first time or repeats a prefix (whose failures and choices are
+/// known).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Run {
     /// For the first time.
@@ -75,7 +77,8 @@ impl<'a, M: Machine> Drive<'a, M> {
         }
     }
 
-    /// How much was done: counts, executions that a refuted assumption threw away, and whether one was cut.
+    /// How much was done: counts, executions that a refuted assumption threw away, and whether one
+    /// was cut.
     pub fn progress(&self) -> (Counts, u64, bool) {
         (self.counts, self.wasted, self.cut)
     }
@@ -145,7 +148,8 @@ impl<'a, M: Machine> Drive<'a, M> {
         self.cut = false;
     }
 
-    /// Another place of the search is gone on from, to which the choices lead: tells the observer those that differ.
+    /// Another place of the search is gone on from, to which the choices lead: tells the observer
+    /// those that differ.
     pub fn resume(&mut self, choices: &[Choice]) {
         let same =
             self.schedule.iter().zip(choices).take_while(|(one, other)| one == other).count();
@@ -158,7 +162,8 @@ impl<'a, M: Machine> Drive<'a, M> {
         self.steps = runs.count() as u64;
     }
 
-    /// Runs `thread`, which can run, to its next boundary. `pick` takes the alternatives that the run meets.
+    /// Runs `thread`, which can run, to its next boundary. `pick` takes the alternatives that the
+    /// run meets.
     pub fn run(
         &mut self,
         thread: ThreadId,
@@ -262,8 +267,8 @@ impl<'a, M: Machine> Drive<'a, M> {
         Outcome { stop, covered, counts: self.counts }
     }
 
-    /// The thread that the default policy runs next: the one that ran last, else the lowest that can run; reluctant ones
-    /// only if there is no other.
+    /// The thread that the default policy runs next: the one that ran last, else the lowest that
+    /// can run; reluctant ones only if there is no other.
     pub fn default_thread(&mut self, last: Option<ThreadId>) -> Option<ThreadId> {
         let mut reluctant = None;
         let order = last.into_iter().chain((0..self.machine.threads()).map(ThreadId));
@@ -291,8 +296,8 @@ impl<M: Transactional> Drive<'_, M> {
         others <= 1
     }
 
-    /// Runs a transaction of `thread` from the node where the machine stands. `parts`: the discipline, what to fill, and the
-    /// locks that the thread holds.
+    /// Runs a transaction of `thread` from the node where the machine stands. `parts`: the
+    /// discipline, what to fill, and the locks that the thread holds.
     pub(crate) fn transact(
         &mut self,
         thread: ThreadId,

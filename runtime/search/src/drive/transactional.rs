@@ -1,4 +1,5 @@
-//! What a machine gives beyond [`Machine`] to be searched by transactions: operations told one by one, and snapshots.
+//! What a machine gives beyond [`Machine`] to be searched by transactions: operations told one by
+//! one, and snapshots.
 
 use crate::core::footprint::ObjectId;
 use crate::core::machine::{Machine, ThreadId};
@@ -41,11 +42,11 @@ pub trait Snapshots: Machine {
 
 /// A machine whose threads can run whole transactions.
 ///
-/// A schedule that a search by transactions reports names the thread of every operation, so that [`crate::drive::replay::replay`] follows
-/// it with single steps.
+/// A schedule that a search by transactions reports names the thread of every operation, so that
+/// [`crate::drive::replay::replay`] follows it with single steps.
 pub trait Transactional: Snapshots {
-    /// Runs `thread` until the gate stops it, it waits, or it ends. The gate is asked before each operation and told after it,
-    /// and chooses at choice points; failures that show are appended.
+    /// Runs `thread` until the gate stops it, it waits, or it ends. The gate is asked before each
+    /// operation and told after it, and chooses at choice points; failures that show are appended.
     fn advance(
         &mut self,
         thread: ThreadId,
@@ -53,21 +54,24 @@ pub trait Transactional: Snapshots {
         failures: &mut Vec<Self::Failure>,
     ) -> End;
 
-    /// Number of threads that were ever started, the root's own and those that have ended included. While it is 1, nobody else
-    /// can have seen anything.
+    /// Number of threads that were ever started, the root's own and those that have ended included.
+    /// While it is 1, nobody else can have seen anything.
     fn started(&self) -> u32 {
         self.threads()
     }
 
-    /// Two conflicting atomic operations are not ordered, and not both sequentially consistent: a weaker memory could show other
-    /// values than the search does. (Called at least once if there are any.)
+    /// Two conflicting atomic operations are not ordered, and not both sequentially consistent: a
+    /// weaker memory could show other values than the search does. (Called at least once if there
+    /// are any.)
     fn weak_values(&mut self) {}
 
-    /// A search that knows no happens-before cannot exclude that two accesses to an object race. (Called for every such object.)
+    /// A search that knows no happens-before cannot exclude that two accesses to an object race.
+    /// (Called for every such object.)
     fn may_race(&mut self, object: ObjectId, earlier: Racer, later: Racer) {
         let _ = (object, earlier, later);
     }
 
-    /// A data race as a failure; `later` ran after `earlier` in the execution in which the race showed.
+    /// A data race as a failure; `later` ran after `earlier` in the execution in which the race
+    /// showed.
     fn race(&self, object: ObjectId, earlier: Racer, later: Racer) -> Self::Failure;
 }

@@ -1,14 +1,18 @@
-//! Every interleaving with at most so many preemptions, switches or operations, first those with none, then those with at most one,
-//! and so on up to the bound, so that failures show with as few as they take (Musuvathi, Qadeer: Iterative context bounding for
-//! systematic testing of multithreaded programs, PLDI 2007; for operations, iterative deepening: Korf, AI 1985).
+//! Every interleaving with at most so many preemptions, switches or operations, first those with
+//! none, then those with at most one, and so on up to the bound, so that failures show with as few
+//! as they take (Musuvathi, Qadeer: Iterative context bounding for systematic testing of
+//! multithreaded programs, PLDI 2007; for operations, iterative deepening: Korf, AI 1985).
 //!
-//! Most bugs take few preemptions, and the number of interleavings with at most c of them is polynomial in the program's length. Of two
-//! ways to the same state ([`crate::interleavings::causes`]), the second is left out unless it has cost less, so every state that can be come to
-//! within the bound is gone on from with the least that it takes: nothing that the bound allows is lost. Behind a data race equal
-//! causes are no equal states any more, and every way counts.
+//! Most bugs take few preemptions, and the number of interleavings with at most c of them is
+//! polynomial in the program's length. Of two ways to the same state
+//! ([`crate::interleavings::causes`]), the second is left out unless it has cost less, so every
+//! state that can be come to within the bound is gone on from with the least that it takes: nothing
+//! that the bound allows is lost. Behind a data race equal causes are no equal states any more, and
+//! every way counts.
 //!
-//! Smaller bounds are explored again with each larger one, which costs little, as that has so many more executions; memory is what
-//! an execution takes, and a table of states that has a bound of its own ([`crate::interleavings::cheapest`]).
+//! Smaller bounds are explored again with each larger one, which costs little, as that has so many
+//! more executions; memory is what an execution takes, and a table of states that has a bound of
+//! its own ([`crate::interleavings::cheapest`]).
 
 use crate::core::choice::Choice;
 use crate::core::machine::{Machine, ThreadId};
@@ -17,8 +21,9 @@ use crate::drive::observer::{Bound, Covered, Limits, Observer, Outcome, Stop};
 use crate::interleavings::cheapest::Cheapest;
 use crate::interleavings::depth_first::{self, Arrival, Budget, Counted, Known};
 
-/// Explores them. [`Stop::Complete`] if the bound left nothing out. What was covered is told also if the search ends before:
-/// the last bound that was explored in full. Counts are of the bound under way, but for operations.
+/// Explores them. [`Stop::Complete`] if the bound left nothing out. What was covered is told also
+/// if the search ends before: the last bound that was explored in full. Counts are of the bound
+/// under way, but for operations.
 pub fn explore<M: Machine>(
     machine: &mut M,
     bound: Bound,

@@ -34,7 +34,8 @@ impl Branch {
         true
     }
 
-    /// Makes its run, by `run`, as number `step` of the execution; again, it has to look as before, and to end nothing.
+    /// Makes its run, by `run`, as number `step` of the execution; again, it has to look as before,
+    /// and to end nothing.
     pub(crate) fn run<M: Machine>(
         &mut self,
         step: usize,
@@ -67,7 +68,8 @@ pub(crate) fn statuses<M: Machine>(machine: &mut M) -> Vec<Status> {
     (0..machine.threads()).map(|thread| machine.status(ThreadId(thread))).collect()
 }
 
-/// The threads that can run: reluctant ones first, of each kind the lowest last, as [`Branch::first`] takes them.
+/// The threads that can run: reluctant ones first, of each kind the lowest last, as
+/// [`Branch::first`] takes them.
 pub(crate) fn can_run(statuses: &[Status]) -> Vec<ThreadId> {
     let with = |wanted: Status| {
         let numbered = statuses.iter().enumerate().rev();

@@ -1,11 +1,13 @@
-//! What came before what in an execution, as a hash: equal for executions that differ in the order of independent steps only, which
-//! lead to the same state (happens-before caching: Musuvathi, Qadeer: Partial-order reduction for context-bounded state exploration,
-//! MSR-TR-2007-12).
+//! What came before what in an execution, as a hash: equal for executions that differ in the order
+//! of independent steps only, which lead to the same state (happens-before caching: Musuvathi,
+//! Qadeer: Partial-order reduction for context-bounded state exploration, MSR-TR-2007-12).
 //!
-//! An object is read or written, where everything but a read counts as a write. That orders more than has to be
-//! ([`crate::core::footprint::Access::depends_on`]), so some equivalent executions are told apart, never two that are not.
+//! An object is read or written, where everything but a read counts as a write. That orders more
+//! than has to be ([`crate::core::footprint::Access::depends_on`]), so some equivalent executions
+//! are told apart, never two that are not.
 //!
-//! All that rests on the state, which a data race lets depend on more than the order of dependent steps.
+//! All that rests on the state, which a data race lets depend on more than the order of dependent
+//! steps.
 
 use std::collections::HashMap;
 
@@ -19,8 +21,8 @@ use crate::core::machine::ThreadId;
 #[derive(Default)]
 pub(crate) struct Causes {
     threads: Vec<u128>,
-    /// Of each object, the hash of the step that has written it last. (Who reads tells what was written before; so nobody has to tell
-    /// what was read before.)
+    /// Of each object, the hash of the step that has written it last. (Who reads tells what was
+    /// written before; so nobody has to tell what was read before.)
     objects: HashMap<ObjectId, u128>,
     /// The sum of the hashes of all steps.
     all: u128,
@@ -69,8 +71,8 @@ impl Causes {
     }
 }
 
-/// Whether the order of two steps matters, by what they touch: one writes what the other touches, where everything but a read counts as a
-/// write.
+/// Whether the order of two steps matters, by what they touch: one writes what the other touches,
+/// where everything but a read counts as a write.
 pub(crate) fn conflict(one: &[(ObjectId, Access)], other: &[(ObjectId, Access)]) -> bool {
     one.iter().any(|&(object, access)| {
         let same = other.iter().filter(|&&(o, _)| o == object);

@@ -18,9 +18,9 @@ pub(crate) struct Cheapest {
 }
 
 impl Cheapest {
-    /// Whether the search comes to a state for the first time, or for less than before: it has `cost` so much, and switches away from
-    /// `last` will cost more. (The state of who waits for any change counts what all others have done, so the threads' statuses are
-    /// told apart too.)
+    /// Whether the search comes to a state for the first time, or for less than before: it has
+    /// `cost` so much, and switches away from `last` will cost more. (The state of who waits for
+    /// any change counts what all others have done, so the threads' statuses are told apart too.)
     pub(crate) fn is_new(
         &mut self,
         statuses: &[Status],

@@ -1,18 +1,21 @@
-//! Depth first through the interleavings of a program, as far as a budget and what is known let it: what [`crate::interleavings::naive`] and
-//! [`crate::interleavings::bounded`] are made of.
+//! Depth first through the interleavings of a program, as far as a budget and what is known let it:
+//! what [`crate::interleavings::naive`] and [`crate::interleavings::bounded`] are made of.
 //!
-//! Where switches count, a thread that is preempted *sleeps* until a step conflicts with the one that it was about to make: if it went on
-//! before that, it could have been preempted behind that step instead, with the same trace, for as much or less, and that branch was
-//! explored before. It also wakes where another thread comes to wait for what the step would change: behind the step that would not have
-//! waited, and would have to be preempted. What others slept where a state was met first does not matter to who comes there again: what
-//! a sleeper would do is covered for as much as that took, or less, and everything is covered by what was explored before it. A step
-//! that ends the execution for all threads lets nobody sleep, as how it ends is judged by what the others have done; and nobody does
-//! once a data race has shown, as what steps touch does not tell all then. (After Godefroid: Partial-order methods for the
-//! verification of concurrent systems, 1996, section 5; there, any thread sleeps behind which another branch was explored,
-//! which costs preemptions here.)
+//! Where switches count, a thread that is preempted *sleeps* until a step conflicts with the one
+//! that it was about to make: if it went on before that, it could have been preempted behind that
+//! step instead, with the same trace, for as much or less, and that branch was explored before. It
+//! also wakes where another thread comes to wait for what the step would change: behind the step
+//! that would not have waited, and would have to be preempted. What others slept where a state was
+//! met first does not matter to who comes there again: what a sleeper would do is covered for as
+//! much as that took, or less, and everything is covered by what was explored before it. A step
+//! that ends the execution for all threads lets nobody sleep, as how it ends is judged by what the
+//! others have done; and nobody does once a data race has shown, as what steps touch does not tell
+//! all then. (After Godefroid: Partial-order methods for the verification of concurrent systems,
+//! 1996, section 5; there, any thread sleeps behind which another branch was explored, which costs
+//! preemptions here.)
 //!
-//! Going back is restoring the root and running the prefix again, so memory is bounded by the longest execution, and by what is
-//! [`Known`].
+//! Going back is restoring the root and running the prefix again, so memory is bounded by the
+//! longest execution, and by what is [`Known`].
 
 use crate::core::choice::Choice;
 use crate::core::fault::{Fault, is_on};
@@ -166,7 +169,8 @@ impl<M: Machine> Search<'_, '_, M> {
         Ok(())
     }
 
-    /// Runs the branch of the last level, and goes on to the end of an execution, or to what is known.
+    /// Runs the branch of the last level, and goes on to the end of an execution, or to what is
+    /// known.
     fn descend(&mut self) -> Result<(), Stop> {
         let mut next = if self.levels.is_empty() { self.open() } else { Next::Level };
         loop {
@@ -227,7 +231,8 @@ impl<M: Machine> Search<'_, '_, M> {
         Next::Level
     }
 
-    /// Who sleeps behind the branch of a level that was just run, which left its thread in this status.
+    /// Who sleeps behind the branch of a level that was just run, which left its thread in this
+    /// status.
     fn sleepers(&mut self, level: usize, status: Status) -> Vec<Sleeper> {
         let level = &self.levels[level];
         let preempted = level.preempted.iter().filter(|last| last.thread != level.branch.thread);

@@ -1,4 +1,5 @@
-//! Searches of every interleaving, within a bound or without one, and what they and the minimiser have in common.
+//! Searches of every interleaving, within a bound or without one, and what they and the minimiser
+//! have in common.
 
 pub mod bounded;
 pub(crate) mod branch;

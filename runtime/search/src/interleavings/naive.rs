@@ -1,6 +1,7 @@
 //! Every interleaving, without any reduction: what the other strategies are compared with.
 //!
-//! For machines that can tell their state ([`Fingerprint`]), [`explore_states`] visits each state once.
+//! For machines that can tell their state ([`Fingerprint`]), [`explore_states`] visits each state
+//! once.
 
 use crate::core::fingerprint::{Fingerprint, Fingerprints};
 use crate::core::machine::Machine;
@@ -23,7 +24,8 @@ pub fn explore<M: Machine>(
     }
 }
 
-/// Explores every state once, by any interleaving that leads to it. Memory grows with the number of states.
+/// Explores every state once, by any interleaving that leads to it. Memory grows with the number of
+/// states.
 pub fn explore_states<M: Fingerprint>(
     machine: &mut M,
     limits: Limits,

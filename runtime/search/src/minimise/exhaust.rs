@@ -1,8 +1,9 @@
 //! All executions with at most so many preemptions, for one that fails alike and is less.
 //!
-//! Branch and bound: what is as much as the best one already is not gone on with. Of two ways to the same state
-//! ([`crate::interleavings::cheapest`]), the second is left out unless it has cost fewer preemptions: threads and steps are the same on both. Behind a
-//! data race that is not what is looked for, every way counts.
+//! Branch and bound: what is as much as the best one already is not gone on with. Of two ways to
+//! the same state ([`crate::interleavings::cheapest`]), the second is left out unless it has cost
+//! fewer preemptions: threads and steps are the same on both. Behind a data race that is not what
+//! is looked for, every way counts.
 
 use super::measure::{Measure, Walk};
 use super::{Failing, Proof, Tally, failed};
@@ -23,7 +24,8 @@ struct Level {
     walk: Walk,
 }
 
-/// See the module. `proof` is what was excluded when it ended, however it ended. No schedule has fewer overtaken sleeps than `overtaken`.
+/// See the module. `proof` is what was excluded when it ended, however it ended. No schedule has
+/// fewer overtaken sleeps than `overtaken`.
 pub(super) fn exhaust<M: Machine>(
     drive: &mut Drive<'_, M>,
     best: &mut Failing,
@@ -132,7 +134,8 @@ impl Search<'_> {
         Ok(walk)
     }
 
-    /// Runs the branch of the last level, and goes on as long as there is anything new that is less than the best.
+    /// Runs the branch of the last level, and goes on as long as there is anything new that is less
+    /// than the best.
     fn descend<M: Machine>(
         &mut self,
         drive: &mut Drive<'_, M>,
@@ -157,8 +160,8 @@ impl Search<'_> {
         }
     }
 
-    /// Adds a level for the present state. Returns whether there is anything to run in it; the execution is finished where nobody
-    /// can run.
+    /// Adds a level for the present state. Returns whether there is anything to run in it; the
+    /// execution is finished where nobody can run.
     fn open<M: Machine>(
         &mut self,
         drive: &mut Drive<'_, M>,

@@ -7,7 +7,8 @@ use crate::core::thread_set::ThreadSet;
 use crate::drive::observer::Stop;
 use crate::drive::{After, Drive, Run};
 
-/// How much of everything an execution takes up to where its failure shows. Ordered by overtaken sleeps, then preemptions, then threads, then steps.
+/// How much of everything an execution takes up to where its failure shows. Ordered by overtaken
+/// sleeps, then preemptions, then threads, then steps.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
 )]

@@ -1,16 +1,19 @@
-//! From a schedule that fails to the least one that fails in the same way: fewer overtaken sleeps, then fewer preemptions, then fewer threads, then fewer steps.
+//! From a schedule that fails to the least one that fails in the same way: fewer overtaken sleeps,
+//! then fewer preemptions, then fewer threads, then fewer steps.
 //!
-//! A *preemption* is a switch away from a thread that could have gone on (Musuvathi, Qadeer: Iterative context bounding for
-//! systematic testing of multithreaded programs, PLDI 2007). Switches away from a thread that waits, has ended, or could only let a
-//! timeout fire or go round a loop once more are none. What is counted is the execution up to where the failure shows.
+//! A *preemption* is a switch away from a thread that could have gone on (Musuvathi, Qadeer:
+//! Iterative context bounding for systematic testing of multithreaded programs, PLDI 2007).
+//! Switches away from a thread that waits, has ended, or could only let a timeout fire or go round
+//! a loop once more are none. What is counted is the execution up to where the failure shows.
 //!
-//! Two parts. [`shorten`] changes the schedule where it is: cuts it off, leaves threads out, joins two blocks of one thread; each
-//! candidate is run, as far as it can be followed, and kept if it fails alike and is less. [`exhaust`] then goes through all executions
-//! with no preemption, with at most one, and so on, and so either finds a least one or excludes that there is one. A
+//! Two parts. [`shorten`] changes the schedule where it is: cuts it off, leaves threads out, joins
+//! two blocks of one thread; each candidate is run, as far as it can be followed, and kept if it
+//! fails alike and is less. [`exhaust`] then goes through all executions with no preemption, with
+//! at most one, and so on, and so either finds a least one or excludes that there is one. A
 //! schedule counts as minimal only as far as that came to its end ([`Proof`]).
 //!
-//! Effort is counted in steps, never in time, so that the result is the same on every machine. Time may end it through the
-//! [`Asker`], and then it is said ([`Minimised::interrupted`]).
+//! Effort is counted in steps, never in time, so that the result is the same on every machine. Time
+//! may end it through the [`Asker`], and then it is said ([`Minimised::interrupted`]).
 
 mod exhaust;
 mod measure;
@@ -45,11 +48,13 @@ pub trait Asker<F> {
 /// How much may be done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Effort {
-    /// Steps in all, where going back to the root counts as 16 of them; those of the given schedule are free.
+    /// Steps in all, where going back to the root counts as 16 of them; those of the given schedule
+    /// are free.
     pub steps: u64,
     /// Of these, what may go into local changes.
     pub local: u64,
-    /// Steps of one execution; one that is longer, and longer than twice the given schedule, is given up.
+    /// Steps of one execution; one that is longer, and longer than twice the given schedule, is
+    /// given up.
     pub longest: u64,
     /// No schedule that shows the failure has fewer overtaken sleeps than so many.
     pub overtaken: u32,
@@ -83,7 +88,8 @@ pub struct Minimised {
     pub interrupted: bool,
 }
 
-/// Looks for the least schedule that shows the same failure as the given one. `None` if the given one does not show it.
+/// Looks for the least schedule that shows the same failure as the given one. `None` if the given
+/// one does not show it.
 pub fn minimise<M: Machine>(
     machine: &mut M,
     schedule: &[Choice],

@@ -1,4 +1,5 @@
-//! Local changes of a schedule: cheap, and most of what there is to gain where the search has found it by a detour.
+//! Local changes of a schedule: cheap, and most of what there is to gain where the search has found
+//! it by a detour.
 
 use std::collections::BTreeMap;
 
@@ -16,8 +17,8 @@ struct Block {
     steps: usize,
 }
 
-/// A schedule that is followed as far as it can be: a block ends early where its thread cannot go on, and behind the last one
-/// the default policy goes on, which preempts nobody.
+/// A schedule that is followed as far as it can be: a block ends early where its thread cannot go
+/// on, and behind the last one the default policy goes on, which preempts nobody.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Plan {
     blocks: Vec<Block>,
@@ -142,7 +143,8 @@ fn run<M: Machine>(drive: &mut Drive<'_, M>, plan: &Plan, walk: &mut Walk) -> Re
     }
 }
 
-/// Makes the failing execution less by local changes, as long as there are any and not so much was spent.
+/// Makes the failing execution less by local changes, as long as there are any and not so much was
+/// spent.
 pub(super) fn shorten<M: Machine>(
     drive: &mut Drive<'_, M>,
     best: &mut Failing,

@@ -1,13 +1,15 @@
 //! Random searches by priorities, for programs too large to finish: PCT and POS.
 //!
-//! *PCT* (Burckhardt, Kothari, Musuvathi, Nagarakatte: A randomized scheduler with probabilistic guarantees of finding bugs,
-//! ASPLOS 2010): every thread has a random priority, the highest one that can run runs, and at `depth - 1` random steps the
-//! running thread falls below all others. A bug that takes `depth` ordering constraints is found in one execution with
-//! probability at least 1 / (n k^(depth-1)), for n threads and k steps. The number of steps is not known in advance: the
+//! *PCT* (Burckhardt, Kothari, Musuvathi, Nagarakatte: A randomized scheduler with probabilistic
+//! guarantees of finding bugs, ASPLOS 2010): every thread has a random priority, the highest one
+//! that can run runs, and at `depth - 1` random steps the running thread falls below all others. A
+//! bug that takes `depth` ordering constraints is found in one execution with probability at least
+//! 1 / (n k^(depth-1)), for n threads and k steps. The number of steps is not known in advance: the
 //! longest execution so far is taken for it.
 //!
-//! *POS* (Yuan, Yang, Gu: Partial order aware concurrency sampling, CAV 2018): every pending run has a random priority; when
-//! one has run, those that depend on it draw new ones. So it samples orders of dependent runs rather than schedules.
+//! *POS* (Yuan, Yang, Gu: Partial order aware concurrency sampling, CAV 2018): every pending run
+//! has a random priority; when one has run, those that depend on it draw new ones. So it samples
+//! orders of dependent runs rather than schedules.
 //!
 //! Reluctant threads run only if nothing else can. Both end by a limit or by the observer only.
 

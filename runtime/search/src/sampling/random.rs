@@ -1,7 +1,9 @@
-//! Random search: every step runs one of the threads that can run, all equally likely, again and again from the root.
+//! Random search: every step runs one of the threads that can run, all equally likely, again and
+//! again from the root.
 //!
-//! A walk is not uniform over traces; it is there to compare, and to find what a bounded depth-first search does not
-//! reach. It ends by a limit or by the observer only. Reluctant threads take part in one of eight steps.
+//! A walk is not uniform over traces; it is there to compare, and to find what a bounded
+//! depth-first search does not reach. It ends by a limit or by the observer only. Reluctant threads
+//! take part in one of eight steps.
 
 use crate::core::machine::{Machine, Status, ThreadId};
 use crate::drive::observer::{Limits, Observer, Outcome, Stop};

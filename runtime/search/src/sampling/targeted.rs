@@ -1,19 +1,23 @@
-//! Random walks towards targets: circles of locks that are acquired under each other, each to be closed to a deadlock.
+//! Random walks towards targets: circles of locks that are acquired under each other, each to be
+//! closed to a deadlock.
 //!
-//! *DeadlockFuzzer* (Joshi, Park, Sen, Naik: A randomized dynamic program analysis technique for detecting real deadlocks, PLDI
-//! 2009, algorithm 3): a walk runs threads at random, but a thread that is about to acquire the inner lock of one of the circle's
-//! nestings, and holds the outer one, is paused until no other can run. If the circle can be closed, the others come to their parts
-//! of it meanwhile. Where only paused threads could run, the walk is *thrashing*: one of them, at random, goes on. That makes a step
-//! each time, so that a walk is as long as any other at most.
+//! *DeadlockFuzzer* (Joshi, Park, Sen, Naik: A randomized dynamic program analysis technique for
+//! detecting real deadlocks, PLDI 2009, algorithm 3): a walk runs threads at random, but a thread
+//! that is about to acquire the inner lock of one of the circle's nestings, and holds the outer
+//! one, is paused until no other can run. If the circle can be closed, the others come to their
+//! parts of it meanwhile. Where only paused threads could run, the walk is *thrashing*: one of
+//! them, at random, goes on. That makes a step each time, so that a walk is as long as any other at
+//! most.
 //!
-//! A thread that is paused too early may keep others from their parts: they need, for something else, the lock that it holds. The
-//! paper has threads yield before the circle's outermost lock, too (section 4); here, every second walk pauses them there, and
-//! lets these go on first. As the paper's monitor does, a walk goes on with a paused thread, too, when the others have made
-//! [`PATIENCE`] steps meanwhile: they may do so for ever. Departure: deadlocks are found where no thread can run, as in all
-//! searches, not by looking at who waits for whom after each step.
+//! A thread that is paused too early may keep others from their parts: they need, for something
+//! else, the lock that it holds. The paper has threads yield before the circle's outermost lock,
+//! too (section 4); here, every second walk pauses them there, and lets these go on first. As the
+//! paper's monitor does, a walk goes on with a paused thread, too, when the others have made
+//! [`PATIENCE`] steps meanwhile: they may do so for ever. Departure: deadlocks are found where no
+//! thread can run, as in all searches, not by looking at who waits for whom after each step.
 //!
-//! Reluctant threads take part in one of eight steps, as in [`crate::sampling::random`], and where nobody else could run. The search ends when
-//! all walks were made, by a limit, or by the observer.
+//! Reluctant threads take part in one of eight steps, as in [`crate::sampling::random`], and where
+//! nobody else could run. The search ends when all walks were made, by a limit, or by the observer.
 
 use crate::core::machine::{Approach, Machine, Status, ThreadId};
 use crate::drive::observer::{Limits, Observer, Outcome, Stop};
@@ -23,17 +27,20 @@ use crate::sampling::random::Generator;
 /// Steps of others behind which a paused thread goes on.
 pub const PATIENCE: u64 = 10_000;
 
-/// Walks in a row behind which a target is given up if no thread was at any of its inner acquisitions in them.
+/// Walks in a row behind which a target is given up if no thread was at any of its inner
+/// acquisitions in them.
 pub const UNMET: u64 = 4;
 
 /// What is walked towards, and how far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Aim {
-    /// How many targets the machine has ([`Machine::approach`]); one is walked towards after the other.
+    /// How many targets the machine has ([`Machine::approach`]); one is walked towards after the
+    /// other.
     pub targets: u32,
     /// Walks towards each, at most.
     pub walks: u64,
-    /// Runs of threads in the walks towards one target behind which no further walk towards it begins.
+    /// Runs of threads in the walks towards one target behind which no further walk towards it
+    /// begins.
     pub operations: u64,
     /// Equal seeds give equal walks.
     pub seed: u64,
@@ -89,7 +96,8 @@ impl<M: Machine> Walks<'_, M> {
         Ok(())
     }
 
-    /// Walks once; `outer`: pauses threads before outer acquisitions, too. Gives whether some thread was at an inner one.
+    /// Walks once; `outer`: pauses threads before outer acquisitions, too. Gives whether some
+    /// thread was at an inner one.
     fn walk(&mut self, target: u32, outer: bool) -> Result<bool, Stop> {
         let mut met = false;
         let mut paused = 0;

@@ -7,8 +7,9 @@
 //! access checks; a refutation starts the search again. A transaction that waits parks if it took a
 //! lock, else it is rolled back.
 //!
-//! It ends on cyclic state spaces, and is better where interleavings converge. Memory grows with the number of states.
-//! [`explore_selected`] explores only the threads that a [`Selection`] takes (persistent sets, in lockred-papers).
+//! It ends on cyclic state spaces, and is better where interleavings converge. Memory grows with
+//! the number of states. [`explore_selected`] explores only the threads that a [`Selection`] takes
+//! (persistent sets, in lockred-papers).
 //!
 //! It judges no data races: those need the order of events, which states do not have (see
 //! [`crate::transactions`]). It tells which objects it cannot exclude them for, because neither a
@@ -16,10 +17,11 @@
 //! that two threads could make next in some state can be told from states, but that takes all
 //! threads in all states, sleepers too, and still misses what only relaxed atomics order.)
 //!
-//! A refutation throws everything away, because that is cheap: in 8,000 searches of random programs (3 threads of at most 9 statements, 4
-//! of at most 6, locks) nine of ten were refuted, twice or thrice each, but the passes thrown away were 2 to 13 % of all
-//! transactions, less the larger the programs (measured by a second search with what the first had learned). Keeping the
-//! states in whose past nothing refuted was touched could save no more than that.
+//! A refutation throws everything away, because that is cheap: in 8,000 searches of random programs
+//! (3 threads of at most 9 statements, 4 of at most 6, locks) nine of ten were refuted, twice or
+//! thrice each, but the passes thrown away were 2 to 13 % of all transactions, less the larger the
+//! programs (measured by a second search with what the first had learned). Keeping the states in
+//! whose past nothing refuted was touched could save no more than that.
 
 use crate::core::fault::{Fault, is_on};
 use crate::core::fingerprint::Fingerprint;
@@ -207,8 +209,9 @@ impl<M: Transactional + Fingerprint, S: Selection<M>> Search<'_, '_, M, S> {
         self.selection.next(self.drive.machine, self.discipline, &level.left, &asleep)
     }
 
-    /// The branch of the level at `depth` leads to a state on the stack, or to one that was visited while only some threads
-    /// were explored: if others might be put off for ever, all are explored.
+    /// The branch of the level at `depth` leads to a state on the stack, or to one that was visited
+    /// while only some threads were explored: if others might be put off for ever, all are
+    /// explored.
     fn close_cycle(&mut self, depth: usize, thread: ThreadId) {
         if !S::LEAVES_OUT {
             return;
@@ -231,7 +234,8 @@ impl<M: Transactional + Fingerprint, S: Selection<M>> Search<'_, '_, M, S> {
         }
     }
 
-    /// Runs a transaction of `thread` from the present state, and goes to the next state if it is new.
+    /// Runs a transaction of `thread` from the present state, and goes to the next state if it is
+    /// new.
     fn transact(&mut self, thread: ThreadId) -> Result<(), Break> {
         let mut picks = std::mem::take(&mut self.levels[self.depth].picks);
         let mut held = self.levels[self.depth].held.clone();
@@ -305,7 +309,8 @@ impl<M: Transactional + Fingerprint, S: Selection<M>> Search<'_, '_, M, S> {
         if self.discipline.take_grown() { Err(Break::Refuted) } else { Ok(end) }
     }
 
-    /// Compares what the transaction did with what others do in other states, and finds out what is before what each thread does next.
+    /// Compares what the transaction did with what others do in other states, and finds out what is
+    /// before what each thread does next.
     fn note(&mut self, thread: ThreadId) {
         let level = &self.levels[self.depth];
         let held = level.held.get(thread.index()).map_or(&[][..], Vec::as_slice);
@@ -361,8 +366,8 @@ impl<M: Transactional + Fingerprint, S: Selection<M>> Search<'_, '_, M, S> {
         fingerprint::of(&(self.drive.machine.fingerprint(), pasts))
     }
 
-    /// Keeps the present state, and looks who is to be explored from it. Returns whether anything is, or whether the state is
-    /// new.
+    /// Keeps the present state, and looks who is to be explored from it. Returns whether anything
+    /// is, or whether the state is new.
     fn arrive(&mut self) -> bool {
         let level = &mut self.levels[self.depth];
         level.schedule = self.drive.schedule.len();
@@ -406,7 +411,8 @@ impl<M: Transactional + Fingerprint, S: Selection<M>> Search<'_, '_, M, S> {
         self.drive.schedule.truncate(self.levels[self.depth].schedule);
     }
 
-    /// Everything was explored from the present state: if nobody could move, the execution ends here.
+    /// Everything was explored from the present state: if nobody could move, the execution ends
+    /// here.
     fn leave(&mut self) -> Result<(), Break> {
         let level = &mut self.levels[self.depth];
         if level.moved {

@@ -1,16 +1,20 @@
 //! Accesses that neither a common lock nor the creation and joining of threads keeps apart.
 //!
-//! Happens-before belongs to an execution, and a state does not tell by which of them it was reached. What is the same in all of them is
-//! enough for most data: which locks were held (Savage and others: Eraser, TOCS 1997), and what was before a thread was created or after
-//! it was joined. Two accesses to an object, one of them plain and one a write, of different threads, are kept apart if both held a
-//! lock, one of them exclusively, or if creation and joining order them. All accesses of a search are compared, whatever executions they
-//! are from. If nothing is left, no execution has a data race; what is left may race (or is ordered by an atomic variable, a
-//! queue, a channel).
+//! Happens-before belongs to an execution, and a state does not tell by which of them it was
+//! reached. What is the same in all of them is enough for most data: which locks were held (Savage
+//! and others: Eraser, TOCS 1997), and what was before a thread was created or after it was joined.
+//! Two accesses to an object, one of them plain and one a write, of different threads, are kept
+//! apart if both held a lock, one of them exclusively, or if creation and joining order them. All
+//! accesses of a search are compared, whatever executions they are from. If nothing is left, no
+//! execution has a data race; what is left may race (or is ordered by an atomic variable, a queue,
+//! a channel).
 //!
-//! Atomic accesses are compared in the same way. While all conflicting ones to an object are kept apart, each of them is a both-mover: the
-//! thread that makes it has an exclusive right to the object, which it was given by its creator, took by acquiring a lock, or by joining
-//! (the access predicates of Flanagan and Qadeer, SoftMC 2003; nobody else can give such a right to a thread that does nothing, their condition
-//! ii). Of two that are not kept apart a weaker memory could show other values; two of different sizes may race.
+//! Atomic accesses are compared in the same way. While all conflicting ones to an object are kept
+//! apart, each of them is a both-mover: the thread that makes it has an exclusive right to the
+//! object, which it was given by its creator, took by acquiring a lock, or by joining (the access
+//! predicates of Flanagan and Qadeer, SoftMC 2003; nobody else can give such a right to a thread
+//! that does nothing, their condition ii). Of two that are not kept apart a weaker memory could
+//! show other values; two of different sizes may race.
 
 use crate::core::chains::ByObject;
 use crate::core::footprint::{Access, ObjectId};
@@ -18,8 +22,8 @@ use crate::core::machine::ThreadId;
 use crate::discipline::{Deed, Kind, Mode, Ordering, Run, Value};
 use crate::drive::transactional::Racer;
 
-/// What is before a thread's next deed by creation and joining alone. A thread's deeds are counted in stretches, between its
-/// creations of threads.
+/// What is before a thread's next deed by creation and joining alone. A thread's deeds are counted
+/// in stretches, between its creations of threads.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Past {
     /// The thread's own stretch.
@@ -137,8 +141,8 @@ pub(crate) struct Unordered {
 }
 
 impl Unordered {
-    /// Notes what a transaction did. `held`: the locks that its thread held before; `pasts`: of all threads, brought up to date. Tells
-    /// each thing of every object once.
+    /// Notes what a transaction did. `held`: the locks that its thread held before; `pasts`: of all
+    /// threads, brought up to date. Tells each thing of every object once.
     ///
     /// O(deeds x different accesses of their objects).
     pub(crate) fn note(
@@ -227,7 +231,8 @@ impl Unordered {
                 }
                 Some(Pair::Conflict { weak }) => {
                     self.weak |= weak;
-                    // The word of a lock is used as the lock wants it: that is no operation of its own.
+                    // The word of a lock is used as the lock wants it: that is no operation of its
+                    // own.
                     if !known.conflicts && !made.is_use() && !other.is_use() {
                         known.conflicts = true;
                         tell(object, Found::Conflict);
@@ -239,7 +244,8 @@ impl Unordered {
         known.made.push((made, site));
     }
 
-    /// Whether two atomic accesses were found since the last time this was asked of which a weaker memory could show other values.
+    /// Whether two atomic accesses were found since the last time this was asked of which a weaker
+    /// memory could show other values.
     pub(crate) fn take_weak_values(&mut self) -> bool {
         std::mem::take(&mut self.weak)
     }

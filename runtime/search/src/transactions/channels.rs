@@ -1,11 +1,14 @@
-//! Channels in weak happens-before: a send before the receive of its message, a receive before the send that fills its place.
+//! Channels in weak happens-before: a send before the receive of its message, a receive before the
+//! send that fills its place.
 //!
-//! The k-th send of a channel happens before the end of the k-th receive, and the k-th receive before the end of the send that
-//! is as many messages behind as there is room for (before the end of the k-th send itself, if there is none); closing happens
-//! before what finds the channel closed (The Go memory model). So do the ends of all senders before a receive that finds the
-//! channel closed, what has been sent before it is dropped with the last receiver, and that one's end before a send that fails.
-//! All sends depend on each other, as do all receives, so the numbers are the same in all linearisations of a trace. What was not
-//! told (before there were other threads) happened before everything.
+//! The k-th send of a channel happens before the end of the k-th receive, and the k-th receive
+//! before the end of the send that is as many messages behind as there is room for (before the end
+//! of the k-th send itself, if there is none); closing happens before what finds the channel closed
+//! (The Go memory model). So do the ends of all senders before a receive that finds the channel
+//! closed, what has been sent before it is dropped with the last receiver, and that one's end
+//! before a send that fails. All sends depend on each other, as do all receives, so the numbers are
+//! the same in all linearisations of a trace. What was not told (before there were other threads)
+//! happened before everything.
 
 use crate::core::chains::{ByObject, Position};
 use crate::core::clock::Clock;

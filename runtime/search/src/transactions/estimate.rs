@@ -1,15 +1,17 @@
 //! How much of the tree was explored, going by the path to the next branch.
 //!
-//! Knuth's way to weigh a tree (Estimating the efficiency of backtrack programs, 1975): the branches of a node are taken to weigh
-//! the same, so that a path with `n1, n2, …` branches at its nodes has the weight `1/(n1 n2 …)`. What a depth first search has
-//! explored is what stands before the next branch at each node of the path. Race reversal makes more branches known as the
-//! search goes on, so that the share can shrink; it is an estimate, and people are told so.
+//! Knuth's way to weigh a tree (Estimating the efficiency of backtrack programs, 1975): the
+//! branches of a node are taken to weigh the same, so that a path with `n1, n2, …` branches at its
+//! nodes has the weight `1/(n1 n2 …)`. What a depth first search has explored is what stands before
+//! the next branch at each node of the path. Race reversal makes more branches known as the search
+//! goes on, so that the share can shrink; it is an estimate, and people are told so.
 
 use super::Search;
 use crate::drive::transactional::Transactional;
 
 impl<M: Transactional> Search<'_, '_, M> {
-    /// The present node has its next branch: tells the observer how much was explored, if it wants to know.
+    /// The present node has its next branch: tells the observer how much was explored, if it wants
+    /// to know.
     pub(super) fn tell_share(&mut self) {
         let levels = &self.levels[..=self.depth];
         self.drive.tell_share(|| {

@@ -1,8 +1,9 @@
-//! Fences in weak happens-before: what each thread's earlier reads saw, and what its later writes release (C11 29.8).
+//! Fences in weak happens-before: what each thread's earlier reads saw, and what its later writes
+//! release (C11 29.8).
 //!
-//! A fence that acquires makes all earlier reads of its thread acquire; after one that releases, all writes of its thread
-//! release what came before it. Both clocks of a thread only grow, and are kept per transaction so that they go back with
-//! the trace.
+//! A fence that acquires makes all earlier reads of its thread acquire; after one that releases,
+//! all writes of its thread release what came before it. Both clocks of a thread only grow, and are
+//! kept per transaction so that they go back with the trace.
 
 use crate::core::chains::Position;
 use crate::core::clock::Clock;

@@ -1,4 +1,5 @@
-//! A search by transactions tells where it stands between two executions ([`Frontier`]), and goes on from there.
+//! A search by transactions tells where it stands between two executions ([`Frontier`]), and goes
+//! on from there.
 
 use crate::drive::frontier::Frontier;
 use crate::drive::level::Level;
@@ -9,7 +10,8 @@ use super::reverse::Source;
 use super::{Break, Search};
 
 impl<M: Transactional> Search<'_, '_, M> {
-    /// The present node has its next branch: tells the observer what it takes to go on here, if it wants to know.
+    /// The present node has its next branch: tells the observer what it takes to go on here, if it
+    /// wants to know.
     pub(super) fn tell(&mut self) {
         let (levels, reported) = (&mut self.levels, &mut self.reported);
         let (depth, discipline) = (self.depth, &*self.discipline);

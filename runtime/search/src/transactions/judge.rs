@@ -47,8 +47,8 @@ impl<M: Transactional> Search<'_, '_, M> {
         Ok(())
     }
 
-    /// Weakens the discipline by an unordered pair, the later one of which `thread` has just made, and reports it if it is a
-    /// new race.
+    /// Weakens the discipline by an unordered pair, the later one of which `thread` has just made,
+    /// and reports it if it is a new race.
     pub(super) fn report(&mut self, thread: ThreadId, pair: &Unordered) -> Result<(), Stop> {
         self.discipline.refute(pair.object);
         let (earlier, site, _) = pair.earlier;
@@ -85,7 +85,8 @@ impl<M: Transactional> Search<'_, '_, M> {
         parts.flat_map(|(from, to)| &self.drive.schedule[from..to]).copied().collect()
     }
 
-    /// Brings the threads that were rolled back here to where they wait, and judges what they did on the way.
+    /// Brings the threads that were rolled back here to where they wait, and judges what they did
+    /// on the way.
     pub(super) fn judge_partials(&mut self) -> Result<(), Break> {
         let result = self.finish_partials();
         while self.trace.len() > self.depth {
@@ -112,8 +113,8 @@ impl<M: Transactional> Search<'_, '_, M> {
         Ok(())
     }
 
-    /// Nobody can run: brings the threads that were rolled back to where they wait, judges what they did on the way, and
-    /// lets the machine judge the state.
+    /// Nobody can run: brings the threads that were rolled back to where they wait, judges what
+    /// they did on the way, and lets the machine judge the state.
     pub(super) fn leaf(&mut self) -> Result<(), Break> {
         match self.judge_partials() {
             Err(Break::Refuted) if is_on(Fault::EndUnchecked) => {

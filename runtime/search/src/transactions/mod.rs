@@ -9,27 +9,34 @@
 //! hidden there (docs/algorithm.md#blocking). Which threads can run at a node is found out lazily,
 //! by trying.
 //!
-//! Every data race is reported with its witness: a schedule of the same trace in which nothing orders the two accesses,
-//! not even the order in which critical sections happened to run.
+//! Every data race is reported with its witness: a schedule of the same trace in which nothing
+//! orders the two accesses, not even the order in which critical sections happened to run.
 //!
 //! What goes beyond source-DPOR over critical sections, each forced by a program that brute force
 //! judged differently:
-//! - An operation that waits for a value begins a transaction, holds its thread's locks for good, and its races hide no earlier
-//!   ones: whether it could have run there is not known.
-//! - An abort is a transaction of its own. Where one is explored all other threads are, those that it cuts off show their
-//!   races, and what was rolled back is judged as at the end of an execution (also where all others are asleep).
+//! - An operation that waits for a value begins a transaction, holds its thread's locks for good,
+//!   and its races hide no earlier ones: whether it could have run there is not known.
+//! - An abort is a transaction of its own. Where one is explored all other threads are, those that
+//!   it cuts off show their races, and what was rolled back is judged as at the end of an execution
+//!   (also where all others are asleep).
 //! - A transaction ends behind a choice of a value, which so is never rolled back.
-//! - Ghosts hold all accesses of a sleeper, ends of threads and late joins among them, and nothing of what it enabled.
+//! - Ghosts hold all accesses of a sleeper, ends of threads and late joins among them, and nothing
+//!   of what it enabled.
 //! - A queue is entered before its lock is given back, so that the lock orders it.
-//! - Decrements of a reference count commute unless the last one is unordered with another one ([`Access::decrements`]).
-//! - Acts on a channel wait as for a value. Who has offered a message stands still until it is taken, as behind a wait, and then
-//!   goes on as a both mover. Weak happens-before has the edges of single messages (`channels`).
-//! - A thread that sleeps, where time is ordered, goes on once nobody else can run. So it comes after all that was before, nothing of which it could
-//!   be reversed with; those whose time has come at once are all explored; and who would wait parks, so that it is seen to.
-//! - Fences are both movers (`fences`). Where there are any, a relaxed update may acquire or release through them, so that it
-//!   does not commute; reference counts do all the same, and what they read no fence acquires ([`Access::counts`]).
+//! - Decrements of a reference count commute unless the last one is unordered with another one
+//!   ([`Access::decrements`]).
+//! - Acts on a channel wait as for a value. Who has offered a message stands still until it is
+//!   taken, as behind a wait, and then goes on as a both mover. Weak happens-before has the edges
+//!   of single messages (`channels`).
+//! - A thread that sleeps, where time is ordered, goes on once nobody else can run. So it comes
+//!   after all that was before, nothing of which it could be reversed with; those whose time has
+//!   come at once are all explored; and who would wait parks, so that it is seen to.
+//! - Fences are both movers (`fences`). Where there are any, a relaxed update may acquire or
+//!   release through them, so that it does not commute; reference counts do all the same, and what
+//!   they read no fence acquires ([`Access::counts`]).
 //! - An acquiring read happens after what it reads from when it is checked for races itself.
-//! - The witness leaves out what only the later access conflicts with, and is ordered otherwise (`witness`).
+//! - The witness leaves out what only the later access conflicts with, and is ordered otherwise
+//!   (`witness`).
 
 mod channels;
 mod estimate;
@@ -61,8 +68,8 @@ use reverse::Source;
 use trace::Trace;
 use weak::{Unordered, Weak};
 
-/// Explores every trace of transactions of the machine's program once. `discipline` is what is known in advance, and holds
-/// what was learned afterwards.
+/// Explores every trace of transactions of the machine's program once. `discipline` is what is
+/// known in advance, and holds what was learned afterwards.
 pub fn explore<M: Transactional>(
     machine: &mut M,
     discipline: &mut Discipline,
@@ -198,7 +205,8 @@ impl<M: Transactional> Search<'_, '_, M> {
         }
     }
 
-    /// Explores the branch of the present node, or picks one if there is none. Returns whether the execution goes on.
+    /// Explores the branch of the present node, or picks one if there is none. Returns whether the
+    /// execution goes on.
     fn descend(&mut self) -> Result<bool, Break> {
         loop {
             let Some(thread) = self.branch()? else { return Ok(false) };
@@ -236,8 +244,9 @@ impl<M: Transactional> Search<'_, '_, M> {
         }
     }
 
-    /// The execution is cut. What the other threads would do is not known, so that no race of theirs is reversed: each of them that could run
-    /// is to run where it last began to wait for its turn. (The search is not complete, but it goes on.)
+    /// The execution is cut. What the other threads would do is not known, so that no race of
+    /// theirs is reversed: each of them that could run is to run where it last began to wait for
+    /// its turn. (The search is not complete, but it goes on.)
     fn want_others(&mut self) {
         for thread in (0..self.drive.machine.threads()).map(ThreadId) {
             let levels = self.levels[..=self.depth].iter_mut().rev();
@@ -249,8 +258,9 @@ impl<M: Transactional> Search<'_, '_, M> {
         }
     }
 
-    /// The branch of the present node ended the execution for all threads. It cuts off what the others would have done, which
-    /// never shows their races, with it or with anything else; so each of them has to run from here, or show what it waits for.
+    /// The branch of the present node ended the execution for all threads. It cuts off what the
+    /// others would have done, which never shows their races, with it or with anything else; so
+    /// each of them has to run from here, or show what it waits for.
     fn branch_on_all(&mut self) -> Result<(), Break> {
         self.trace.pop();
         self.weak.truncate(self.depth as Position);
@@ -275,7 +285,8 @@ impl<M: Transactional> Search<'_, '_, M> {
             if ended {
                 self.leaf()?;
             } else {
-                // Those asleep may be about to end the execution for all: nobody else would judge these.
+                // Those asleep may be about to end the execution for all: nobody else would judge
+                // these.
                 self.judge_partials()?;
                 self.drive.block();
             }
@@ -407,7 +418,8 @@ impl<M: Transactional> Search<'_, '_, M> {
         });
     }
 
-    /// Goes back to the deepest node that has something left to explore. Returns whether there is one.
+    /// Goes back to the deepest node that has something left to explore. Returns whether there is
+    /// one.
     fn back_up(&mut self) -> bool {
         loop {
             if self.trace.len() > self.depth {

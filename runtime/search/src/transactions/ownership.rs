@@ -57,8 +57,8 @@ impl Ownership {
         }
     }
 
-    /// For each thread that held `lock` before the transaction at `position` in a way that excludes `mode`: the position of its
-    /// next change of the lock, if there was one.
+    /// For each thread that held `lock` before the transaction at `position` in a way that excludes
+    /// `mode`: the position of its next change of the lock, if there was one.
     pub(super) fn holders(
         &self,
         lock: ObjectId,

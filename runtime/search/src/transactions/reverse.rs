@@ -110,7 +110,8 @@ impl<M: Transactional> Search<'_, '_, M> {
             let level = &mut self.levels[position as usize];
             level.reverse(thread, &self.initials);
             if awaits {
-                // After other transactions that it depends on it may have to wait: so it is to run before them, too.
+                // After other transactions that it depends on it may have to wait: so it is to run
+                // before them, too.
                 level.want(thread);
             }
         }

@@ -1,4 +1,5 @@
-//! The execution under way as a trace of transactions: their order, and which earlier ones race with a new one.
+//! The execution under way as a trace of transactions: their order, and which earlier ones race
+//! with a new one.
 //!
 //! Two vector clocks a transaction: `order` over all dependencies, those inherited from woken
 //! sleepers (ghosts) included, which race reversal uses; and `real` over what was really touched,
@@ -37,7 +38,8 @@ pub(super) struct Event {
 }
 
 impl Event {
-    /// The last transactions of the others at the barrier, if it is this one that let `thread` go on there.
+    /// The last transactions of the others at the barrier, if it is this one that let `thread` go
+    /// on there.
     fn met(&self, thread: ThreadId) -> &[(ThreadId, Position)] {
         let is_there = self.thread == thread || self.meets.iter().any(|&(met, _)| met == thread);
         if is_there { &self.meets } else { &[] }
@@ -79,7 +81,8 @@ pub(super) struct Trace {
     chains: Chains<bool>,
     threads: Vec<History>,
     ownership: Ownership,
-    /// Of the transaction that was `prepare`d: what comes before it without its own accesses, and with them.
+    /// Of the transaction that was `prepare`d: what comes before it without its own accesses, and
+    /// with them.
     base: Clock,
     order: Clock,
     real: Clock,
@@ -88,7 +91,8 @@ pub(super) struct Trace {
     firsts: Vec<Position>,
 }
 
-/// An earlier access that a new one depends on: where it was made, and by which chain of entries it was found.
+/// An earlier access that a new one depends on: where it was made, and by which chain of entries it
+/// was found.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
     position: Position,
@@ -136,7 +140,8 @@ impl Trace {
         self.threads.get(thread.index()).map_or(0, |history| history.runs.len() as u32) + 1
     }
 
-    /// Calls `visit` for every lock that is held behind all transactions, in the order in which each thread took them.
+    /// Calls `visit` for every lock that is held behind all transactions, in the order in which
+    /// each thread took them.
     pub(super) fn for_each_held(&self, visit: impl FnMut(ThreadId, ObjectId, Mode)) {
         self.ownership.for_each_held(visit);
     }
@@ -157,8 +162,8 @@ impl Trace {
         self.ownership.truncate(position);
     }
 
-    /// Computes the clocks of a transaction of `thread` that would come next. `joins`: threads whose end it waited for before
-    /// it took any lock.
+    /// Computes the clocks of a transaction of `thread` that would come next. `joins`: threads
+    /// whose end it waited for before it took any lock.
     pub(super) fn prepare(&mut self, thread: ThreadId, touched: Touched<'_>, joins: &[ThreadId]) {
         self.ensure(thread);
         self.base.clear();
@@ -268,8 +273,8 @@ impl Trace {
         self.live += 1;
     }
 
-    /// Whether some other thread's decrement of the reference count comes before the last one, which the transaction that was
-    /// `prepare`d makes, only because it happened to.
+    /// Whether some other thread's decrement of the reference count comes before the last one,
+    /// which the transaction that was `prepare`d makes, only because it happened to.
     pub(super) fn has_unordered_decrement(&self, thread: ThreadId, count: ObjectId) -> bool {
         self.chains.threads(count).filter(|&(other, _)| other != thread).any(|(other, mut walk)| {
             while let Some(entry) = walk.entry() {
@@ -332,7 +337,8 @@ impl Trace {
         self.candidates = candidates;
     }
 
-    /// The latest of `other`'s entries from `entry` back that `access` depends on, unless it comes before in any case.
+    /// The latest of `other`'s entries from `entry` back that `access` depends on, unless it comes
+    /// before in any case.
     fn candidate(&self, other: ThreadId, entry: u32, access: Access) -> Option<Candidate> {
         let before = self.base.of(other);
         let mut walk = self.chains.walk(entry);
@@ -349,7 +355,8 @@ impl Trace {
         None
     }
 
-    /// Whether a needed lock was held before the transaction at `position`, and comes free only by it or behind it.
+    /// Whether a needed lock was held before the transaction at `position`, and comes free only by
+    /// it or behind it.
     fn is_locked_out(&self, need: &[(ObjectId, Mode)], position: Position) -> bool {
         need.iter().any(|&(lock, mode)| {
             self.ownership.holders(lock, mode, position).any(|next_change| {
@@ -360,8 +367,9 @@ impl Trace {
         })
     }
 
-    /// Fills `initials` with the threads that can begin what is to be explored instead of the transaction at `position`: the
-    /// ones behind it that do not come after it, and then the one of `thread` that was `prepare`d.
+    /// Fills `initials` with the threads that can begin what is to be explored instead of the
+    /// transaction at `position`: the ones behind it that do not come after it, and then the one of
+    /// `thread` that was `prepare`d.
     pub(super) fn initials(
         &mut self,
         position: Position,
@@ -395,7 +403,8 @@ impl Trace {
         self.firsts = firsts;
     }
 
-    /// The first transaction of `thread` behind `position`, if it does not come after the one there.
+    /// The first transaction of `thread` behind `position`, if it does not come after the one
+    /// there.
     fn first_independent(&self, position: Position, thread: ThreadId) -> Option<Position> {
         let runs = &self.threads[thread.index()].runs;
         let next = runs.partition_point(|&run| run <= position);

@@ -1,4 +1,5 @@
-//! Weak happens-before: which accesses are ordered for a real reason, and the data races among those that are not.
+//! Weak happens-before: which accesses are ordered for a real reason, and the data races among
+//! those that are not.
 //!
 //! See docs/algorithm.md#weak-happens-before. Edges: program order; spawn and join; a releasing
 //! write to the acquiring read that sees it; and from a release of a lock to an acquire in a later
@@ -32,7 +33,8 @@ struct Note {
     ordering: Ordering,
 }
 
-/// A conflicting pair of operations that weak happens-before does not order; the later one is of the transaction judged.
+/// A conflicting pair of operations that weak happens-before does not order; the later one is of
+/// the transaction judged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Unordered {
     pub(super) object: ObjectId,
@@ -44,7 +46,8 @@ pub(super) struct Unordered {
     pub(super) later: (u64, Access),
     /// The number of the later one among the deeds of its transaction.
     pub(super) deed: usize,
-    /// One of them is plain, or they are atomic and of different sizes: a data race. (Else they are operations on a queue.)
+    /// One of them is plain, or they are atomic and of different sizes: a data race. (Else they are
+    /// operations on a queue.)
     pub(super) race: bool,
 }
 
@@ -127,8 +130,8 @@ impl Weak {
         }
     }
 
-    /// Judges the deeds of the transaction of `thread` that `trace` has prepared and that comes next, at `position`; collects
-    /// the conflicting pairs that are not ordered.
+    /// Judges the deeds of the transaction of `thread` that `trace` has prepared and that comes
+    /// next, at `position`; collects the conflicting pairs that are not ordered.
     pub(super) fn judge(
         &mut self,
         trace: &Trace,
@@ -143,7 +146,8 @@ impl Weak {
         self.fences.begin(thread);
         for (number, deed) in run.deeds.iter().enumerate() {
             self.number = number;
-            // What an access is to larger blocks is no act of its own: what it releases goes with it.
+            // What an access is to larger blocks is no act of its own: what it releases goes with
+            // it.
             let same = matches!(deed, Deed::Data { access, .. } if access.is_of_part());
             if !same {
                 self.tick(thread);
@@ -193,8 +197,8 @@ impl Weak {
         self.keep(thread, position);
     }
 
-    /// Whether all that `thread` does from the node `node` on (so many transactions are before it) is after the deed of this
-    /// number of `other`.
+    /// Whether all that `thread` does from the node `node` on (so many transactions are before it)
+    /// is after the deed of this number of `other`.
     pub(super) fn knows(
         &self,
         thread: ThreadId,
@@ -283,7 +287,8 @@ impl Weak {
         self.log.push((position, Logged::Release(lock, thread)));
     }
 
-    /// Compares an access with all earlier ones of other threads that conflict and are not ordered before it.
+    /// Compares an access with all earlier ones of other threads that conflict and are not ordered
+    /// before it.
     fn check(
         &mut self,
         thread: ThreadId,
@@ -293,11 +298,13 @@ impl Weak {
         unordered: &mut Vec<Unordered>,
     ) {
         if access == Access::Create {
-            // Who allocates a block again has freed it: a use that is not ordered before that is a race with the deallocation.
+            // Who allocates a block again has freed it: a use that is not ordered before that is a
+            // race with the deallocation.
             return;
         }
         for (other, mut walk) in self.accesses.threads(object) {
-            // An access that races with another one is not told a second time, as a use of the block.
+            // An access that races with another one is not told a second time, as a use of the
+            // block.
             let told = |pair: &Unordered| {
                 pair.race && pair.earlier.0 == other && pair.later.0 == note.site
             };
@@ -334,8 +341,8 @@ impl Weak {
         }
     }
 
-    /// Whether some conflicting atomic operations, not ordered and not all sequentially consistent, were seen since the last time
-    /// that this was asked.
+    /// Whether some conflicting atomic operations, not ordered and not all sequentially consistent,
+    /// were seen since the last time that this was asked.
     pub(super) fn take_weak_values(&mut self) -> bool {
         std::mem::take(&mut self.weak_values)
     }
@@ -355,7 +362,8 @@ impl Weak {
         }
     }
 
-    /// Leaves clocks at an atomic object: release sequences end with a store by anyone and go on through updates.
+    /// Leaves clocks at an atomic object: release sequences end with a store by anyone and go on
+    /// through updates.
     fn pass(&mut self, position: Position, object: ObjectId, kind: Kind) {
         let Kind::Atomic(value, ordering) = kind else { return };
         if matches!(value, Value::Read | Value::Unused) {

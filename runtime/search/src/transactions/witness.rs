@@ -1,4 +1,5 @@
-//! The order in which a data race shows: critical sections that happened to run between the two accesses are moved away.
+//! The order in which a data race shows: critical sections that happened to run between the two
+//! accesses are moved away.
 //!
 //! What does not come after the first transaction comes before it, the rest after it in trace order
 //! (docs/algorithm.md#witness). In the rest, a lock must not pass the knowledge of the first access
@@ -18,8 +19,8 @@ use crate::discipline::Mode;
 use super::trace::Trace;
 use super::weak::{Unordered, Weak};
 
-/// The transactions to run before the one of the later access, in order. `trace` has prepared that one, cut off before the
-/// access.
+/// The transactions to run before the one of the later access, in order. `trace` has prepared that
+/// one, cut off before the access.
 pub(super) fn order(trace: &Trace, weak: &Weak, pair: &Unordered) -> Vec<usize> {
     let first = pair.position as usize;
     let covers = |clock: &Clock, at: usize| {
@@ -47,7 +48,8 @@ pub(super) fn order(trace: &Trace, weak: &Weak, pair: &Unordered) -> Vec<usize> 
         };
         knowledge[before] > knowledge[at] && locks[before].iter().any(excludes)
     };
-    // What a thread did later comes after what it did before: only the first ones that are left can run.
+    // What a thread did later comes after what it did before: only the first ones that are left can
+    // run.
     let mut left: BTreeMap<ThreadId, VecDeque<usize>> = BTreeMap::new();
     for (number, &at) in rest.iter().enumerate() {
         left.entry(trace.event(at).thread).or_default().push_back(number);

@@ -1,6 +1,8 @@
-//! Where functions begin and end, and where exceptions that come out of their calls land: read from the tables of the unwinder.
+//! Where functions begin and end, and where exceptions that come out of their calls land: read from
+//! the tables of the unwinder.
 //!
-//! The formats are those of the Linux Standard Base (Core, chapter "Exception Frames") and of the Itanium C++ ABI's language-specific data.
+//! The formats are those of the Linux Standard Base (Core, chapter "Exception Frames") and of the
+//! Itanium C++ ABI's language-specific data.
 
 use std::ffi::c_void;
 use std::ops::Range;
@@ -133,7 +135,8 @@ fn read_landing_pads(table: usize, function: usize) -> Option<Vec<(Range<usize>,
 const RELATIVE: u8 = 0x10;
 const INDIRECT: u8 = 0x80;
 
-/// A place in a table of the executable, which is mapped and well-formed: the unwinder itself relies on it.
+/// A place in a table of the executable, which is mapped and well-formed: the unwinder itself
+/// relies on it.
 struct Reader(usize);
 
 impl Reader {

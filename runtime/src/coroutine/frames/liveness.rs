@@ -1,9 +1,11 @@
-//! Which bytes of a frame are dead at the calls of its function: liveness, backwards over its machine code.
+//! Which bytes of a frame are dead at the calls of its function: liveness, backwards over its
+//! machine code.
 //!
-//! Forwards first: how deep the stack is at every instruction, what each accesses, and which words may be arguments of a call (stored since the
-//! call before; LLVM puts nothing between the two). The accessed places cut the frame into slots. A slot is live before an
-//! instruction that reads it, and where it is live behind one that does not overwrite all of it. What follows a call is the next instruction
-//! and its landing pad.
+//! Forwards first: how deep the stack is at every instruction, what each accesses, and which words
+//! may be arguments of a call (stored since the call before; LLVM puts nothing between the two).
+//! The accessed places cut the frame into slots. A slot is live before an instruction that reads
+//! it, and where it is live behind one that does not overwrite all of it. What follows a call is
+//! the next instruction and its landing pad.
 
 use super::Waiting;
 use super::steps::{Access, Before, Layout, Steps};
@@ -97,7 +99,8 @@ impl Function {
         })
     }
 
-    /// The targets of a jump by a table: those that stand there, and perhaps some of the table behind it.
+    /// The targets of a jump by a table: those that stand there, and perhaps some of the table
+    /// behind it.
     fn table(&self, at: usize, addresses: &HashMap<usize, usize>) -> Option<Vec<usize>> {
         let (load, jump) = (self.instructions.get(at.checked_sub(1)?)?, &self.instructions[at]);
         let is_table = jump.op0_kind() == OpKind::Register
@@ -113,7 +116,8 @@ impl Function {
         }
         let mut targets = Vec::new();
         let mut entry = load.memory_displacement64() as usize;
-        // SAFETY: the table lies in the executable, and there is more than one word behind it: the tables of exceptions.
+        // SAFETY: the table lies in the executable, and there is more than one word behind it: the
+        // tables of exceptions.
         while let Some(target) = addresses.get(&unsafe { *(entry as *const usize) }) {
             targets.push(*target);
             entry += size_of::<usize>();
@@ -132,7 +136,8 @@ impl Function {
         rest.find(|i| i.mnemonic() != Mnemonic::Pop).is_some_and(|i| i.mnemonic() == Mnemonic::Ret)
     }
 
-    /// What is known before each instruction, if it is reached; `None` if the stack pointer cannot be followed.
+    /// What is known before each instruction, if it is reached; `None` if the stack pointer cannot
+    /// be followed.
     fn follow(&self, layout: &Layout) -> Option<Vec<Option<Before>>> {
         let mut all = vec![None; self.instructions.len()];
         *all.first_mut()? = Some(Before::default());

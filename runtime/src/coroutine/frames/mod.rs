@@ -1,16 +1,22 @@
-//! What nothing will read any more in the frames of a stopped thread: cleared in a search over states, which it would tell apart.
+//! What nothing will read any more in the frames of a stopped thread: cleared in a search over
+//! states, which it would tell apart.
 //!
-//! The program's code is generated without optimisation: every value that outlives a block, or a call, has a slot of its own in the frame, which
-//! keeps the value when it is dead. What is cleared are bytes of the frame that no *variable* has (the shim's table says where those
-//! are) and that the function's machine code does not read on any way from the call on, the landing pads of exceptions included
-//! ([`liveness`]), before it writes them. That is exact for the rest of a frame:
-//! - What is no variable has no address: LLVM's register allocator made it, and accesses it relative to the stack pointer and at constant
-//!   offsets alone. A function in which an address is taken that is no variable's ends the walk up the stack.
-//! - A callee gets words of the frame as arguments, which count as read; registers that were pushed at the beginning count
-//!   as read all the time, since who unwinds the stack reads them, too.
-//! - So does a function whose stack pointer is not the same on all ways to a place, and code that is not the program's.
+//! The program's code is generated without optimisation: every value that outlives a block, or a
+//! call, has a slot of its own in the frame, which keeps the value when it is dead. What is cleared
+//! are bytes of the frame that no *variable* has (the shim's table says where those are) and that
+//! the function's machine code does not read on any way from the call on, the landing pads of
+//! exceptions included ([`liveness`]), before it writes them. That is exact for the rest of a
+//! frame:
+//! - What is no variable has no address: LLVM's register allocator made it, and accesses it
+//!   relative to the stack pointer and at constant offsets alone. A function in which an address is
+//!   taken that is no variable's ends the walk up the stack.
+//! - A callee gets words of the frame as arguments, which count as read; registers that were pushed
+//!   at the beginning count as read all the time, since who unwinds the stack reads them, too.
+//! - So does a function whose stack pointer is not the same on all ways to a place, and code that
+//!   is not the program's.
 //!
-//! Where that would be wrong, the program would find a zero instead of its value, in every test that is run over states.
+//! Where that would be wrong, the program would find a zero instead of its value, in every test
+//! that is run over states.
 
 mod exceptions;
 mod liveness;
@@ -47,7 +53,8 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// Clears what is dead in a frame of the program that has called the runtime, and in those that wait for it.
+    /// Clears what is dead in a frame of the program that has called the runtime, and in those that
+    /// wait for it.
     ///
     /// # Safety
     /// The frame is as it is on the running stack.

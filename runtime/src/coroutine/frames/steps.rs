@@ -100,8 +100,9 @@ impl Steps {
         Self(InstructionInfoFactory::new())
     }
 
-    /// What is known behind an instruction, whose accesses are appended to `accesses`. `None` if the frame cannot be followed
-    /// through it. `leaves`: behind it there are only pops and the return.
+    /// What is known behind an instruction, whose accesses are appended to `accesses`. `None` if
+    /// the frame cannot be followed through it. `leaves`: behind it there are only pops and the
+    /// return.
     pub fn take(
         &mut self,
         instruction: &Instruction,
@@ -242,7 +243,8 @@ fn collect(
             continue;
         }
         let through_copy = before.is_copy(memory.base());
-        // At its end a function pops what is nothing to it into a register that is nothing to it, instead of adding to the stack pointer.
+        // At its end a function pops what is nothing to it into a register that is nothing to it,
+        // instead of adding to the stack pointer.
         let drops = pops && leaves && !KEPT.contains(&register);
         accesses.push(Access {
             reads: reads(memory.access()) && !drops,
@@ -255,7 +257,8 @@ fn collect(
     Some(())
 }
 
-/// What registers hold behind an instruction; `None` if the stack pointer is moved in a way that is not understood.
+/// What registers hold behind an instruction; `None` if the stack pointer is moved in a way that is
+/// not understood.
 fn follow(instruction: &Instruction, info: &InstructionInfo, after: &mut Before) -> Option<()> {
     let calls = matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall);
     if calls {

@@ -1,4 +1,5 @@
-//! Which orders are too weak: against happens-before by definition, on random traces and on named ones.
+//! Which orders are too weak: against happens-before by definition, on random traces and on named
+//! ones.
 
 use super::definition::Order as HappensBefore;
 use super::random::traces;
@@ -15,8 +16,8 @@ use std::cell::{Cell, RefCell};
 /// Traces of a run.
 const TRACES: u32 = 10_000;
 
-/// What is too weak for the race that the last event of a trace has with another one, as events and orders that they need; `None` if it has none,
-/// or with another one than expected.
+/// What is too weak for the race that the last event of a trace has with another one, as events and
+/// orders that they need; `None` if it has none, or with another one than expected.
 fn too_weak(
     detector: &mut Detector,
     trace: &[Event],
@@ -78,7 +79,8 @@ fn order_of(event: &Event) -> Order {
     event.act.atomic().unwrap().order
 }
 
-/// For each race of a trace: the synchronisation up to it with the two accesses, and the index of the earlier one.
+/// For each race of a trace: the synchronisation up to it with the two accesses, and the index of
+/// the earlier one.
 fn racing(detector: &mut Detector, trace: &[Event]) -> Vec<(Vec<Event>, usize)> {
     let answers = run(detector, trace, own_site);
     let races = answers.iter().enumerate().filter_map(|(later, answer)| {
@@ -89,7 +91,8 @@ fn racing(detector: &mut Detector, trace: &[Event]) -> Vec<(Vec<Event>, usize)> 
     races.map(|(earlier, later)| alone(trace, earlier, later)).collect()
 }
 
-/// The synchronisation of a trace up to an access, with that and an earlier one, and the index of this.
+/// The synchronisation of a trace up to an access, with that and an earlier one, and the index of
+/// this.
 fn alone(trace: &[Event], earlier: usize, later: usize) -> (Vec<Event>, usize) {
     let range = trace[later].act.range().expect("an access");
     let overlaps = |event: &Event| {

@@ -1,7 +1,8 @@
-//! Happens-before by its definition: a graph of events and its transitive closure. Slow, and simple enough to be believed.
+//! Happens-before by its definition: a graph of events and its transitive closure. Slow, and simple
+//! enough to be believed.
 //!
-//! C++20 [intro.races] and [atomics.fences], for an interleaved execution in which every read of a byte reads the last write
-//! to that byte; with the rule of the detector for commuting operations.
+//! C++20 [intro.races] and [atomics.fences], for an interleaved execution in which every read of a
+//! byte reads the last write to that byte; with the rule of the detector for commuting operations.
 
 use super::trace::{Act, Event};
 use lockred_search::footprint::Access;
@@ -11,7 +12,8 @@ pub struct Order {
     pub before: Vec<u64>,
 }
 
-/// The event whose value event `reader` sees in a byte: the last write before it, if the byte had one in its present life.
+/// The event whose value event `reader` sees in a byte: the last write before it, if the byte had
+/// one in its present life.
 fn read_from(trace: &[Event], reader: usize, byte: usize) -> Option<usize> {
     for i in (0..reader).rev() {
         match trace[i].act {
@@ -31,7 +33,8 @@ fn universal(access: Access) -> bool {
     matches!(access, Write | RefDecLast | Lock | TryLock | Unlock)
 }
 
-/// Events from which a release of the atomic write `head` comes: itself, and release fences before it in its thread.
+/// Events from which a release of the atomic write `head` comes: itself, and release fences before
+/// it in its thread.
 fn sources(trace: &[Event], head: usize) -> Vec<usize> {
     let Event { thread, act } = trace[head];
     let mut from = Vec::new();
@@ -44,7 +47,8 @@ fn sources(trace: &[Event], head: usize) -> Vec<usize> {
     from
 }
 
-/// Events at which an acquire of the atomic read `reader` arrives: itself, and acquire fences behind it in its thread.
+/// Events at which an acquire of the atomic read `reader` arrives: itself, and acquire fences
+/// behind it in its thread.
 fn targets(trace: &[Event], reader: usize) -> Vec<usize> {
     let Event { thread, act } = trace[reader];
     let mut to = Vec::new();
@@ -71,7 +75,8 @@ fn edges(trace: &[Event], reader: usize, byte: usize, add: &mut impl FnMut(usize
             next = if continues { read_from(trace, head, byte) } else { None };
             continue;
         }
-        // Behind a read-modify-write that depends on all, order is forced, whoever released before it.
+        // Behind a read-modify-write that depends on all, order is forced, whoever released before
+        // it.
         everybody |= continues && universal(op.access);
         if everybody || access.depends_on(op.access) {
             for from in sources(trace, head) {
@@ -97,7 +102,8 @@ impl Order {
         for (i, event) in trace.iter().enumerate() {
             for (j, later) in trace.iter().enumerate().skip(i + 1) {
                 let child = if let Act::Spawn(child) = event.act { Some(child) } else { None };
-                // A thread that does nothing still begins and ends: its spawn comes before its join.
+                // A thread that does nothing still begins and ends: its spawn comes before its
+                // join.
                 let joins = |ended| ended == event.thread || child == Some(ended);
                 let joins = matches!(later.act, Act::Join(ended) if joins(ended));
                 let spawned = child == Some(later.thread);

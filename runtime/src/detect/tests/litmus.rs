@@ -1,4 +1,5 @@
-//! Classic litmus tests by name: which accesses race. Every one is compared with the definition, too.
+//! Classic litmus tests by name: which accesses race. Every one is compared with the definition,
+//! too.
 
 use super::trace::Event;
 use super::trace::short::*;
@@ -235,7 +236,8 @@ fn the_last_of_many_owners_sees_all_of_them() {
 
 #[test]
 fn an_owner_that_is_not_the_last_sees_nobody() {
-    // The search runs one order of the two decrements; an edge between them would hide the race of the other order.
+    // The search runs one order of the two decrements; an edge between them would hide the race of
+    // the other order.
     for (first, second) in [(0, 1), (1, 0)] {
         let trace = [
             write(first, X),

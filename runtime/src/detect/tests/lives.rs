@@ -1,4 +1,5 @@
-//! Sizes, alignments, and the life of memory: partial overlaps, long ranges, deallocation, new lives, resets.
+//! Sizes, alignments, and the life of memory: partial overlaps, long ranges, deallocation, new
+//! lives, resets.
 
 use super::trace::short::*;
 use super::trace::{Act, Event};
@@ -167,7 +168,8 @@ fn atomic_accesses_of_two_sizes_race_where_they_overlap() {
 
 #[test]
 fn what_is_left_of_a_word_keeps_its_size() {
-    // The second byte of thread 1's word is thread 0's, in order; the first one is still a part of a word of two.
+    // The second byte of thread 1's word is thread 0's, in order; the first one is still a part of
+    // a word of two.
     let trace = [
         spawn(1),
         spawn(2),

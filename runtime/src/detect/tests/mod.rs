@@ -21,8 +21,9 @@ fn detector() -> Detector {
     Detector::new(&[0x1000..0x100c, 0x1018..0x1020])
 }
 
-/// Runs a trace and compares every answer with the definition: a race is told at an access exactly when it has one, and the pair
-/// that is told is one; the weak-pair flag is exact until the first race. Answers the accesses that race with an earlier one.
+/// Runs a trace and compares every answer with the definition: a race is told at an access exactly
+/// when it has one, and the pair that is told is one; the weak-pair flag is exact until the first
+/// race. Answers the accesses that race with an earlier one.
 fn check(detector: &mut Detector, trace: &[Event]) -> Vec<usize> {
     let order = Order::of(trace);
     let (mut racing, mut weak) = (Vec::new(), false);

@@ -1,4 +1,5 @@
-//! Random traces: threads that come and go, plain and atomic accesses of all orders, sizes and alignments, fences, lives.
+//! Random traces: threads that come and go, plain and atomic accesses of all orders, sizes and
+//! alignments, fences, lives.
 
 use super::trace::{Act, Event};
 use super::{check, detector};

@@ -287,7 +287,8 @@ pub extern "C" fn __lr_libc_sigaltstack(
     0
 }
 
-/// The running thread blocks other signals than before: the kernel is told, and what it blocks no more is acted on.
+/// The running thread blocks other signals than before: the kernel is told, and what it blocks no
+/// more is acted on.
 fn changed_mask(differing: Set) {
     if crate::kernel::is_child() {
         let mask = hook::with(|state| state.execution.signals.mask(state.thread_number()));

@@ -1,4 +1,5 @@
-//! Futex calls in the words of the search: queues of condition variables, and those that the discipline does not know.
+//! Futex calls in the words of the search: queues of condition variables, and those that the
+//! discipline does not know.
 
 use super::{INTERNAL, internal, tell, with_gate};
 use crate::machine::event::Futex;
@@ -21,7 +22,8 @@ pub(super) fn futex(state: &mut State, address: usize, what: Futex<'_>) {
     }
 }
 
-/// The queue at an address is used as that of a condition variable, or in a way that the discipline does not know.
+/// The queue at an address is used as that of a condition variable, or in a way that the discipline
+/// does not know.
 fn use_queue(state: &mut State, gate: &mut Gate<'_>, address: usize, how: Use) {
     if state.knowledge.names.use_queue(address, how) {
         gate.expose(names::queue(address));
@@ -62,8 +64,8 @@ fn futex_wait(state: &mut State, address: usize, entered: bool, timed: bool) {
     });
 }
 
-/// A futex's word was compared, and the running thread goes on for no reason: as if it had never been in the queue, where nobody
-/// has seen it.
+/// A futex's word was compared, and the running thread goes on for no reason: as if it had never
+/// been in the queue, where nobody has seen it.
 fn futex_returned(state: &mut State, address: usize) {
     let number = state.thread_number() as usize;
     let thread = &mut state.execution.threads[number];

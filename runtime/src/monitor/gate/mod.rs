@@ -1,8 +1,10 @@
-//! The bridge to the search by transactions: operations of the native machine in the words of [`lockred_search::discipline`].
+//! The bridge to the search by transactions: operations of the native machine in the words of
+//! [`lockred_search::discipline`].
 //!
-//! While the search runs a transaction, the step under way has a [`Gate`]. It is asked before every operation at which a thread
-//! is stopped ([`next`], called by the explorer), and told, in order, what was executed ([`on`]): the operation itself, what
-//! an atomic region does besides, and every plain access. Without a gate nothing is done here.
+//! While the search runs a transaction, the step under way has a [`Gate`]. It is asked before every
+//! operation at which a thread is stopped ([`next`], called by the explorer), and told, in order,
+//! what was executed ([`on`]): the operation itself, what an atomic region does besides, and every
+//! plain access. Without a gate nothing is done here.
 //!
 //! | native | told as |
 //! |---|---|
@@ -66,7 +68,8 @@ fn gate(state: &mut State) -> Option<&mut Gate<'static>> {
     state.step.gate.as_mut().map(Lent::gate)
 }
 
-/// Takes the gate out of the state for as long as `act` takes, which needs both. Whether there is one.
+/// Takes the gate out of the state for as long as `act` takes, which needs both. Whether there is
+/// one.
 fn with_gate(state: &mut State, act: impl FnOnce(&mut State, &mut Gate<'_>)) -> bool {
     let Some(mut lent) = state.step.gate.take() else { return false };
     act(state, lent.gate());
@@ -74,7 +77,8 @@ fn with_gate(state: &mut State, act: impl FnOnce(&mut State, &mut Gate<'_>)) -> 
     true
 }
 
-/// What an order orders, in an operation of which this is known. (Users of a recognised primitive cannot see weak values.)
+/// What an order orders, in an operation of which this is known. (Users of a recognised primitive
+/// cannot see weak values.)
 fn ordering(order: Order, how: How) -> Ordering {
     Ordering {
         acquires: order.acquires(),
@@ -86,8 +90,8 @@ fn ordering(order: Order, how: How) -> Ordering {
     }
 }
 
-/// The mode in which operations of a class take or give back a lock (which is no more held in that mode where it is downgraded); none for
-/// other classes.
+/// The mode in which operations of a class take or give back a lock (which is no more held in that
+/// mode where it is downgraded); none for other classes.
 const fn mode(class: Class) -> Option<Mode> {
     match class {
         Class::Lock | Class::TryLock | Class::Unlock | Class::Downgrade => Some(Mode::Exclusive),
@@ -117,8 +121,9 @@ fn entangle(state: &mut State, held: &[(ObjectId, Mode)]) {
     }
 }
 
-/// Whether an operation, which could be executed, waits all the same: an exclusive acquisition that would only announce itself. (Where the
-/// discipline is looked at, too: the function that waits for its turn behind that acquires the lock in a way that no model knows.)
+/// Whether an operation, which could be executed, waits all the same: an exclusive acquisition that
+/// would only announce itself. (Where the discipline is looked at, too: the function that waits for
+/// its turn behind that acquires the lock in a way that no model knows.)
 pub fn waits(state: &State, operation: &AtomicOperation) -> bool {
     (state.config.by_transactions || state.monitors.observed.is_some())
         && operation.announces()
@@ -147,7 +152,8 @@ fn tell(
     });
 }
 
-/// How an operation that is told as data uses it, as far as can be known before: as strongly as it might.
+/// How an operation that is told as data uses it, as far as can be known before: as strongly as it
+/// might.
 fn pending_data(operation: &AtomicOperation) -> (Access, Kind) {
     let (access, value) = match operation.kind {
         Atomic::Load | Atomic::Failed => (Access::Read, Value::Read),
@@ -517,7 +523,8 @@ fn data(
         _ => Value::Read,
     };
     let mut ordering = ordering(operation.order, operation.how);
-    // Who drops the last reference sees what the others did with theirs: by a fence, or a load, that belongs to the count.
+    // Who drops the last reference sees what the others did with theirs: by a fence, or a load,
+    // that belongs to the count.
     ordering.acquires |= access == Access::RefDecLast;
     let settled = access == Access::RefDecLast && operation.how.has(How::SETTLED);
     let access = if settled { Access::RefDec } else { access };

@@ -71,7 +71,8 @@ pub(super) const ROWS: &[Row] = rows! {
         ppoll Nothing [Updates 0, Reads 2, Reads 3];
         select Nothing [Updates 1, Updates 2, Updates 3, Updates 4];
         pselect Nothing [Updates 1, Updates 2, Updates 3, Reads 4, Reads 5];
-        // The kernel keeps 8 bytes of the program's with each descriptor, and gives them back: addresses, where it likes.
+        // The kernel keeps 8 bytes of the program's with each descriptor, and gives them back:
+        // addresses, where it likes.
         epoll_wait Anything [Writes 1];
         epoll_pwait Anything [Writes 1, Reads 4];
         epoll_pwait2 Anything [Writes 1, Reads 3, Reads 4];

@@ -1,8 +1,8 @@
-//! What is known of the functions of libc that programs call, in one table: who answers a call, what it does with the addresses that it
-//! is given, and which memory it accesses.
+//! What is known of the functions of libc that programs call, in one table: who answers a call,
+//! what it does with the addresses that it is given, and which memory it accesses.
 //!
-//! Every row says all three, so nothing is known of a function by its not being on a list. A function without a row is called
-//! natively, which is an assumption, and may do anything.
+//! Every row says all three, so nothing is known of a function by its not being on a list. A
+//! function without a row is called natively, which is an assumption, and may do anything.
 
 mod files;
 mod memory;
@@ -23,14 +23,16 @@ pub use system_calls::{FUTEX, keeps_nothing};
 pub enum Treatment {
     /// The runtime models it: the shim renames its declarations to `__lr_libc_X`.
     Modelled,
-    /// The real kernel, while the program has one thread and nothing was chosen (above the root): there is nothing to explore. Below
-    /// the root nothing could be put back, and a call that blocks would stop all threads: there it is unsupported, by name.
-    /// Declarations are renamed as those of modelled functions.
+    /// The real kernel, while the program has one thread and nothing was chosen (above the root):
+    /// there is nothing to explore. Below the root nothing could be put back, and a call that
+    /// blocks would stop all threads: there it is unsupported, by name. Declarations are renamed as
+    /// those of modelled functions.
     RealAboveRoot,
-    /// It is called natively: it touches no memory of the program that another thread could see, never blocks, and creates neither
-    /// threads nor processes. (Or it is a variable.)
+    /// It is called natively: it touches no memory of the program that another thread could see,
+    /// never blocks, and creates neither threads nor processes. (Or it is a variable.)
     Harmless,
-    /// It blocks, creates threads or processes, or signals, and nobody models it: a call ends the test.
+    /// It blocks, creates threads or processes, or signals, and nobody models it: a call ends the
+    /// test.
     Unsupported,
     /// It is called natively, which is an assumption.
     Native,
@@ -39,9 +41,11 @@ pub enum Treatment {
 /// What a call of a function outside of the program does with addresses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effect {
-    /// Keeps none; if its result is an address, it is of the C library's own memory, which holds no address of the program's.
+    /// Keeps none; if its result is an address, it is of the C library's own memory, which holds no
+    /// address of the program's.
     Nothing,
-    /// Keeps none, and gives an address of the C library's memory that holds none: a text, or a number.
+    /// Keeps none, and gives an address of the C library's memory that holds none: a text, or a
+    /// number.
     Bytes,
     /// The result is new memory.
     Fresh,
@@ -75,12 +79,14 @@ pub enum Effect {
     KeptForThread,
     /// Throws the first argument.
     Throws,
-    /// Calls the function at the second word of the first argument with the first argument as its second.
+    /// Calls the function at the second word of the first argument with the first argument as its
+    /// second.
     DropsException,
-    /// Calls the second argument with nothing of the program's, later, and gives the function that was called until then.
+    /// Calls the second argument with nothing of the program's, later, and gives the function that
+    /// was called until then.
     CallsSecond,
-    /// Lets the C library call the function in the second argument's memory, later, and writes the one that was called until then to
-    /// the third argument.
+    /// Lets the C library call the function in the second argument's memory, later, and writes the
+    /// one that was called until then to the third argument.
     Handles,
     /// Keeps what it is given, and gives it back in its result or in what it writes; calls nothing.
     Keeps,
@@ -88,7 +94,8 @@ pub enum Effect {
     Anything,
 }
 
-/// How a call accesses the memory at an argument, counted from 0. Whatever else has an address is not accessed.
+/// How a call accesses the memory at an argument, counted from 0. Whatever else has an address is
+/// not accessed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Touch {
     /// It is read.
@@ -131,7 +138,8 @@ pub struct Row {
     pub treatment: Treatment,
     /// What they do with addresses.
     pub effect: Effect,
-    /// Which memory they access: of each argument that is an address, how. Nothing of functions that end the test.
+    /// Which memory they access: of each argument that is an address, how. Nothing of functions
+    /// that end the test.
     pub memory: &'static [Touch],
 }
 
@@ -180,7 +188,8 @@ pub fn treatment(name: &str) -> Treatment {
     row(name).map_or(Treatment::Native, |row| row.treatment)
 }
 
-/// Whether calls of a function are answered by the runtime, under its name behind [`crate::hooks::LIBC_PREFIX`].
+/// Whether calls of a function are answered by the runtime, under its name behind
+/// [`crate::hooks::LIBC_PREFIX`].
 #[must_use]
 pub fn is_answered(name: &str) -> bool {
     matches!(treatment(name), Treatment::Modelled | Treatment::RealAboveRoot)

@@ -1,4 +1,5 @@
-//! Calls of `syscall`, which the row of that name does not tell apart: those that keep no address and give none.
+//! Calls of `syscall`, which the row of that name does not tell apart: those that keep no address
+//! and give none.
 
 /// The number of the system call that waits for a word, and wakes.
 pub const FUTEX: u64 = if cfg!(target_arch = "x86_64") { 202 } else { 98 };
@@ -30,9 +31,11 @@ const OTHERS: &[(u64, &str)] = &[
     (439, "faccessat2"),
 ];
 
-/// Whether the system call of this number keeps no address of the program's, and gives none. `None`: the number is not known.
+/// Whether the system call of this number keeps no address of the program's, and gives none.
+/// `None`: the number is not known.
 ///
-/// What is not listed is taken to keep all that it is given, and to give anything: `mmap` gives memory, `epoll_ctl` keeps 8 bytes.
+/// What is not listed is taken to keep all that it is given, and to give anything: `mmap` gives
+/// memory, `epoll_ctl` keeps 8 bytes.
 #[must_use]
 pub fn keeps_nothing(number: Option<u64>) -> bool {
     let Some(number) = number else { return false };

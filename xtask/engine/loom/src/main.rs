@@ -1,4 +1,5 @@
-//! One program under loom: `engine-loom <program> <threads> <seconds>` prints one line of JSON with what the search took.
+//! One program under loom: `engine-loom <program> <threads> <seconds>` prints one line of JSON with
+//! what the search took.
 
 #[path = "../../src/programs.rs"]
 mod programs;

@@ -1,5 +1,5 @@
-//! One program under shuttle: `engine-shuttle <program> <threads> <seconds> [<random executions>]` prints one line of JSON with
-//! what the depth-first search, or that many random executions, took.
+//! One program under shuttle: `engine-shuttle <program> <threads> <seconds> [<random executions>]`
+//! prints one line of JSON with what the depth-first search, or that many random executions, took.
 
 #[path = "../../src/programs.rs"]
 mod programs;

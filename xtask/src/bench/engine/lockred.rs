@@ -1,4 +1,5 @@
-//! The programs under `cargo lockred check`, whose records say what each took from the root to the answer.
+//! The programs under `cargo lockred check`, whose records say what each took from the root to the
+//! answer.
 
 use super::{Case, FEW_EXECUTIONS, MANY_EXECUTIONS, Measured, RANDOM_SECONDS, measured};
 use crate::command::root;

@@ -1,9 +1,12 @@
-//! `cargo xtask bench engine`: the programs of `xtask/engine` under lockred, loom and shuttle, in one run and one table.
+//! `cargo xtask bench engine`: the programs of `xtask/engine` under lockred, loom and shuttle, in
+//! one run and one table.
 //!
-//! lockred checks them as they are, over std, with the strategies `transactions` and `random`. loom and shuttle run the same file
-//! over their own types, in a runner each (`xtask/engine/loom`, `xtask/engine/shuttle`), a process for every row. All are built
-//! with optimisation. What is measured is the search alone: no build, and no start of a process. lockred's executions are those that
-//! its search needed, without the ones that sleep sets cut and passes that were thrown away; its time and operations include both.
+//! lockred checks them as they are, over std, with the strategies `transactions` and `random`. loom
+//! and shuttle run the same file over their own types, in a runner each (`xtask/engine/loom`,
+//! `xtask/engine/shuttle`), a process for every row. All are built with optimisation. What is
+//! measured is the search alone: no build, and no start of a process. lockred's executions are
+//! those that its search needed, without the ones that sleep sets cut and passes that were thrown
+//! away; its time and operations include both.
 
 mod lockred;
 mod rivals;
@@ -38,7 +41,8 @@ impl Case {
     }
 }
 
-/// Sets up, measures, and prints the table and what misses a bar. A search is ended after so many whole seconds.
+/// Sets up, measures, and prints the table and what misses a bar. A search is ended after so many
+/// whole seconds.
 pub fn run(seconds: &str) -> command::Outcome {
     if !seconds.parse().is_ok_and(|seconds: u64| seconds > 0) {
         return Err(format!("`{seconds}` is not a number of seconds"));

@@ -148,8 +148,8 @@ fn lockred<'a>(rows: &'a [Row], row: &Row) -> Option<&'a Measured> {
     own.measured.as_ref().ok()
 }
 
-/// How many times lockred's search time a search took. One that was ended would have taken longer still, and where lockred's own
-/// was ended there is nothing to compare with.
+/// How many times lockred's search time a search took. One that was ended would have taken longer
+/// still, and where lockred's own was ended there is nothing to compare with.
 fn ratio_text(rows: &[Row], row: &Row, numbers: &Measured) -> String {
     let own = lockred(rows, row).filter(|own| own.complete && row.tool.is_other_search());
     match own {

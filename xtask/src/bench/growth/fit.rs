@@ -1,8 +1,9 @@
 //! The shape of a sequence of numbers: how it grows with its index.
 //!
-//! Each shape is fitted by least squares, lines and parabolas with relative errors, powers and exponentials in logarithms. The error of a fit is
-//! the largest relative one. A constant or a line within `CLOSE` is taken first, then the least error, which a parabola must beat by far, as
-//! it has one number more to choose. Beyond `CLOSE` that is told.
+//! Each shape is fitted by least squares, lines and parabolas with relative errors, powers and
+//! exponentials in logarithms. The error of a fit is the largest relative one. A constant or a line
+//! within `CLOSE` is taken first, then the least error, which a parabola must beat by far, as it
+//! has one number more to choose. Beyond `CLOSE` that is told.
 
 use std::fmt;
 
@@ -124,8 +125,8 @@ fn line(indices: Vec<f64>, numbers: &[f64]) -> (f64, f64) {
     (number - rise * index, rise)
 }
 
-/// The coefficients of the polynomial of a degree at 1, 2, 3 and so on, from the constant on, by weighted least squares: the normal equations,
-/// by Gauss' elimination.
+/// The coefficients of the polynomial of a degree at 1, 2, 3 and so on, from the constant on, by
+/// weighted least squares: the normal equations, by Gauss' elimination.
 fn polynomial(degree: usize, numbers: &[f64], weights: &[f64]) -> Option<Vec<f64>> {
     let size = degree + 1;
     let mut rows = vec![vec![0.0; size + 1]; size];

@@ -1,4 +1,5 @@
-//! The picture of a family: executions, seconds and memory, over operations and over threads. The one place that knows plotters.
+//! The picture of a family: executions, seconds and memory, over operations and over threads. The
+//! one place that knows plotters.
 
 use super::cells::{Grid, MOST, Taken};
 use plotters::prelude::*;

@@ -1,5 +1,5 @@
-//! `cargo xtask bench papers`: the papers' figures beside ours. First Stoller's searches on model programs, then the papers' programs in
-//! Rust (`tests/paper`) under `cargo lockred check`.
+//! `cargo xtask bench papers`: the papers' figures beside ours. First Stoller's searches on model
+//! programs, then the papers' programs in Rust (`tests/paper`) under `cargo lockred check`.
 
 mod native;
 mod rows;

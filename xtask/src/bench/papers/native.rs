@@ -1,4 +1,5 @@
-//! A row's program under `cargo lockred check`: what its record says, and how much memory its process took.
+//! A row's program under `cargo lockred check`: what its record says, and how much memory its
+//! process took.
 
 use super::super::memory;
 use super::rows::Row;

@@ -1,4 +1,5 @@
-//! The rows of the table: a program, how it is searched, what its paper says of it, and why we differ.
+//! The rows of the table: a program, how it is searched, what its paper says of it, and why we
+//! differ.
 
 /// One row.
 #[derive(Clone, Debug)]
@@ -242,7 +243,8 @@ fn suwimonteerabuth() -> Vec<Row> {
     rows
 }
 
-/// Kidd, Lammich, Touili and Reps, section 8. It gives no figures for single programs: 43 of 2,147 queries found a violation.
+/// Kidd, Lammich, Touili and Reps, section 8. It gives no figures for single programs: 43 of 2,147
+/// queries found a violation.
 fn kidd() -> Vec<Row> {
     let claim = "violates atomicity";
     let found = |name: &str, test: &str, options, claim, remark| {

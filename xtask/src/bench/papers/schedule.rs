@@ -1,11 +1,13 @@
-//! The contexts of a schedule, as papers count them: maximal runs of one thread, up to the violation.
+//! The contexts of a schedule, as papers count them: maximal runs of one thread, up to the
+//! violation.
 
 use serde_json::Value;
 
-/// The contexts of a schedule file: up to the last step of the thread that failed, or of all threads if that is nobody. `failed` is
-/// how a report names it.
+/// The contexts of a schedule file: up to the last step of the thread that failed, or of all
+/// threads if that is nobody. `failed` is how a report names it.
 ///
-/// A main thread that did not fail only creates and joins: papers have no such thread, so its runs do not count.
+/// A main thread that did not fail only creates and joins: papers have no such thread, so its runs
+/// do not count.
 pub fn contexts(file: &Value, failed: Option<&str>) -> Option<usize> {
     let failed: Option<u64> = match failed {
         None => None,

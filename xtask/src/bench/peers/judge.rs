@@ -52,7 +52,8 @@ fn shows(told: Bug, bug: Bug) -> bool {
     }
 }
 
-/// Which bug a checker's words mean. Checks of the programs fail with `bug: …`, so that nothing else is taken for them.
+/// Which bug a checker's words mean. Checks of the programs fail with `bug: …`, so that nothing
+/// else is taken for them.
 fn kind(failure: &str) -> Option<Bug> {
     let failure = failure.strip_prefix("panic: ").unwrap_or(failure);
     let kinds = [
@@ -66,8 +67,9 @@ fn kind(failure: &str) -> Option<Bug> {
     kinds.into_iter().find(|(words, _)| failure.starts_with(words)).map(|(_, kind)| kind)
 }
 
-/// A report of ThreadSanitizer, in the words of `kind`. A race counts if both accesses are the program's own, or are the deallocation
-/// that it asked for: std's are called from the program, too, but deeper down.
+/// A report of ThreadSanitizer, in the words of `kind`. A race counts if both accesses are the
+/// program's own, or are the deallocation that it asked for: std's are called from the program,
+/// too, but deeper down.
 pub fn sanitizer(report: &str, family: &str) -> String {
     /// Frames below which an access is somebody else's.
     const OWN_FRAMES: usize = 3;

@@ -10,7 +10,8 @@ pub enum Bug {
     Panic,
     /// Threads wait for ever.
     Deadlock,
-    /// Plain memory is accessed without an order. A check may fail, too, where that has consequences.
+    /// Plain memory is accessed without an order. A check may fail, too, where that has
+    /// consequences.
     Race,
     /// Freed memory is used.
     Freed,

@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-/// The target that ThreadSanitizer builds for. Where it is named, build scripts are left as they are.
+/// The target that ThreadSanitizer builds for. Where it is named, build scripts are left as they
+/// are.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 /// The process ends at the first report, and does not wait before it ends.
 const SANITIZER_OPTIONS: &str = "halt_on_error=1 atexit_sleep_ms=0";

@@ -7,7 +7,8 @@ use super::published::Count;
 use super::tools::{Tool, remark};
 use std::fmt::Write;
 
-/// Rates are told of runs that took so many seconds: in shorter ones the first execution weighs too much.
+/// Rates are told of runs that took so many seconds: in shorter ones the first execution weighs too
+/// much.
 const RATE_FROM: f64 = 0.01;
 
 /// What a checker did with a program.
@@ -196,8 +197,8 @@ fn told(tool: Tool, cell: &Cell) -> String {
     }
 }
 
-/// Every result that is not the one hoped for, with the checker's words and what is known of it. Misses of what ran out of time say
-/// enough in the table.
+/// Every result that is not the one hoped for, with the checker's words and what is known of it.
+/// Misses of what ran out of time say enough in the table.
 fn remarks(text: &mut String, rows: &[Row]) {
     text.push_str("## False alarms, giving up, and complete searches that miss\n\n");
     for row in rows {

@@ -9,7 +9,8 @@ pub enum Tool {
     Lockred,
     /// loom's whole search.
     Loom,
-    /// loom's search with at most `PREEMPTIONS` preemptions, as its documentation advises for larger programs.
+    /// loom's search with at most `PREEMPTIONS` preemptions, as its documentation advises for
+    /// larger programs.
     LoomBounded,
     /// shuttle's random walks.
     ShuttleRandom,
@@ -48,7 +49,8 @@ impl Tool {
         }
     }
 
-    /// The directory of its runner in `xtask/peers`, and what the runner is told besides the program and the seconds.
+    /// The directory of its runner in `xtask/peers`, and what the runner is told besides the
+    /// program and the seconds.
     pub fn runner(self) -> Option<(&'static str, &'static [&'static str])> {
         match self {
             Tool::Lockred => None,

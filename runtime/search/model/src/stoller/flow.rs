@@ -1,4 +1,5 @@
-//! What the flow of a thread's code says: which operations local statements lead to, and which mutexes are surely owned.
+//! What the flow of a thread's code says: which operations local statements lead to, and which
+//! mutexes are surely owned.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +29,8 @@ pub(super) fn accessed(statement: &Statement) -> Option<Variable> {
     }
 }
 
-/// The places that local statements lead to from these, themselves included; they end at operations.
+/// The places that local statements lead to from these, themselves included; they end at
+/// operations.
 pub(super) fn local(
     code: &[Instruction],
     from: impl IntoIterator<Item = usize>,
@@ -55,7 +57,8 @@ pub(super) fn reached(code: &[Instruction], from: impl IntoIterator<Item = usize
     code.iter().enumerate().map(is_reached).collect()
 }
 
-/// Per place, the mutexes that a thread surely owns there; none where it never comes. Behind a call nothing is known.
+/// Per place, the mutexes that a thread surely owns there; none where it never comes. Behind a call
+/// nothing is known.
 pub(super) fn owned(code: &[Instruction]) -> Vec<Option<BTreeSet<Mutex>>> {
     let mut owned: Vec<Option<BTreeSet<Mutex>>> = vec![None; code.len() + 1];
     owned[0] = Some(BTreeSet::new());

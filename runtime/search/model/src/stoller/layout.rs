@@ -1,4 +1,5 @@
-//! What the code says of objects and places: how objects are used, and what the operations at each place do.
+//! What the code says of objects and places: how objects are used, and what the operations at each
+//! place do.
 
 use std::collections::BTreeSet;
 
@@ -76,7 +77,8 @@ impl Layout {
         layout
     }
 
-    /// The mutex that all waits on the condition variable name, if it is a monitor, and all notifiers own it.
+    /// The mutex that all waits on the condition variable name, if it is a monitor, and all
+    /// notifiers own it.
     fn monitor(
         &self,
         machine: &ModelMachine,

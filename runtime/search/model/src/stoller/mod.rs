@@ -1,13 +1,15 @@
-//! The model machine as a concurrent system of Stoller's framework: classes, control points and operations.
+//! The model machine as a concurrent system of Stoller's framework: classes, control points and
+//! operations.
 //!
-//! A mutex with the condition variables that are used with it is a synchronization object if it is used as in Java: exclusively and
-//! never tried; of the condition variables, those are part of it that are always waited on with it, without timeouts and spurious
-//! wake-ups, and notified by its owner only. Plain variables are under the locking discipline; all other objects are communication
-//! objects. An atomic that is only counted up for nobody to see, and down by `down`, is a semaphore; a channel that is never
-//! closed and has room is a FIFO queue.
+//! A mutex with the condition variables that are used with it is a synchronization object if it is
+//! used as in Java: exclusively and never tried; of the condition variables, those are part of it
+//! that are always waited on with it, without timeouts and spurious wake-ups, and notified by its
+//! owner only. Plain variables are under the locking discipline; all other objects are
+//! communication objects. An atomic that is only counted up for nobody to see, and down by `down`,
+//! is a semaphore; a channel that is never closed and has room is a FIFO queue.
 //!
-//! Threads: starting one, and its first operation, are operations on a communication object; so are joining a thread and, if
-//! somebody joins it, every operation behind which it may end.
+//! Threads: starting one, and its first operation, are operations on a communication object; so are
+//! joining a thread and, if somebody joins it, every operation behind which it may end.
 
 mod flow;
 mod layout;
@@ -25,7 +27,8 @@ use lockred_search::footprint::{ObjectId, thread_object};
 use lockred_search::machine::ThreadId;
 
 impl ModelMachine {
-    /// The classes of the program's objects that follow from how they are used. A program may have better ones.
+    /// The classes of the program's objects that follow from how they are used. A program may have
+    /// better ones.
     #[must_use]
     pub fn classes(&self) -> Classes {
         let mut classes = Classes::default();
@@ -140,7 +143,8 @@ impl System for ModelMachine {
         let layout = self.layout();
         let thread = |body: Body| ThreadId(u32::from(body.0));
         if let Some(a) = (0..layout.monitors.len()).find(|&a| mutex(Mutex(a as u8)) == object) {
-            // Who waits for a condition variable that anybody may notify is in no wait set: see `point`.
+            // Who waits for a condition variable that anybody may notify is in no wait set: see
+            // `point`.
             let is_part = |c: Condvar| layout.monitor_of[usize::from(c.0)].is_some();
             let waits = |phase| matches!(phase, Phase::Waiting(c, Mutex(b)) if usize::from(b) == a && is_part(c));
             let threads = self.state.threads.iter().enumerate();

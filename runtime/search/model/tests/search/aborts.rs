@@ -1,4 +1,5 @@
-//! Programs in which many threads abort: an abort cuts off what others would have done, and must hide none of it.
+//! Programs in which many threads abort: an abort cuts off what others would have done, and must
+//! hide none of it.
 
 use crate::check;
 

@@ -1,4 +1,5 @@
-//! The search by access predicates on the examples of Flanagan and Qadeer's paper, section by section, with the paper's numbers.
+//! The search by access predicates on the examples of Flanagan and Qadeer's paper, section by
+//! section, with the paper's numbers.
 
 use crate::access;
 use crate::access_programs as programs;
@@ -45,7 +46,8 @@ fn violations(seen: &Seen) -> Vec<Violation> {
     seen.failures.iter().filter_map(violation).collect()
 }
 
-/// Compares the failures of threads with all states, with all movers, left ones and none; gives back what was seen with all.
+/// Compares the failures of threads with all states, with all movers, left ones and none; gives
+/// back what was seen with all.
 fn agrees(text: &str) -> (Seen, Outcome, Predicates) {
     let program = parse(text);
     let (states, _) = all_states(&program);
@@ -158,7 +160,8 @@ fn read_phase_by_phase() {
     let program = parse(&counter(GIVEN, "thread A { call read() } thread B { call read() }"));
     let predicates = Predicates::given(&program.exclusive);
     let moves = alone(&program, &predicates, Movers::Both, 8);
-    // Lines 1 to 8: acquire(mx), tx = x, acquire(my), ty = y, assert count == tx-ty, release(my), release(mx), return.
+    // Lines 1 to 8: acquire(mx), tx = x, acquire(my), ty = y, assert count == tx-ty, release(my),
+    // release(mx), return.
     let (t, f) = (true, false);
     assert_eq!(phases(&moves), [t, t, t, t, f, f, f, f]);
     let asserted: Vec<_> = moves.iter().map(|moved| moved.asserted.clone()).collect();
@@ -167,7 +170,8 @@ fn read_phase_by_phase() {
     let parts: Vec<_> = moves.iter().map(|moved| moved.before).collect();
     let (n, r, l) = (Part::None, Part::Right, Part::Left);
     assert_eq!(parts, [n, r, r, r, r, l, l, l]);
-    // p := p on line 8, also if p is true: when `count` is not accessed, nothing commits before the locks are released.
+    // p := p on line 8, also if p is true: when `count` is not accessed, nothing commits before the
+    // locks are released.
     let text =
         counter(GIVEN, "thread A { lock mx; tx = x; r = any 1; x = tx; unlock mx; r = any 1 }");
     let moves = alone(&parse(&text), &predicates, Movers::Both, 6);
@@ -236,7 +240,8 @@ fn waiting_is_a_left_mover_and_then_a_right_mover() {
     assert_eq!(begun(&of_a), 2);
     // notify_all is the same.
     agrees(&text.replace("notify_one", "notify_all"));
-    // A notification without the lock, which the paper's programs cannot make, is a transaction of its own.
+    // A notification without the lock, which the paper's programs cannot make, is a transaction of
+    // its own.
     let bare = "plain x; mutex a; condvar c;
         thread A { lock a; r = x; if r == 0 { wait c a; r = x } unlock a; assert r == 1 }
         thread B { lock a; x = 1; unlock a; notify_one c }";
@@ -315,7 +320,8 @@ fn starting_a_thread_is_a_left_mover_and_waiting_for_its_end_a_right_mover() {
     let program = parse(&text.replace("x = 2", "q = any 1"));
     let moves = in_turn(&program, &inferred(&program), Movers::Both, &[0, 0, 1, 0, 0]);
     assert_eq!(movers(&moves), ["both", "left", "left", "right", "both"]);
-    // If two threads may start it, it is neither: who comes second makes a mistake, in whatever order.
+    // If two threads may start it, it is neither: who comes second makes a mistake, in whatever
+    // order.
     let (seen, ..) = agrees(
         "atomic f; thread A { f = 1; spawn C } thread B { r = f; if r == 1 { spawn C } } thread C { }",
     );
@@ -388,7 +394,8 @@ fn exclusive_access_may_not_be_given_to_others() {
 
 #[test]
 fn access_may_not_change_in_the_middle_of_a_transaction_either() {
-    // B gives x to A while f is 1, which is in the middle of A's transaction only, where B is never scheduled. B does not know f.
+    // B gives x to A while f is 1, which is in the middle of A's transaction only, where B is never
+    // scheduled. B does not know f.
     let text = "plain x f g; mutex a; exclusive x when by A and f == 1 and g == 1;
         thread A { FIRST f = 1; f = 0 } thread B { g = 1 }";
     let given =
@@ -407,8 +414,8 @@ fn access_may_not_change_in_the_middle_of_a_transaction_either() {
 
 #[test]
 fn a_variable_may_be_a_lock() {
-    // A lock that knows its owner, as section 2 has it. Its value says who has exclusive access to x; who tries looks at it whoever has
-    // it, so nobody has exclusive access to the lock itself.
+    // A lock that knows its owner, as section 2 has it. Its value says who has exclusive access to
+    // x; who tries looks at it whoever has it, so nobody has exclusive access to the lock itself.
     let turn = "r = cas l 0 ME; while r == 0 { r = cas l 0 ME } q = x; x = q + 1; q = x; l = 0;";
     let text = format!(
         "plain x; atomic l; GIVEN
@@ -428,7 +435,8 @@ fn a_variable_may_be_a_lock() {
 
 #[test]
 fn what_protects_a_variable_may_change() {
-    // While f is 0 lock a protects x, then lock b; who changes f holds both. No lock is always held.
+    // While f is 0 lock a protects x, then lock b; who changes f holds both. No lock is always
+    // held.
     let text = "plain x f; mutex a b; GIVEN
         thread A { lock a; r = f; if r == 0 { x = 1; r = x; assert r == 1 } unlock a }
         thread B { lock b; r = f; if r == 1 { x = 2; r = x; assert r == 2 } unlock b }
@@ -487,7 +495,8 @@ fn deadlocks_are_missed_and_the_default_search_finds_them() {
         let (seen, outcome) = by_transactions(&parse(&text), Limits::default());
         assert_eq!((outcome.stop, deadlocks(&seen)), (Stop::Complete, 1), "{text}");
     }
-    // Behind an access that commits, the lock is wanted outside of a transaction, and the deadlock is seen.
+    // Behind an access that commits, the lock is wanted outside of a transaction, and the deadlock
+    // is seen.
     let (seen, ..) = agrees(
         "atomic f; mutex a b; thread A { lock a; f += 1; lock b; unlock b; unlock a }
         thread B { lock b; f += 1; lock a; unlock a; unlock b }",

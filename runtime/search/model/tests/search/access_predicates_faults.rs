@@ -1,4 +1,5 @@
-//! Each rule of the search by access predicates, switched off: the oracle catches it on the counter-example that stands for it.
+//! Each rule of the search by access predicates, switched off: the oracle catches it on the
+//! counter-example that stands for it.
 
 use crate::access;
 use crate::check;
@@ -73,7 +74,8 @@ caught! {
         thread M { spawn A; join A; assert r == 1 } thread A { x = 1 }";
 }
 
-/// With condition (ii) unchecked it is the program's own failure that is missed, not only the violation.
+/// With condition (ii) unchecked it is the program's own failure that is missed, not only the
+/// violation.
 #[test]
 fn an_invalid_predicate_hides_failures() {
     let program = parse(

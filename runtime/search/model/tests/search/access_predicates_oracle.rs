@@ -1,7 +1,9 @@
-//! The oracle of the search by access predicates: on random programs it reports exactly the failures of threads that brute force
-//! finds, whatever predicates are given; and it objects to a given predicate exactly if brute force does.
+//! The oracle of the search by access predicates: on random programs it reports exactly the
+//! failures of threads that brute force finds, whatever predicates are given; and it objects to a
+//! given predicate exactly if brute force does.
 //!
-//! Failures of threads are what it is claimed for (`flanagan_qadeer`): deadlocks and end states are only checked to exist.
+//! Failures of threads are what it is claimed for (`flanagan_qadeer`): deadlocks and end states are
+//! only checked to exist.
 
 use crate::access;
 use crate::check;
@@ -21,11 +23,12 @@ use lockred_search::{Limits, Stop};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Programs with more states than this are passed over, and with given predicates, for which all steps are gone through again
-/// and again.
+/// Programs with more states than this are passed over, and with given predicates, for which all
+/// steps are gone through again and again.
 const STATES: usize = 20_000;
 const STATES_WITH_PREDICATES: usize = 2_000;
-/// The search is cut after so many executions, and then only has to report nothing that does not exist.
+/// The search is cut after so many executions, and then only has to report nothing that does not
+/// exist.
 const EXECUTIONS: u64 = 20_000;
 /// Failures of a program whose schedules are run again.
 const REPLAYED: usize = 8;

@@ -1,8 +1,10 @@
-//! Random programs catch the faults of the search by access predicates too, not only the programs that stand for them.
+//! Random programs catch the faults of the search by access predicates too, not only the programs
+//! that stand for them.
 //!
-//! How many programs it takes (`--nocapture` tells it): with any program AccessUnchecked 12, AcquireIsLeft 37, BlockedUnseen 764,
-//! NoConditionC 126, ReleaseIsRight 20, UnprotectedIsMover 12, VisitedStaysVisited 4 (CutAlone 2151, EndIsRight 2663, for which it
-//! is programs from parts of their counter-examples here: N1 and N2); from parts ChangesUnchecked 1, InnerAcquireIsRight 159.
+//! How many programs it takes (`--nocapture` tells it): with any program AccessUnchecked 12,
+//! AcquireIsLeft 37, BlockedUnseen 764, NoConditionC 126, ReleaseIsRight 20, UnprotectedIsMover 12,
+//! VisitedStaysVisited 4 (CutAlone 2151, EndIsRight 2663, for which it is programs from parts of
+//! their counter-examples here: N1 and N2); from parts ChangesUnchecked 1, InnerAcquireIsRight 159.
 
 use crate::access;
 use crate::check;
@@ -41,7 +43,8 @@ fn seen(program: &Program) -> Option<Seen> {
     (outcome.stop == Stop::Complete).then(|| (of_threads.collect(), violated.collect()))
 }
 
-/// Whether the search sees something else of the program with the fault than without, and the oracle says that it is wrong.
+/// Whether the search sees something else of the program with the fault than without, and the
+/// oracle says that it is wrong.
 fn is_caught(program: &Program, fault: Fault) -> bool {
     let right = seen(program);
     if right.is_none() || fault::with(fault, || seen(program)) == right {

@@ -1,5 +1,6 @@
-//! Bounded searches: on random programs, what is found with at most so many preemptions or switches is what Dijkstra's algorithm says
-//! takes no more of them, none missed, none more; and each rule, switched off, is caught.
+//! Bounded searches: on random programs, what is found with at most so many preemptions or switches
+//! is what Dijkstra's algorithm says takes no more of them, none missed, none more; and each rule,
+//! switched off, is caught.
 
 use crate::check;
 use crate::generate;
@@ -24,7 +25,8 @@ fn watched(program: &Program) -> Watched {
     Watched::new(ModelMachine::new(program).reporting_ends())
 }
 
-/// Races are not told, and everything is in what steps touch: so threads sleep also where a race detector would have told one.
+/// Races are not told, and everything is in what steps touch: so threads sleep also where a race
+/// detector would have told one.
 fn unwatched(program: &Program) -> ModelMachine {
     ModelMachine::new(program).reporting_ends()
 }

@@ -1,12 +1,14 @@
 //! One table of counts, `counts.txt`: executions that every strategy needs for known programs.
 //!
-//! A test computes it again and compares; `BLESS=1 cargo test -p lockred-search --test search counts` writes it (with
-//! `--features deep` also the rows that take long). Too few executions would be unsound pruning, too many lost reduction.
-//! Executions are complete ones, and behind a plus those that could only repeat others. `stuck`: how many of DPOR's end with threads
-//! that wait for ever. Of the stateful searches (with all threads of a state, and with persistent sets): end states, and
-//! transactions of all passes. A `-` is too much to be counted here.
+//! A test computes it again and compares; `BLESS=1 cargo test -p lockred-search --test search
+//! counts` writes it (with `--features deep` also the rows that take long). Too few executions
+//! would be unsound pruning, too many lost reduction. Executions are complete ones, and behind a
+//! plus those that could only repeat others. `stuck`: how many of DPOR's end with threads that wait
+//! for ever. Of the stateful searches (with all threads of a state, and with persistent sets): end
+//! states, and transactions of all passes. A `-` is too much to be counted here.
 //!
-//! Where a number is published, DPOR has to need as many, and transactions at most as many, or the row says why not.
+//! Where a number is published, DPOR has to need as many, and transactions at most as many, or the
+//! row says why not.
 
 use crate::check;
 #[path = "counts/families.rs"]
@@ -27,7 +29,8 @@ use lockred_search::{
 
 /// Interleavings are counted up to this number.
 const INTERLEAVINGS: u64 = 1000;
-/// Where only transactions have a published number, DPOR's executions are counted up to this number.
+/// Where only transactions have a published number, DPOR's executions are counted up to this
+/// number.
 const BESIDE: u64 = 5000;
 /// The stateful search is given up after this number of transactions.
 const STATEFUL: u64 = 50_000;

@@ -1,4 +1,5 @@
-//! Procedures, channels, orders, fences, allocation: every search against brute force, on random programs that are full of them and on named ones.
+//! Procedures, channels, orders, fences, allocation: every search against brute force, on random
+//! programs that are full of them and on named ones.
 
 use crate::check;
 use crate::generate;
@@ -22,9 +23,9 @@ fn races(seen: &Seen) -> BTreeSet<&Failure> {
     seen.failures.iter().filter(|failure| is_race(failure)).collect()
 }
 
-/// Compares DPOR, transactions and the stateful search with all states; gives back what there is, races included if they
-/// could be told. Programs with more states than `most` are passed over; searches with more executions are only compared for
-/// seeing nothing that does not exist.
+/// Compares DPOR, transactions and the stateful search with all states; gives back what there is,
+/// races included if they could be told. Programs with more states than `most` are passed over;
+/// searches with more executions are only compared for seeing nothing that does not exist.
 fn compare(program: &Program, most: usize) -> Result<Seen, TestCaseError> {
     let limits = Limits { executions: Some(most as u64 / 20), ..Limits::default() };
     let machine = || ModelMachine::new(program).reporting_ends();
@@ -223,7 +224,8 @@ fn memory_is_live_between_allocation_and_free() {
 
 #[test]
 fn a_pointer_that_comes_back_fools_a_compare_exchange() {
-    // A stack of two nodes, 1 and 2; `next` of the first leads to the second. A pops; B pops both, and pushes the first again.
+    // A stack of two nodes, 1 and 2; `next` of the first leads to the second. A pops; B pops both,
+    // and pushes the first again.
     let seen = agrees(
         "atomic head = 1; heap atomic one; heap atomic two; atomic taken;
         thread A { alloc one; alloc two; one = 2; spawn B;

@@ -1,4 +1,5 @@
-//! What searches tell their observer, and how they stop: limits, failures, interruptions, nondeterminism, replay.
+//! What searches tell their observer, and how they stop: limits, failures, interruptions,
+//! nondeterminism, replay.
 
 use crate::check;
 
@@ -170,7 +171,8 @@ fn a_replay_tells_where_it_cannot_follow() {
     assert_eq!(run(&all), Some(4));
 }
 
-/// Two threads of two runs each; what the first run of thread 1 looks like depends on how often the root was restored.
+/// Two threads of two runs each; what the first run of thread 1 looks like depends on how often the
+/// root was restored.
 struct Fickle {
     roots: u64,
     runs: [u32; 2],

@@ -24,7 +24,8 @@ fn objects(text: &str) -> bool {
         || !seen.schedules.iter().all(|(failure, schedule)| leads_to(&program, schedule, failure))
 }
 
-/// The program with its threads in every order: which one the search tries first decides which rules it needs.
+/// The program with its threads in every order: which one the search tries first decides which
+/// rules it needs.
 fn orders(text: &str) -> Vec<String> {
     let mut parts = text.split("thread ");
     let declarations = parts.next().unwrap_or_default();
@@ -118,7 +119,8 @@ caught! {
     sleep_by_name: SleepTooLong, "plain x; thread A { x = 1 } thread B { r = x }";
 }
 
-/// Judging races by the happens-before of the executions that are explored is not enough although both orders are.
+/// Judging races by the happens-before of the executions that are explored is not enough although
+/// both orders are.
 #[test]
 fn hidden_both_ways() {
     struct Confirmed<'a> {

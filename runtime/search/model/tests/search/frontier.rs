@@ -1,4 +1,5 @@
-//! A search that is interrupted and goes on from its frontier, in another machine, explores what it would have explored.
+//! A search that is interrupted and goes on from its frontier, in another machine, explores what it
+//! would have explored.
 
 use crate::check;
 use crate::generate;
@@ -49,7 +50,8 @@ impl Observer<Failure> for Stopping<'_> {
     }
 }
 
-/// Explores the program with an interruption at every `pass`th frontier, behind which `lose` runs are lost.
+/// Explores the program with an interruption at every `pass`th frontier, behind which `lose` runs
+/// are lost.
 fn interrupted(program: &Program, pass: u32, lose: u32) -> (Seen, Outcome, u32) {
     let mut seen = Seen::default();
     let mut interruptions = 0;

@@ -1,4 +1,5 @@
-//! The rarer members of the lock family: named programs, under every strategy (random ones: the oracle).
+//! The rarer members of the lock family: named programs, under every strategy (random ones: the
+//! oracle).
 
 use crate::check;
 use crate::generate;
@@ -195,8 +196,9 @@ fn the_order_in_a_fifo_queue_is_explored() {
     };
     // Either waiter may be woken, or none (the notification comes first).
     assert_eq!(deadlocks(&agrees(&waiters("fifo"))), 3);
-    // C before, between, and behind two waiters, in both orders. (DPOR also orders the one that was woken and the other's
-    // coming.) Without an order of the queue there are two less, and two more for the choice.
+    // C before, between, and behind two waiters, in both orders. (DPOR also orders the one that was
+    // woken and the other's coming.) Without an order of the queue there are two less, and two more
+    // for the choice.
     assert_eq!(executions(&waiters("fifo")), (8, 6, 0));
     assert_eq!(executions(&waiters("condvar")).1, 5);
     // The queue keeps its order when another one leaves it.
@@ -234,7 +236,8 @@ fn a_wait_with_a_timeout_ends_by_itself_and_says_so() {
 
 #[test]
 fn a_notification_does_not_take_a_timeout_away() {
-    // The search first lets the notification come; that the waiter may have left before has to be seen all the same.
+    // The search first lets the notification come; that the waiter may have left before has to be
+    // seen all the same.
     let seen = agrees(
         "mutex a; condvar c; atomic f; thread A { lock a; r = waitfor c a; unlock a; if r == 0 { f = 1 } }
         thread B { notify_all c } thread C { q = f; assert q == 0 }",
@@ -244,7 +247,8 @@ fn a_notification_does_not_take_a_timeout_away() {
 
 #[test]
 fn who_times_out_first_may_have_been_notified() {
-    // The search lets a time be up only if nothing else can happen: so first A's, and then B's, whose notification is lost.
+    // The search lets a time be up only if nothing else can happen: so first A's, and then B's,
+    // whose notification is lost.
     let seen = agrees(
         "mutex a d; condvar c; thread A { lock a; r = waitfor c a; unlock a }
         thread B { lock d; q = waitfor c d; notify_one c; unlock d }",

@@ -1,4 +1,5 @@
-//! The searches on model programs, compared with brute force, with counts that are known, and with rules switched off.
+//! The searches on model programs, compared with brute force, with counts that are known, and with
+//! rules switched off.
 
 mod check;
 #[macro_use]

@@ -1,5 +1,6 @@
-//! Minimal schedules: on random programs what is called minimal is what Dijkstra's algorithm finds over all states, what is not is
-//! never worse than what was given, and every schedule fails as the given one did.
+//! Minimal schedules: on random programs what is called minimal is what Dijkstra's algorithm finds
+//! over all states, what is not is never worse than what was given, and every schedule fails as the
+//! given one did.
 
 use crate::check;
 use crate::generate;
@@ -218,7 +219,8 @@ fn what_does_not_fail_is_not_minimised() {
     assert_eq!(least(&program, &no_schedule, &failure, ENOUGH), None);
 }
 
-/// Whether every failure of the program, looked for from whatever schedule shows it, gets its least measure.
+/// Whether every failure of the program, looked for from whatever schedule shows it, gets its least
+/// measure.
 fn is_right(text: &str) -> bool {
     let program = parse(text);
     let truth = truth(&program).unwrap();

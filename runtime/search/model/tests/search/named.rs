@@ -142,8 +142,8 @@ named! {
         thread C { join B; r = x }";
 }
 
-// Without some line of the searches, what one of these shows is missed, told with a schedule that does not show it, or told
-// although it is not there; the programs above need none of these lines.
+// Without some line of the searches, what one of these shows is missed, told with a schedule that
+// does not show it, or told although it is not there; the programs above need none of these lines.
 named! {
     taken_by_a_try: "mutex a b; plain x; thread A { lock a; x = 1; unlock a } thread B { r = try a; read b; r = x }";
     meeting_under_a_lock: "mutex a; barrier m = 2; thread A { lock a; arrive m }
@@ -265,7 +265,8 @@ fn every_waiter_is_woken_in_some_execution() {
 #[test]
 fn every_race_is_shown_by_its_schedule() {
     let texts = [
-        // A section of the later access's thread has to come before one that the first access's thread makes later.
+        // A section of the later access's thread has to come before one that the first access's
+        // thread makes later.
         "plain x; atomic f g; mutex a; thread A { x = 1; r = f; lock a; r = x; unlock a }
             thread B { x = 1; g = 1 }
             thread C { lock a; f += 1; unlock a; r = g; if r == 1 { q = x } }",
@@ -274,7 +275,8 @@ fn every_race_is_shown_by_its_schedule() {
         "atomic g; thread A { relaxed g += 1; await g == 2 } thread B { free g; relaxed r = g += 1 }",
         "plain x; mutex a; condvar c; thread A { lock a; wait c a; unlock a; r = x }
             thread B { x = 1; notify_one c; lock a; unlock a; x = 2 }",
-        // B learns of A's access by its own lock, so C's section with the other lock has to come before.
+        // B learns of A's access by its own lock, so C's section with the other lock has to come
+        // before.
         "plain x; atomic f y; mutex a b; thread A { lock a; r = x; unlock a; relaxed q = y }
             thread B { relaxed y = 1; lock a; lock b; f += 1; unlock b; unlock a }
             thread C { lock b; relaxed r = y; unlock b; relaxed q = f; x = 1 }",

@@ -1,4 +1,5 @@
-//! What strategies are said to need is what they use: a search that needs no footprints is the same without them, others are not.
+//! What strategies are said to need is what they use: a search that needs no footprints is the same
+//! without them, others are not.
 
 use crate::check;
 

@@ -1,9 +1,10 @@
-//! The oracle: on random programs every complete search reports exactly what brute force finds, none missed, none more:
-//! failures, end states (deadlocks included), and, for the search by transactions, data races. Every reported schedule is run
-//! again and shows its failure.
+//! The oracle: on random programs every complete search reports exactly what brute force finds,
+//! none missed, none more: failures, end states (deadlocks included), and, for the search by
+//! transactions, data races. Every reported schedule is run again and shows its failure.
 //!
-//! An ordinary run compares 28,000 programs, always the same ones, so that a run says the same twice. `cargo xtask test --deep`
-//! compares more than a million other ones; so does `PROPTEST_CASES=150000`, with as many in each of the seven tests.
+//! An ordinary run compares 28,000 programs, always the same ones, so that a run says the same
+//! twice. `cargo xtask test --deep` compares more than a million other ones; so does
+//! `PROPTEST_CASES=150000`, with as many in each of the seven tests.
 
 use crate::check;
 use crate::generate;
@@ -18,10 +19,11 @@ use lockred_search::{Limits, Outcome, Stop, Strategy as Search};
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 
-/// Searches are cut after so many executions, and then only have to report nothing that does not exist.
+/// Searches are cut after so many executions, and then only have to report nothing that does not
+/// exist.
 const EXECUTIONS: u64 = 2_000;
-/// Programs with more states than this are passed over; with more when the detector's knowledge counts as well, they are
-/// compared without races.
+/// Programs with more states than this are passed over; with more when the detector's knowledge
+/// counts as well, they are compared without races.
 const STATES: usize = 200_000;
 const WATCHED_STATES: usize = 60_000;
 /// Failures of a program whose schedules are run again.

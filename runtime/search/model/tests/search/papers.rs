@@ -1,5 +1,5 @@
-//! The states that Stoller's searches need for HaltException and Clean (`cargo xtask bench papers` prints the table, with times and
-//! the paper's numbers beside).
+//! The states that Stoller's searches need for HaltException and Clean (`cargo xtask bench papers`
+//! prints the table, with times and the paper's numbers beside).
 
 #[path = "papers/programs.rs"]
 mod programs;

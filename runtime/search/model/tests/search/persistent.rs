@@ -1,4 +1,5 @@
-//! Persistent sets against brute force on random programs with loops: the same failures and end states, none more.
+//! Persistent sets against brute force on random programs with loops: the same failures and end
+//! states, none more.
 
 use crate::check;
 use crate::generate;

@@ -1,4 +1,5 @@
-//! How many transactions the stateful search runs for known programs, from all threads and from persistent sets only.
+//! How many transactions the stateful search runs for known programs, from all threads and from
+//! persistent sets only.
 
 use crate::check;
 
@@ -6,8 +7,9 @@ use check::texts::{philosophers, same};
 use check::{all_states, by_persistent_sets, by_states, parse};
 use lockred_search::{Limits, Stop};
 
-/// Transactions that are run without and with persistent sets, in the passes over the program together (those that are thrown away when
-/// two accesses to an atomic variable turn out to conflict, too); compares with all states.
+/// Transactions that are run without and with persistent sets, in the passes over the program
+/// together (those that are thrown away when two accesses to an atomic variable turn out to
+/// conflict, too); compares with all states.
 fn counts(text: &str) -> (u64, u64) {
     let program = parse(text);
     let (states, _) = all_states(&program);

@@ -1,10 +1,12 @@
 //! Random programs catch every fault too, not only the program that stands for it.
 //!
-//! How many programs it takes (`--nocapture` tells it): with any program NoLockEdges 4, NeverPark 3, BlockedLeftOut 3,
-//! BlockedBehindSleep 63, ReleaseShadows 4, ProtectedDropped 4, NoRestart 7, SleepTooLong 1, TryUnobserved 70,
-//! ChangeAsSection 3, NoWitness 4, TwoNonMovers 4, EagerPark 98. The others are too rare for that: with programs built from
-//! the parts of their counter-examples NoGhosts 221, GhostsEnable 636, AllLockEdges 537, CyclesIgnored 1, NoGuards 3 (of
-//! which it only costs), NoClosure 96, NotifyBoth 258, RolledBackPassedOver 2396, EndUnchecked 450, JoinNeverReversed 4.
+//! How many programs it takes (`--nocapture` tells it): with any program NoLockEdges 4, NeverPark
+//! 3, BlockedLeftOut 3, BlockedBehindSleep 63, ReleaseShadows 4, ProtectedDropped 4, NoRestart 7,
+//! SleepTooLong 1, TryUnobserved 70, ChangeAsSection 3, NoWitness 4, TwoNonMovers 4, EagerPark 98.
+//! The others are too rare for that: with programs built from the parts of their counter-examples
+//! NoGhosts 221, GhostsEnable 636, AllLockEdges 537, CyclesIgnored 1, NoGuards 3 (of which it only
+//! costs), NoClosure 96, NotifyBoth 258, RolledBackPassedOver 2396, EndUnchecked 450,
+//! JoinNeverReversed 4.
 
 use crate::check;
 use crate::generate;
@@ -24,8 +26,8 @@ fn executions(number: u64) -> Limits {
     Limits { executions: Some(number), ..Limits::default() }
 }
 
-/// Whether the search sees something else of the program with the fault than without, and the oracle says that it is wrong; or,
-/// for faults that only cost, whether it needs more.
+/// Whether the search sees something else of the program with the fault than without, and the
+/// oracle says that it is wrong; or, for faults that only cost, whether it needs more.
 fn is_caught(program: &Program, fault: Fault) -> bool {
     let (right, without) = by_transactions(program, executions(500));
     if without.stop != Stop::Complete {

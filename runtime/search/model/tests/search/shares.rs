@@ -68,7 +68,8 @@ fn shares_are_parts_of_the_whole_and_the_last_branch_is_at_most_half_of_it() {
         let (told, _) = shares(text);
         assert!(told.iter().all(|share| (0.0..1.0).contains(share)), "{text}: {told:?}");
         assert!(*told.last().unwrap() >= 0.5, "{text}: {told:?}");
-        // Branches become known on the way, but not so many that the share went down more than it went up.
+        // Branches become known on the way, but not so many that the share went down more than it
+        // went up.
         let up = told.windows(2).filter(|pair| pair[1] > pair[0]).count();
         assert!(2 * up >= told.len() - 1, "{text}: {told:?}");
     }

@@ -1,5 +1,6 @@
-//! The oracle for loops that wait: on random programs with such loops every search that notices them reports exactly the
-//! failures, end states and livelocks that brute force finds on the plain machine.
+//! The oracle for loops that wait: on random programs with such loops every search that notices
+//! them reports exactly the failures, end states and livelocks that brute force finds on the plain
+//! machine.
 
 use crate::check;
 use crate::generate;
@@ -17,8 +18,8 @@ use lockred_search::{
 };
 use proptest::prelude::*;
 
-/// Searches are cut after so many executions, and executions after so many steps (some loops have effects again and again); then
-/// they only have to report nothing that does not exist.
+/// Searches are cut after so many executions, and executions after so many steps (some loops have
+/// effects again and again); then they only have to report nothing that does not exist.
 const LIMITS: Limits = Limits { executions: Some(2_000), operations: 300 };
 const STATES: usize = 20_000;
 fn machine(program: &Program) -> ModelMachine {

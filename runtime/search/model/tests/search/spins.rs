@@ -42,8 +42,8 @@ fn without_races(seen: &Seen) -> BTreeSet<Failure> {
     seen.failures.iter().filter(race).cloned().collect()
 }
 
-/// What the program shows besides end states, the same by every search and by brute force; and how many executions took dpor
-/// and transactions.
+/// What the program shows besides end states, the same by every search and by brute force; and how
+/// many executions took dpor and transactions.
 fn check(text: &str) -> (Vec<Failure>, u64, u64) {
     let program = parse(text);
     let truth = every_state_and_livelock(&program, 100_000).expect("few states");
@@ -186,7 +186,8 @@ fn a_loop_that_counts_gives_up_by_itself() {
 
 #[test]
 fn two_that_wait_do_not_keep_each_other_going() {
-    // B sees a round of A once. If every try were an effect for A, and every round of A for B, both would go on for ever.
+    // B sees a round of A once. If every try were an effect for A, and every round of A for B, both
+    // would go on for ever.
     let text = "plain x; mutex a; thread A { while r == 0 { lock a; r = x; unlock a } }
         thread B { while q == 0 { q = try a } unlock a }";
     assert_eq!(check(text).0, [livelock(&[0], &[])]);
@@ -221,8 +222,8 @@ fn a_store_of_another_value_is_an_effect() {
 
 #[test]
 fn a_round_is_read_again_where_it_goes_on() {
-    // A reads behind both stores, between them, or before them. Then it goes on between them, and reads there or behind them,
-    // or goes on behind them.
+    // A reads behind both stores, between them, or before them. Then it goes on between them, and
+    // reads there or behind them, or goes on behind them.
     let text = "plain x; mutex a; thread A { while r == 0 { lock a; r = x; unlock a } }
         thread B { x = 1; x = 1 }";
     assert_eq!(check(text), (vec![], 5, 5));
@@ -230,8 +231,9 @@ fn a_round_is_read_again_where_it_goes_on() {
 
 #[test]
 fn all_that_a_round_has_read_is_read_where_it_goes_on() {
-    // What B reads (f g): 1 and any; 0 1, then as often 0 1 as it takes to stand still (none or one), then 1 1; or 0 0. Then it goes
-    // on seeing 1 0 (and reads 1 and any), 1 1, or 0 1: it reads 1 1, or first 0 1 once or, standing still, twice.
+    // What B reads (f g): 1 and any; 0 1, then as often 0 1 as it takes to stand still (none or
+    // one), then 1 1; or 0 0. Then it goes on seeing 1 0 (and reads 1 and any), 1 1, or 0 1: it
+    // reads 1 1, or first 0 1 once or, standing still, twice.
     let text = "atomic f g; thread A { f = 1 } thread B { while r == 0 { r = f; p = g } }
         thread C { g = 1 }";
     assert_eq!(check(text), (vec![], 10, 10));

@@ -8,7 +8,8 @@ use lockred_search::discipline::Discipline;
 use lockred_search::footprint::ObjectId;
 use lockred_search::{Covered, Findings, Limits, Stop, stateful};
 
-/// Compares with all states, and gives back how many executions ended and how many transactions were run.
+/// Compares with all states, and gives back how many executions ended and how many transactions
+/// were run.
 fn counts(text: &str) -> (u64, u64) {
     let program = parse(text);
     let (seen, outcome) = by_states(&program, Limits::default());
@@ -41,7 +42,8 @@ fn alone_again() {
 
 #[test]
 fn states_converge() {
-    // 2^N data orders of pushes have one end state each, and are visited in N * 2^(N-1) transactions.
+    // 2^N data orders of pushes have one end state each, and are visited in N * 2^(N-1)
+    // transactions.
     let push = "lock a; r = x; x = r + 1; r = 0; unlock a";
     for (number, most) in [(2, 4), (3, 12), (4, 32), (5, 80)] {
         let threads = (0..number).map(|i| format!("thread T{i} {{ {push} }}\n"));

@@ -107,7 +107,8 @@ fn invisible_first_search_skips_two_states() {
         all.difference(&explored).cloned().collect::<Vec<_>>().join(" ")
     };
     assert_eq!(skipped(Settings { sleep: Sleep::Off, ..IF_SSS }), "bb cb");
-    // With sleep sets also those that only the dotted edge from ac leads to then. (The paper names the first two only.)
+    // With sleep sets also those that only the dotted edge from ac leads to then. (The paper names
+    // the first two only.)
     assert_eq!(skipped(IF_SSS), "bb bc cb cc");
 }
 
@@ -253,7 +254,8 @@ fn two_readers_are_explored_once_in_the_composed_system() {
 
 #[test]
 fn guards_of_composed_transitions_are_what_is_executed() {
-    // Section 5.3, statement (4): θ reads x2 only if x1, so who writes x2 does not interfere with it.
+    // Section 5.3, statement (4): θ reads x2 only if x1, so who writes x2 does not interfere with
+    // it.
     let text = "plain x1 x2 x3 y; mutex a b; thread A { lock a; r = x1; if r == 1 { r = x2 } else { r = x3 } unlock a }
         thread B { lock b; y = 1; unlock b }";
     assert_eq!(executions(text, COMPOSED), 1);

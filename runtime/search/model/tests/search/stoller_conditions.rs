@@ -1,4 +1,5 @@
-//! The conditions of Stoller's framework: each is checked, and no claim is made where one is violated.
+//! The conditions of Stoller's framework: each is checked, and no claim is made where one is
+//! violated.
 
 use crate::check;
 

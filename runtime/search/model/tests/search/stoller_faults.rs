@@ -8,7 +8,8 @@ use lockred_papers::stoller::{Checking, Granularity, Memory, Persistent, Setting
 use lockred_search::fault::{self, Fault};
 use lockred_search::{Limits, Stop};
 
-/// Whether a failure or an end state is missed, or a violation that there is (or not) is not (or is) told.
+/// Whether a failure or an end state is missed, or a violation that there is (or not) is not (or
+/// is) told.
 fn objects(text: &str, settings: Settings, is_violated: bool) -> bool {
     let program = parse(text);
     let classes = ModelMachine::new(&program).classes();

@@ -1,5 +1,6 @@
-//! The searches of Stoller's framework against brute force, each on the programs for which it is claimed to be sound: the same
-//! failures and end states (deadlocks), the same control points, and LD′ violated if and only if some execution violates it.
+//! The searches of Stoller's framework against brute force, each on the programs for which it is
+//! claimed to be sound: the same failures and end states (deadlocks), the same control points, and
+//! LD′ violated if and only if some execution violates it.
 
 use crate::check;
 use crate::generate;
@@ -129,7 +130,8 @@ fn unreduced_agree(program: &Program, searches: &[Settings]) -> Result<(), TestC
     Ok(())
 }
 
-/// Searches that check LD′. The theorems do not claim that a search goes on rightly behind a violation, nor does the outcome.
+/// Searches that check LD′. The theorems do not claim that a search goes on rightly behind a
+/// violation, nor does the outcome.
 fn reduced_agree(
     program: &Program,
     initial: &[Option<u8>; 3],

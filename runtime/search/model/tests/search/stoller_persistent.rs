@@ -1,7 +1,9 @@
-//! Algorithm 2-LD against the definition of persistent sets (section 4), by brute force on random programs: in every state,
-//! whatever the other threads do without executing a transition of the set is independent of it.
+//! Algorithm 2-LD against the definition of persistent sets (section 4), by brute force on random
+//! programs: in every state, whatever the other threads do without executing a transition of the
+//! set is independent of it.
 //!
-//! Independence is judged by execution: whether the one enables or disables the other, and whether both orders lead to one state.
+//! Independence is judged by execution: whether the one enables or disables the other, and whether
+//! both orders lead to one state.
 
 use crate::check;
 use crate::generate;
@@ -20,7 +22,8 @@ use proptest::prelude::*;
 /// Programs with more states than this are passed over.
 const STATES: usize = 400;
 
-/// The states that a thread's transitions lead to, one for each value that it chooses; none if it is blocked.
+/// The states that a thread's transitions lead to, one for each value that it chooses; none if it
+/// is blocked.
 fn behind(machine: &mut ModelMachine, depth: usize, thread: ThreadId) -> BTreeSet<u128> {
     let mut targets = BTreeSet::new();
     every_step(machine, depth, &mut |machine, mover, _| {
@@ -32,7 +35,8 @@ fn behind(machine: &mut ModelMachine, depth: usize, thread: ThreadId) -> BTreeSe
     targets
 }
 
-/// The states behind a transition of `first` and one of `second`, whether `second` could be executed behind each of `first`.
+/// The states behind a transition of `first` and one of `second`, whether `second` could be
+/// executed behind each of `first`.
 fn behind_both(
     machine: &mut ModelMachine,
     depth: usize,
@@ -93,7 +97,8 @@ fn stays(
     holds.is_some()
 }
 
-/// A set that the algorithm finds in some state, and that is not persistent there; `most` states are looked at.
+/// A set that the algorithm finds in some state, and that is not persistent there; `most` states
+/// are looked at.
 fn counterexample(program: &Program, most: usize) -> Option<(String, Vec<ThreadId>)> {
     let mut machine = ModelMachine::new(program);
     let stoller = Stoller::new(machine.classes(), Settings::IF_SSS);

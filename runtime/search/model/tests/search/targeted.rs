@@ -95,7 +95,8 @@ fn nested() -> impl Strategy<Value = Program> {
     })
 }
 
-/// All that walks see is there, and their schedules lead to it. Gives whether there is a deadlock, and whether they see one.
+/// All that walks see is there, and their schedules lead to it. Gives whether there is a deadlock,
+/// and whether they see one.
 fn compare(program: &Program, seed: u64) -> Result<[bool; 2], TestCaseError> {
     let machine = ModelMachine::new(program).reporting_ends();
     let all = every_state(&mut Watched::new(machine), usize::MAX).unwrap_or_default();

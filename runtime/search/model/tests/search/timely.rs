@@ -1,5 +1,6 @@
-//! Time in order: on random programs that sleep, and wait with timeouts, every complete search of a machine whose time is ordered reports
-//! exactly what brute force over its states finds, and only what may happen at all; single programs say what may happen there.
+//! Time in order: on random programs that sleep, and wait with timeouts, every complete search of a
+//! machine whose time is ordered reports exactly what brute force over its states finds, and only
+//! what may happen at all; single programs say what may happen there.
 
 use crate::check;
 use crate::generate;
@@ -17,7 +18,8 @@ use proptest::prelude::{TestCaseError, prop_assert, prop_assert_eq};
 
 /// Programs with more states than this are passed over.
 const STATES: usize = 20_000;
-/// Searches are cut after so many executions, and then only have to report nothing that does not exist.
+/// Searches are cut after so many executions, and then only have to report nothing that does not
+/// exist.
 const LIMITS: Limits = Limits { executions: Some(2_000), operations: u64::MAX };
 
 fn machine(program: &Program) -> ModelMachine {

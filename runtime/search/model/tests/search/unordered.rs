@@ -1,4 +1,5 @@
-//! Where the stateful search cannot exclude data races: everywhere where there are any, and hardly anywhere else.
+//! Where the stateful search cannot exclude data races: everywhere where there are any, and hardly
+//! anywhere else.
 
 use crate::check;
 use crate::generate;

@@ -1,4 +1,5 @@
-//! The instrumentation along one execution, step by step, as section 4.3 shows it for the counter's `read`.
+//! The instrumentation along one execution, step by step, as section 4.3 shows it for the counter's
+//! `read`.
 
 use super::action::Guarded;
 use super::phase::{Exclusive, Movers, Part, Phase};
@@ -27,8 +28,8 @@ pub struct Moved {
     pub phase: bool,
 }
 
-/// Follows the schedule from the root, with the predicates as they are, and says what every step is. Condition C is not looked at. Ends
-/// early if the schedule cannot be followed.
+/// Follows the schedule from the root, with the predicates as they are, and says what every step
+/// is. Condition C is not looked at. Ends early if the schedule cannot be followed.
 pub fn follow<M: Guarded>(
     machine: &mut M,
     predicates: &Predicates,

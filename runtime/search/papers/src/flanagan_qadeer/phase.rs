@@ -1,22 +1,23 @@
 //! The phase variable, and the partition of the states into R, L and N.
 //!
-//! Section 4.2: a thread's phase variable p is true in the part of a transaction before its commit. An action from store s to
-//! store s' makes it
+//! Section 4.2: a thread's phase variable p is true in the part of a transaction before its commit.
+//! An action from store s to store s' makes it
 //!
 //! p' = s' ∈ E(t, l) ∧ (p ∨ l = Init ∨ s ∉ E(t, l)).
 //!
 //! - A: R(t), before the commit: p is true, and t is neither at Init nor Wrong.
-//! - B: L(t), behind the commit, is a part of: p is false, t is neither at Init nor Wrong, and s ∈ E(t, l), so that the next action
-//!   is a left mover.
-//! - N(t), not in a transaction: the rest. Condition C, that from every state of L(t) thread t reaches N(t) by itself, takes states
-//!   out of L(t): see `condition_c`.
+//! - B: L(t), behind the commit, is a part of: p is false, t is neither at Init nor Wrong, and s ∈
+//!   E(t, l), so that the next action is a left mover.
+//! - N(t), not in a transaction: the rest. Condition C, that from every state of L(t) thread t
+//!   reaches N(t) by itself, takes states out of L(t): see `condition_c`.
 //!
-//! Departures: Init is a value of the phase, not a location, so that a loop may come back to the first location. A thread that has ended
-//! with p = false has no next action, and is in N; one that has ended with p = true is in R for good, as the paper has it: whatever
-//! it did are right movers, which nobody misses who runs in its place.
+//! Departures: Init is a value of the phase, not a location, so that a loop may come back to the
+//! first location. A thread that has ended with p = false has no next action, and is in N; one that
+//! has ended with p = true is in R for good, as the paper has it: whatever it did are right movers,
+//! which nobody misses who runs in its place.
 //!
-//! [`Movers`] is the paper's comparison with Stoller and Cohen: with left movers alone p stays false, and without movers N is
-//! everything ("the standard model checking algorithm").
+//! [`Movers`] is the paper's comparison with Stoller and Cohen: with left movers alone p stays
+//! false, and without movers N is everything ("the standard model checking algorithm").
 
 use lockred_search::fault::{Fault, is_on};
 
@@ -79,7 +80,8 @@ impl Phase {
         if right && movers == Movers::Both { Self::Right } else { Self::Left }
     }
 
-    /// Where the thread is. `next`: it has not ended, and has exclusive access to all that its next action accesses.
+    /// Where the thread is. `next`: it has not ended, and has exclusive access to all that its next
+    /// action accesses.
     pub(super) fn part(self, next: bool, movers: Movers) -> Part {
         match self {
             _ if movers == Movers::None => Part::None,

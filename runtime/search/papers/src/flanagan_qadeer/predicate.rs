@@ -1,10 +1,12 @@
-//! Exclusive access predicates that the user gives, and condition (i): no two threads have exclusive access at once.
+//! Exclusive access predicates that the user gives, and condition (i): no two threads have
+//! exclusive access at once.
 //!
-//! Section 4.1: E(t, x) is a set of stores. Condition (i): for all threads t ≠ u, E(t, x) and E(u, x) are disjoint.
+//! Section 4.1: E(t, x) is a set of stores. Condition (i): for all threads t ≠ u, E(t, x) and E(u,
+//! x) are disjoint.
 //!
-//! A predicate here is one formula for all threads t, a disjunction of conjunctions of [`Atom`]s, so that (i) and whether an action
-//! is safe can be decided without going through all stores: two conjunctions exclude each other exactly if an atom of one excludes one
-//! of the other.
+//! A predicate here is one formula for all threads t, a disjunction of conjunctions of [`Atom`]s,
+//! so that (i) and whether an action is safe can be decided without going through all stores: two
+//! conjunctions exclude each other exactly if an atom of one excludes one of the other.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +30,8 @@ pub enum Atom {
 pub struct Predicate(pub Vec<Vec<Atom>>);
 
 impl Predicate {
-    /// Two threads that may both have exclusive access in some store, if there are any among the first `threads` (condition (i)).
+    /// Two threads that may both have exclusive access in some store, if there are any among the
+    /// first `threads` (condition (i)).
     #[must_use]
     pub fn shared(&self, threads: u32) -> Option<(ThreadId, ThreadId)> {
         let pairs = (0..threads).flat_map(|t| (t + 1..threads).map(move |u| (t, u)));
@@ -37,8 +40,8 @@ impl Predicate {
         })
     }
 
-    /// Whether no thread but `thread` has exclusive access while an action of `thread` that `waits` is enabled: the action is
-    /// safe.
+    /// Whether no thread but `thread` has exclusive access while an action of `thread` that `waits`
+    /// is enabled: the action is safe.
     #[must_use]
     pub fn is_safe(&self, thread: ThreadId, waits: Waits, threads: u32) -> bool {
         let others = || (0..threads).map(ThreadId).filter(|&other| other != thread);
@@ -47,7 +50,8 @@ impl Predicate {
         })
     }
 
-    /// What is left of the predicate when `known` tells of an atom whether it holds, or that this is unknown.
+    /// What is left of the predicate when `known` tells of an atom whether it holds, or that this
+    /// is unknown.
     pub(super) fn residue(
         &self,
         mut known: impl FnMut(Atom) -> Option<bool>,
@@ -103,7 +107,8 @@ fn are_compatible((t, one): (ThreadId, &[Atom]), (u, other): (ThreadId, &[Atom])
         && !one.iter().any(|&a| other.iter().any(|&b| contradict(a, b)))
 }
 
-/// Whether the atom does not hold for `other` while an action of another thread that `waits` is enabled.
+/// Whether the atom does not hold for `other` while an action of another thread that `waits` is
+/// enabled.
 fn excludes(waits: Waits, atom: Atom, other: ThreadId) -> bool {
     match (waits, atom) {
         (_, Atom::By(named)) => named != other,

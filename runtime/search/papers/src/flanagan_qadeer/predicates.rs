@@ -1,27 +1,35 @@
-//! The exclusive access predicates of all variables: given ones, and ones over locks, which are inferred.
+//! The exclusive access predicates of all variables: given ones, and ones over locks, which are
+//! inferred.
 //!
-//! Section 5: a lock m has E(t, m) = "t holds m"; data z has a set M_z of protecting locks, and E(t, z) = "M_z is not empty and t holds
-//! all of it". Section 5.1: z may belong to one thread; that is as if the thread held a lock of its own from the beginning on. Sections
-//! 5.2 and 5.3: the depth c_m of a re-entrant lock and the wait set w_m are protected by m. Section 6: M_z begins as all locks;
-//! at every access to z the locks that the thread does not hold are removed from it (rule ACCESS).
+//! Section 5: a lock m has E(t, m) = "t holds m"; data z has a set M_z of protecting locks, and
+//! E(t, z) = "M_z is not empty and t holds all of it". Section 5.1: z may belong to one thread;
+//! that is as if the thread held a lock of its own from the beginning on. Sections 5.2 and 5.3: the
+//! depth c_m of a re-entrant lock and the wait set w_m are protected by m. Section 6: M_z begins as
+//! all locks; at every access to z the locks that the thread does not hold are removed from it
+//! (rule ACCESS).
 //!
 //! Departures:
-//! - Locks are treated as data whose set begins as the lock itself. Only acquire and release are safe for it; who looks at a lock in
-//!   whatever state it is (a try) makes the set empty, so that nobody has exclusive access to the lock any more. The paper has no
-//!   tries.
-//! - A queue of waiters is an object of its own, a condition variable, which others may act on without holding the lock. So its locks
-//!   are inferred as those of data are; M_w = {m} comes out where the paper's rules are kept.
-//! - The depth of a re-entrant lock is told as the lock, since E is the same. The paper says that acquire is a right mover and release
-//!   a left mover; by its own definition an inner one is both, and that matters: a right mover behind a commit may not go on with
-//!   its transaction (A2).
-//! - A thread that waits before an access (for a value, a message) accesses, too: the lock sets are reduced where it stands, whether the
-//!   action is enabled or not. Rule ACCESS asks for an enabled one, (s, s', l') ∈ Act(t, l); so x below belongs to B alone,
-//!   B's only transaction never commits, and A's failure is missed: Theorem 6.1 does not hold where data actions may wait. In the
-//!   instrumented program of section 4.2, to which its proof refers, A goes wrong right away, since δ is asserted before the wait.
-//!   `atomic x; thread A { await x == 1; assert r == 1 } thread B { x = 1 }`
-//! - Waiting accesses the queue and gives the lock back, coming back takes the lock and accesses the queue: in both the lock counts as
-//!   held. (While another thread holds it neither is enabled, so they are safe for what it protects.)
-//! - Before an access to z, E(t, z) is judged with what the access would leave of M_z. At the fixpoint this is the same.
+//! - Locks are treated as data whose set begins as the lock itself. Only acquire and release are
+//!   safe for it; who looks at a lock in whatever state it is (a try) makes the set empty, so that
+//!   nobody has exclusive access to the lock any more. The paper has no tries.
+//! - A queue of waiters is an object of its own, a condition variable, which others may act on
+//!   without holding the lock. So its locks are inferred as those of data are; M_w = {m} comes out
+//!   where the paper's rules are kept.
+//! - The depth of a re-entrant lock is told as the lock, since E is the same. The paper says that
+//!   acquire is a right mover and release a left mover; by its own definition an inner one is both,
+//!   and that matters: a right mover behind a commit may not go on with its transaction (A2).
+//! - A thread that waits before an access (for a value, a message) accesses, too: the lock sets are
+//!   reduced where it stands, whether the action is enabled or not. Rule ACCESS asks for an enabled
+//!   one, (s, s', l') ∈ Act(t, l); so x below belongs to B alone, B's only transaction never
+//!   commits, and A's failure is missed: Theorem 6.1 does not hold where data actions may wait. In
+//!   the instrumented program of section 4.2, to which its proof refers, A goes wrong right away,
+//!   since δ is asserted before the wait. `atomic x; thread A { await x == 1; assert r == 1 }
+//!   thread B { x = 1 }`
+//! - Waiting accesses the queue and gives the lock back, coming back takes the lock and accesses
+//!   the queue: in both the lock counts as held. (While another thread holds it neither is enabled,
+//!   so they are safe for what it protects.)
+//! - Before an access to z, E(t, z) is judged with what the access would leave of M_z. At the
+//!   fixpoint this is the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -57,11 +65,13 @@ pub(super) enum Weakened {
     Given,
 }
 
-/// The predicates of all objects. A search fills it with what it infers, and a later one begins with that.
+/// The predicates of all objects. A search fills it with what it infers, and a later one begins
+/// with that.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Predicates {
     of: BTreeMap<ObjectId, Protection>,
-    /// States that the last search reached, and those of them in which no thread is in a transaction.
+    /// States that the last search reached, and those of them in which no thread is in a
+    /// transaction.
     pub(super) states: (u64, u64),
 }
 
@@ -86,7 +96,8 @@ impl Predicates {
         self.states.1
     }
 
-    /// The locks that protect the object; none if it was never accessed, or if the user's predicate stands.
+    /// The locks that protect the object; none if it was never accessed, or if the user's predicate
+    /// stands.
     #[must_use]
     pub fn guards(&self, object: ObjectId) -> Option<&BTreeSet<Guard>> {
         match self.of.get(&object)? {
@@ -125,8 +136,9 @@ impl Predicates {
         }
     }
 
-    /// Whether it has it after an access of its own, which would remove the locks that it does not hold. While it holds any of them,
-    /// or if nobody has ever accessed the object, no other thread accesses it.
+    /// Whether it has it after an access of its own, which would remove the locks that it does not
+    /// hold. While it holds any of them, or if nobody has ever accessed the object, no other thread
+    /// accesses it.
     pub(super) fn would_hold<M: Guarded>(
         &self,
         machine: &M,
@@ -185,8 +197,8 @@ impl Predicates {
         }
     }
 
-    /// Whether the thread may make an action that `waits` and accesses the object: δ for given predicates, and for inferred ones
-    /// that no lock has to be removed from them.
+    /// Whether the thread may make an action that `waits` and accesses the object: δ for given
+    /// predicates, and for inferred ones that no lock has to be removed from them.
     pub(super) fn permits<M: Guarded>(
         &self,
         machine: &M,
@@ -203,7 +215,8 @@ impl Predicates {
         }
     }
 
-    /// The thread makes an action that is not permitted (rule ACCESS): removes the locks that it does not hold.
+    /// The thread makes an action that is not permitted (rule ACCESS): removes the locks that it
+    /// does not hold.
     pub(super) fn weaken<M: Guarded>(
         &mut self,
         machine: &M,

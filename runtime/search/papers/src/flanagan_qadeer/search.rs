@@ -1,17 +1,22 @@
-//! The fixpoint: from the initial state on, every thread steps wherever no other thread is in a transaction.
+//! The fixpoint: from the initial state on, every thread steps wherever no other thread is in a
+//! transaction.
 //!
-//! Section 4.2: INIT, the initial state is reached; STEP, if a state is reached in which all threads but t are in N, so is every
-//! state to which t steps from it. Section 6: while the protecting locks are inferred, ACCESS removes locks; "Q is increasing and the
-//! protecting sets are decreasing", so nothing is ever thrown away.
+//! Section 4.2: INIT, the initial state is reached; STEP, if a state is reached in which all
+//! threads but t are in N, so is every state to which t steps from it. Section 6: while the
+//! protecting locks are inferred, ACCESS removes locks; "Q is increasing and the protecting sets
+//! are decreasing", so nothing is ever thrown away.
 //!
-//! Here: a list of states whose steps have to be looked at. When a predicate becomes weaker, the states in which it decides who may
-//! step or what the phase becomes are looked at again: those where the next action of some thread accesses the object. (If the user's
-//! predicates ask for values of variables, others may depend on it, and all states are looked at again.) States that were reached
-//! with the stronger predicate stay: they are reached by the program, too. When the list is empty, states are taken out of L as
-//! condition C wants it (`condition_c`), which may put others on the list.
+//! Here: a list of states whose steps have to be looked at. When a predicate becomes weaker, the
+//! states in which it decides who may step or what the phase becomes are looked at again: those
+//! where the next action of some thread accesses the object. (If the user's predicates ask for
+//! values of variables, others may depend on it, and all states are looked at again.) States that
+//! were reached with the stronger predicate stay: they are reached by the program, too. When the
+//! list is empty, states are taken out of L as condition C wants it (`condition_c`), which may put
+//! others on the list.
 //!
-//! An execution is counted where no thread can run, and given up as blocked where it comes to a known state or where the
-//! thread in whose transaction it is waits: who waits before its commit is left by the search there, though others could run.
+//! An execution is counted where no thread can run, and given up as blocked where it comes to a
+//! known state or where the thread in whose transaction it is waits: who waits before its commit is
+//! left by the search there, though others could run.
 
 use std::collections::{HashMap, HashSet};
 
@@ -28,8 +33,9 @@ use lockred_search::machine::ThreadId;
 use lockred_search::picks::Picks;
 use lockred_search::{Choice, Limits, Observer, Outcome, Stop};
 
-/// Visits what the predicates leave of the machine's states. `predicates`: the given ones, and what was inferred before; holds what
-/// was inferred afterwards. Memory grows with the number of states, which are kept.
+/// Visits what the predicates leave of the machine's states. `predicates`: the given ones, and what
+/// was inferred before; holds what was inferred afterwards. Memory grows with the number of states,
+/// which are kept.
 pub fn explore<M: Guarded>(
     machine: &mut M,
     predicates: &mut Predicates,
@@ -83,7 +89,8 @@ struct Search<'a, 'p, M: Guarded> {
     left: Vec<u32>,
     /// States where the next action of some thread accesses the object.
     accessing: HashMap<ObjectId, Vec<u32>>,
-    /// So many states keep condition C. (What leads out of L goes on to, since L only becomes smaller.)
+    /// So many states keep condition C. (What leads out of L goes on to, since L only becomes
+    /// smaller.)
     kept: usize,
     /// Local states of threads that were taken out of L.
     cut: HashSet<(ThreadId, u128)>,
@@ -129,7 +136,8 @@ impl<M: Guarded> Search<'_, '_, M> {
         self.drive.fail(failure, &schedule)
     }
 
-    /// The machine is in a state with these phases. Keeps it if it is new. Returns its number, and whether it is new.
+    /// The machine is in a state with these phases. Keeps it if it is new. Returns its number, and
+    /// whether it is new.
     fn reach(&mut self, phases: Vec<Phase>, before: u32, run: Vec<Choice>) -> (u32, bool) {
         let fingerprint = fingerprint::of(&(self.drive.machine.fingerprint(), &phases));
         let number = self.states.len() as u32;
@@ -236,14 +244,15 @@ impl<M: Guarded> Search<'_, '_, M> {
         phase.part(next, self.movers)
     }
 
-    /// What is taken out of L together with the thread's part of the state, which the machine is in.
+    /// What is taken out of L together with the thread's part of the state, which the machine is
+    /// in.
     fn cut_at(&self, number: u32, thread: ThreadId) -> (ThreadId, u128) {
         let local = self.drive.machine.local(thread);
         (thread, if is_on(Fault::CutAlone) { u128::from(number) } else { local })
     }
 
-    /// Rule ACCESS and δ: whether the thread, in the present state, has exclusive access where it has to. Else predicates become
-    /// weaker.
+    /// Rule ACCESS and δ: whether the thread, in the present state, has exclusive access where it
+    /// has to. Else predicates become weaker.
     fn respects(&mut self, thread: ThreadId) -> Result<bool, Stop> {
         if is_on(Fault::BlockedUnseen) && !self.drive.machine.status(thread).can_run() {
             return Ok(true);
@@ -362,7 +371,8 @@ impl<M: Guarded> Search<'_, '_, M> {
         states.into_iter().for_each(|number| self.look_again(number));
     }
 
-    /// Condition C: takes states out of L where a transaction could not end. Returns whether there were any.
+    /// Condition C: takes states out of L where a transaction could not end. Returns whether there
+    /// were any.
     fn cut_endless(&mut self) -> bool {
         if is_on(Fault::NoConditionC) {
             return false;

@@ -1,16 +1,19 @@
 //! Condition (ii), and the assertion δ that accesses respect the predicates.
 //!
-//! Section 4.1, condition (ii): a step of a thread u neither gives exclusive access to x to another thread t nor takes it away. Section
-//! 4.2: δ(t, l) is the conjunction over α(t, l) of "the action is safe for x, or t has exclusive access to x"; a thread that makes
-//! an action where δ does not hold goes wrong. For locks and for what they protect (ii) always holds (section 5), so it is checked
-//! for the user's predicates only.
+//! Section 4.1, condition (ii): a step of a thread u neither gives exclusive access to x to another
+//! thread t nor takes it away. Section 4.2: δ(t, l) is the conjunction over α(t, l) of "the action
+//! is safe for x, or t has exclusive access to x"; a thread that makes an action where δ does not
+//! hold goes wrong. For locks and for what they protect (ii) always holds (section 5), so it is
+//! checked for the user's predicates only.
 //!
 //! Departures:
-//! - The paper asks for (ii) in all states of the program. Only those that are visited can be looked at, and a violation could
-//!   come about only in between, in the middle of transactions. So it is checked with what the thread u knows: the values of what its
-//!   step accesses, the locks that it holds, and the variables that no other thread may access meanwhile; whatever the rest of the
-//!   store is, the step may not change E(t, x). All this is the same wherever the step is moved, so Theorem 4.1 holds for a program whose
-//!   threads go wrong at such a step. It is less than all states, and more than the reachable ones.
+//! - The paper asks for (ii) in all states of the program. Only those that are visited can be
+//!   looked at, and a violation could come about only in between, in the middle of transactions. So
+//!   it is checked with what the thread u knows: the values of what its step accesses, the locks
+//!   that it holds, and the variables that no other thread may access meanwhile; whatever the rest
+//!   of the store is, the step may not change E(t, x). All this is the same wherever the step is
+//!   moved, so Theorem 4.1 holds for a program whose threads go wrong at such a step. It is less
+//!   than all states, and more than the reachable ones.
 //! - A violated predicate becomes *false* (see [`super`]).
 
 use std::collections::BTreeSet;

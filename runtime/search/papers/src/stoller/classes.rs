@@ -1,13 +1,15 @@
 //! Object classes, and which operations and control points are visible (sections 3.1 and 3.5).
 //!
-//! Objects are *unshared* (accessed by at most one thread), *synchronization objects* (locks with their wait sets), under the
-//! *locking discipline*, or *communication objects*. Visible are all operations on communication objects, and acquire and wait on
-//! synchronization objects. A transition is visible if it has a visible operation or is part of a non-deterministic choice; a
+//! Objects are *unshared* (accessed by at most one thread), *synchronization objects* (locks with
+//! their wait sets), under the *locking discipline*, or *communication objects*. Visible are all
+//! operations on communication objects, and acquire and wait on synchronization objects. A
+//! transition is visible if it has a visible operation or is part of a non-deterministic choice; a
 //! control point if its transitions are.
 //!
-//! Departures. The operations of a control point are those of all its transitions together, exception-throwing ones included, so
-//! it is visible or not as a whole: an over-approximation, which is safe. Where a thread begins, its transition counts as
-//! visible, as the paper proposes to get InitVis.
+//! Departures. The operations of a control point are those of all its transitions together,
+//! exception-throwing ones included, so it is visible or not as a whole: an over-approximation,
+//! which is safe. Where a thread begins, its transition counts as visible, as the paper proposes to
+//! get InitVis.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,8 +53,9 @@ impl Classes {
         self
     }
 
-    /// The transition from this place and the next one of the thread are one (a coarser granularity of the model, as that of
-    /// the two releases in the paper's example, section 3.3). The next one may not wait.
+    /// The transition from this place and the next one of the thread are one (a coarser granularity
+    /// of the model, as that of the two releases in the paper's example, section 3.3). The next one
+    /// may not wait.
     pub fn merge(&mut self, thread: ThreadId, place: usize) -> &mut Self {
         self.merged.insert((thread, place));
         self

@@ -1,11 +1,13 @@
 //! The operations of composed transitions (section 5.2).
 //!
-//! C(M) has, for every visible transition and every sequence of invisible ones of the same thread behind it that leads to a visible
-//! control point, their sequential composition. Guards are evaluated as they are met (short-circuiting, section 7): a machine
-//! runs the sequence that its state leads to, so the operations are those that are executed.
+//! C(M) has, for every visible transition and every sequence of invisible ones of the same thread
+//! behind it that leads to a visible control point, their sequential composition. Guards are
+//! evaluated as they are met (short-circuiting, section 7): a machine runs the sequence that its
+//! state leads to, so the operations are those that are executed.
 //!
-//! A lock that a composed transition acquires and gives back is left as it was. Two such transitions are independent in this
-//! lock (section 5.3), whatever they do with it in between. Of a wait that is over, being notified remains.
+//! A lock that a composed transition acquires and gives back is left as it was. Two such
+//! transitions are independent in this lock (section 5.3), whatever they do with it in between. Of
+//! a wait that is over, being notified remains.
 
 use super::system::{Action, Operation, System, Value};
 use lockred_search::fault::{Fault, is_on};
@@ -20,7 +22,8 @@ pub(super) fn owner<M: System>(machine: &M, lock: ObjectId) -> Option<ThreadId> 
     }
 }
 
-/// Puts [`Action::Section`] in place of acquiring and releasing a lock that has the same owner behind the transition as before.
+/// Puts [`Action::Section`] in place of acquiring and releasing a lock that has the same owner
+/// behind the transition as before.
 pub(super) fn simplify<M: System>(
     operations: &mut Vec<Operation>,
     owners: &[(ObjectId, Option<ThreadId>)],

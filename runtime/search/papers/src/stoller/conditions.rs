@@ -1,14 +1,17 @@
 //! The conditions on systems (section 3.6), and what else the theorems take for granted, checked.
 //!
-//! *Separation*: at a control point all transitions are visible or none is. It holds by construction: visibility is a
-//! property of the control point here (`classes`). *InitVis*: threads begin at visible control points; so do they, for the same
-//! reason. *BoundedInvis*: sequences of invisible transitions are bounded; checked while they run, against a number, as the paper
-//! does. *DetermInvis*: invisible transitions are deterministic; checked while they run. *NonBlockInvis*: at invisible control
-//! points a thread is never blocked; checked where they are reached. *PureVis*: visible transitions have no operation on
-//! objects under the locking discipline; checked on the code.
+//! *Separation*: at a control point all transitions are visible or none is. It holds by
+//! construction: visibility is a property of the control point here (`classes`). *InitVis*: threads
+//! begin at visible control points; so do they, for the same reason. *BoundedInvis*: sequences of
+//! invisible transitions are bounded; checked while they run, against a number, as the paper does.
+//! *DetermInvis*: invisible transitions are deterministic; checked while they run. *NonBlockInvis*:
+//! at invisible control points a thread is never blocked; checked where they are reached.
+//! *PureVis*: visible transitions have no operation on objects under the locking discipline;
+//! checked on the code.
 //!
-//! Beside these: unshared objects are accessed by one thread only, and LD or LD′ itself holds (`lockset`). That who notifies owns the
-//! lock (SyncWithoutLock, section 3.3) is part of what `System` asks of machines.
+//! Beside these: unshared objects are accessed by one thread only, and LD or LD′ itself holds
+//! (`lockset`). That who notifies owns the lock (SyncWithoutLock, section 3.3) is part of what
+//! `System` asks of machines.
 
 use super::classes::{Class, Classes};
 use super::system::{Point, System};
@@ -21,7 +24,8 @@ use lockred_search::machine::ThreadId;
 pub enum Condition {
     /// Initial control points are visible.
     InitVis,
-    /// Sequences of invisible transitions are bounded. (Possibly violated: a sequence was longer than the given number.)
+    /// Sequences of invisible transitions are bounded. (Possibly violated: a sequence was longer
+    /// than the given number.)
     BoundedInvis,
     /// Invisible transitions are no choice.
     DetermInvis,

@@ -1,19 +1,23 @@
 //! Which operations depend on each other (section 4; SPIN version, section 7).
 //!
-//! Transitions are independent if they neither enable nor disable each other and commute. *Unconditional* dependency says so for
-//! all states, *conditional* dependency for one. Both are put together from the operations' (Godefroid, LNCS 1032, definitions 3.15
-//! and 3.21). Conditional dependency looks at the values of semaphores, FIFO queues and locks only, in the state before the
-//! transition, so these are all that is recorded of it.
+//! Transitions are independent if they neither enable nor disable each other and commute.
+//! *Unconditional* dependency says so for all states, *conditional* dependency for one. Both are
+//! put together from the operations' (Godefroid, LNCS 1032, definitions 3.15 and 3.21). Conditional
+//! dependency looks at the values of semaphores, FIFO queues and locks only, in the state before
+//! the transition, so these are all that is recorded of it.
 //!
-//! Semaphores: two ups commute; an up and a down do while the value is positive; two downs unless they want the last one. FIFO
-//! queues: a send and a receive commute unless the queue is empty or full (one then waits for the other).
+//! Semaphores: two ups commute; an up and a down do while the value is positive; two downs unless
+//! they want the last one. FIFO queues: a send and a receive commute unless the queue is empty or
+//! full (one then waits for the other).
 //!
-//! *No access after update*: conditional dependency may not be used for an object that one transition operates on again after
-//! it has changed it, so it is used where both transitions have one operation on the object, else unconditional dependency. The
-//! exception that the paper makes, for transitions that acquire a lock and give it back, is [`Action::Section`] (`compose`).
+//! *No access after update*: conditional dependency may not be used for an object that one
+//! transition operates on again after it has changed it, so it is used where both transitions have
+//! one operation on the object, else unconditional dependency. The exception that the paper makes,
+//! for transitions that acquire a lock and give it back, is [`Action::Section`] (`compose`).
 //!
-//! Synchronization objects: every operation but acquire and the second half of wait needs the lock, so operations of two
-//! threads of which neither takes the lock are never enabled together, and do not enable each other.
+//! Synchronization objects: every operation but acquire and the second half of wait needs the lock,
+//! so operations of two threads of which neither takes the lock are never enabled together, and do
+//! not enable each other.
 
 use super::system::{Action, Operation, Value};
 use lockred_search::footprint::ObjectId;
@@ -46,7 +50,8 @@ fn actions_depend(one: Action, other: Action) -> bool {
     }
 }
 
-/// Whether two operations of different threads depend on each other in a state in which the object has this value.
+/// Whether two operations of different threads depend on each other in a state in which the object
+/// has this value.
 pub(super) fn depends_in(one: Operation, other: Operation, value: &Value) -> bool {
     use Action::*;
     if !depends(one, other) {
@@ -64,8 +69,8 @@ pub(super) fn depends_in(one: Operation, other: Operation, value: &Value) -> boo
     }
 }
 
-/// Whether two transitions of different threads depend on each other, in any state or, if the values of the objects of one of them
-/// are given, in the state that has these.
+/// Whether two transitions of different threads depend on each other, in any state or, if the
+/// values of the objects of one of them are given, in the state that has these.
 pub(super) fn transitions_depend(
     one: &[Operation],
     other: &[Operation],

@@ -1,6 +1,7 @@
-//! What a transition of the search is (sections 5.1 and 5.2): one of the program (SSS); one, behind which the thread's invisible ones
-//! are executed at once, and do not count for dependency (IF-SSS, theorem 3); one composed of these, whose operations all count
-//! (C(M)). The discipline and the conditions are checked at every transition of the program.
+//! What a transition of the search is (sections 5.1 and 5.2): one of the program (SSS); one, behind
+//! which the thread's invisible ones are executed at once, and do not count for dependency (IF-SSS,
+//! theorem 3); one composed of these, whose operations all count (C(M)). The discipline and the
+//! conditions are checked at every transition of the program.
 
 use super::Granularity;
 use super::classes::Class;
@@ -71,8 +72,8 @@ impl<M: System> Search<'_, '_, M> {
         Ok(Executed { operations, values, is_over })
     }
 
-    /// Executes the thread's invisible transitions (the paper's execInvis), and adds their operations if they are wanted.
-    /// Returns whether the execution is over.
+    /// Executes the thread's invisible transitions (the paper's execInvis), and adds their
+    /// operations if they are wanted. Returns whether the execution is over.
     fn invisible(
         &mut self,
         thread: ThreadId,

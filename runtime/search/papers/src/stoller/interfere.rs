@@ -1,25 +1,28 @@
-//! The relation *might be the first to interfere with* (section 6 and Figure 3; Godefroid, LNCS 1032, definition 4.26).
+//! The relation *might be the first to interfere with* (section 6 and Figure 3; Godefroid, LNCS
+//! 1032, definition 4.26).
 //!
-//! `op ▷ op'` in a state s if there are transitions from s on, all independent of `op` where they are executed, behind which `op'` is
-//! executed and depends on `op` there. It is determined by hand for each kind of object. For data it is dependency in any state,
-//! which is more than enough.
+//! `op ▷ op'` in a state s if there are transitions from s on, all independent of `op` where they
+//! are executed, behind which `op'` is executed and depends on `op` there. It is determined by hand
+//! for each kind of object. For data it is dependency in any state, which is more than enough.
 //!
-//! Synchronization objects: Figure 3. What it says of `acquire` is taken as it stands. Of `wait2` its text is damaged, so that
-//! row is derived from the definition: `wait2` of θ1 is enabled if the lock is free and θ1 was notified. While θ1 waits to be
-//! notified, others may take and give back the lock and notify θ1 without enabling it; the first that can is who gives the lock
-//! back. Once it was notified, it is who takes a free lock, or else who gives it back. Rows of operations that need the
-//! lock (release, wait1, notify, notifyAll) are empty, since nobody else executes anything that depends on them before.
+//! Synchronization objects: Figure 3. What it says of `acquire` is taken as it stands. Of `wait2`
+//! its text is damaged, so that row is derived from the definition: `wait2` of θ1 is enabled if the
+//! lock is free and θ1 was notified. While θ1 waits to be notified, others may take and give back
+//! the lock and notify θ1 without enabling it; the first that can is who gives the lock back. Once
+//! it was notified, it is who takes a free lock, or else who gives it back. Rows of operations that
+//! need the lock (release, wait1, notify, notifyAll) are empty, since nobody else executes anything
+//! that depends on them before.
 //!
-//! Semaphores: an up interferes with a down that waits; a down with one that does not, and it may take the last one. FIFO
-//! queues: alike.
+//! Semaphores: an up interferes with a down that waits; a down with one that does not, and it may
+//! take the last one. FIFO queues: alike.
 
 use super::dependency::depends;
 use super::system::{Action, Operation, Value};
 use lockred_search::fault::{Fault, is_on};
 use lockred_search::machine::ThreadId;
 
-/// Whether `later` of thread `other` might be the first to interfere with `first` of thread `one`, in a state in which the object of
-/// `first` has this value.
+/// Whether `later` of thread `other` might be the first to interfere with `first` of thread `one`,
+/// in a state in which the object of `first` has this value.
 pub(super) fn interferes(
     (one, first): (ThreadId, Operation),
     (other, later): (ThreadId, Operation),

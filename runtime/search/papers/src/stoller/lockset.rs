@@ -1,22 +1,27 @@
-//! The locking discipline: the lockset algorithm for LD, and lockset′ for LD′ (sections 3.4, 6 and 7; Savage et al., TOCS 1997).
+//! The locking discipline: the lockset algorithm for LD, and lockset′ for LD′ (sections 3.4, 6 and
+//! 7; Savage et al., TOCS 1997).
 //!
-//! *LD*: after initialization, which ends when a second thread accesses it, an object is read only (LD-RO), or some lock is owned at
-//! all accesses (LD-lock). *LD′*: initialization is a single transition, by the thread that initThread gives in advance; an object
-//! for which it gives none has no initialization. LD is for the oracle and the comparison: reduced searches may miss its
+//! *LD*: after initialization, which ends when a second thread accesses it, an object is read only
+//! (LD-RO), or some lock is owned at all accesses (LD-lock). *LD′*: initialization is a single
+//! transition, by the thread that initThread gives in advance; an object for which it gives none
+//! has no initialization. LD is for the oracle and the comparison: reduced searches may miss its
 //! violations (section 7).
 //!
-//! Theorem 8 does not hold for objects that initThread names: a program in which θ1 executes `sem.up(); v := 1` and θ2
-//! `sem.down(); o.acquire(); v := 2; o.release()` violates LD′ with initThread(v) = θ1, since v := 2 may come first, but IF-SSS
-//! always executes v := 1 right behind the up, where it is the initialization. (The proof of theorem 7 overlooks it in case 2.2.2:
-//! that other transitions violate LD′ behind `t` as they do without it, which is not so if `t` is the initialization.) So
-//! a reduced search that checks LD′ claims to have explored everything only if initThread is empty.
+//! Theorem 8 does not hold for objects that initThread names: a program in which θ1 executes
+//! `sem.up(); v := 1` and θ2 `sem.down(); o.acquire(); v := 2; o.release()` violates LD′ with
+//! initThread(v) = θ1, since v := 2 may come first, but IF-SSS always executes v := 1 right behind
+//! the up, where it is the initialization. (The proof of theorem 7 overlooks it in case 2.2.2: that
+//! other transitions violate LD′ behind `t` as they do without it, which is not so if `t` is the
+//! initialization.) So a reduced search that checks LD′ claims to have explored everything only if
+//! initThread is empty.
 //!
-//! Kept is, per object, its mode, its first thread, and its candidate locks, as in section 6. Departures: LD-RO asks whether an
-//! object is written, not whether its value changes, as the algorithm does, too. Accesses are those of transitions that are
-//! executed, which section 7 shows to be enough, and initialization ends with the second of them (with the second *state* in which
-//! one is possible, as the definition has it, an object whose initialization does not come at once would violate LD′ by that
-//! alone). A guard that waits for an object under the discipline would violate NonBlockInvis wherever it waits, so guards need no
-//! check of their own.
+//! Kept is, per object, its mode, its first thread, and its candidate locks, as in section 6.
+//! Departures: LD-RO asks whether an object is written, not whether its value changes, as the
+//! algorithm does, too. Accesses are those of transitions that are executed, which section 7 shows
+//! to be enough, and initialization ends with the second of them (with the second *state* in which
+//! one is possible, as the definition has it, an object whose initialization does not come at once
+//! would violate LD′ by that alone). A guard that waits for an object under the discipline would
+//! violate NonBlockInvis wherever it waits, so guards need no check of their own.
 
 use std::collections::BTreeMap;
 
@@ -55,9 +60,11 @@ enum Mode {
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 struct Entry {
     mode: Mode,
-    /// Of an object that is being initialized, or unshared. (Behind that it would only tell states apart.)
+    /// Of an object that is being initialized, or unshared. (Behind that it would only tell states
+    /// apart.)
     first: Option<ThreadId>,
-    /// The locks that were owned at all accesses behind initialization; all locks, if there was none.
+    /// The locks that were owned at all accesses behind initialization; all locks, if there was
+    /// none.
     candidates: Option<Vec<ObjectId>>,
 }
 
@@ -88,7 +95,8 @@ impl Entry {
 }
 
 impl Locksets {
-    /// The thread, which owns the locks `held`, accesses an object. Returns whether the object's discipline holds.
+    /// The thread, which owns the locks `held`, accesses an object. Returns whether the object's
+    /// discipline holds.
     pub(super) fn access(
         &mut self,
         thread: ThreadId,
@@ -125,10 +133,11 @@ impl Locksets {
         }
     }
 
-    /// The paper's LDallows for some lock among `locks`, which the thread owns or acquires (section 6; for LD′, section 7).
+    /// The paper's LDallows for some lock among `locks`, which the thread owns or acquires (section
+    /// 6; for LD′, section 7).
     ///
-    /// Departure: an access that needs no lock is allowed although the thread owns and acquires none, which the formula, read
-    /// literally, does not say.
+    /// Departure: an access that needs no lock is allowed although the thread owns and acquires
+    /// none, which the formula, read literally, does not say.
     pub(super) fn allows(
         &self,
         thread: ThreadId,

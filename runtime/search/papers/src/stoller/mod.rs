@@ -1,8 +1,9 @@
-//! Stoller's framework: reduction by locks, with the locking discipline checked during the reduced search.
+//! Stoller's framework: reduction by locks, with the locking discipline checked during the reduced
+//! search.
 //!
-//! S. D. Stoller: Model-checking multi-threaded distributed Java programs (SPIN 2000, and its journal version, whose numbering is
-//! used unless "SPIN version" is said). A strategy of its own beside the default one, so that the paper's claims can be checked and
-//! compared.
+//! S. D. Stoller: Model-checking multi-threaded distributed Java programs (SPIN 2000, and its
+//! journal version, whose numbering is used unless "SPIN version" is said). A strategy of its own
+//! beside the default one, so that the paper's claims can be checked and compared.
 //!
 //! | file | what | in the paper |
 //! |---|---|---|
@@ -20,15 +21,17 @@
 //! | `deepening` | SSS_cyc and IF-SSS_cyc | 4, 5.1 |
 //! | `visited` | traditional selective search | 5.2, 7, 10 |
 //!
-//! What is claimed (theorems 1, 3, 5, 8, 9), for programs with finitely many states: all reachable deadlocks and control points are
-//! explored, so all end states and failures of the model machine are found. Stateless search without deepening needs an acyclic state
-//! space. [`Granularity::Single`] with [`Persistent::Enabled`] needs no condition; the others need LD and the conditions of
-//! [`conditions`], and with [`Checking::LdPrime`] find a violation of LD′ if there is one. The outcome says `Everything`
-//! only where that holds, what was violated is in [`Stoller::violations`].
+//! What is claimed (theorems 1, 3, 5, 8, 9), for programs with finitely many states: all reachable
+//! deadlocks and control points are explored, so all end states and failures of the model machine
+//! are found. Stateless search without deepening needs an acyclic state space.
+//! [`Granularity::Single`] with [`Persistent::Enabled`] needs no condition; the others need LD and
+//! the conditions of [`conditions`], and with [`Checking::LdPrime`] find a violation of LD′ if
+//! there is one. The outcome says `Everything` only where that holds, what was violated is in
+//! [`Stoller::violations`].
 //!
-//! Departures: states are kept and restored (checkpointing, section 8.4) instead of replayed. A thread that the program starts
-//! exists from the beginning, as the paper has it, with a guard before its first transition; joining and ending are operations on a
-//! communication object.
+//! Departures: states are kept and restored (checkpointing, section 8.4) instead of replayed. A
+//! thread that the program starts exists from the beginning, as the paper has it, with a guard
+//! before its first transition; joining and ending are operations on a communication object.
 
 pub mod classes;
 mod compose;
@@ -62,7 +65,8 @@ use lockred_search::{Covered, Limits, Observer, Outcome};
 pub enum Granularity {
     /// A transition of the program (SSS).
     Single,
-    /// The same; behind a visible one, the thread's invisible ones are executed at once (IF-SSS, section 5.1).
+    /// The same; behind a visible one, the thread's invisible ones are executed at once (IF-SSS,
+    /// section 5.1).
     InvisibleFirst,
     /// A composed transition (SSS of C(M), section 5.2).
     Composed,
@@ -73,10 +77,12 @@ pub enum Granularity {
 pub enum Memory {
     /// No state is remembered (Figure 2). Does not end on cycles, but at the limit of operations.
     Stateless,
-    /// No state is remembered; executions of at most 1, 2, 3, … transitions are explored until no longer ones are left (the
-    /// variants that the paper calls cyc). Always explores all enabled transitions.
+    /// No state is remembered; executions of at most 1, 2, 3, … transitions are explored until no
+    /// longer ones are left (the variants that the paper calls cyc). Always explores all enabled
+    /// transitions.
     Deepening,
-    /// Each state is explored once (traditional selective search; Godefroid, LNCS 1032, figure 6.2).
+    /// Each state is explored once (traditional selective search; Godefroid, LNCS 1032, figure
+    /// 6.2).
     Stateful,
 }
 
@@ -98,7 +104,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Plain state-less selective search: all transitions, unconditional sleep sets, nothing checked.
+    /// Plain state-less selective search: all transitions, unconditional sleep sets, nothing
+    /// checked.
     pub const SSS: Self = Self {
         granularity: Granularity::Single,
         persistent: Persistent::Enabled,
@@ -108,7 +115,8 @@ impl Settings {
         bound: 10_000,
     };
 
-    /// Invisible-first search, with all that the paper recommends: persistent sets, sleep sets, LD′ checked.
+    /// Invisible-first search, with all that the paper recommends: persistent sets, sleep sets, LD′
+    /// checked.
     pub const IF_SSS: Self = Self {
         granularity: Granularity::InvisibleFirst,
         persistent: Persistent::Algorithm2,
@@ -205,8 +213,9 @@ impl Stoller {
 
     /// Whether the theorems say that a search that has ended has explored everything.
     ///
-    /// That no violation of LD was found says nothing in a reduced search (section 7). That none of LD′ was says that there is none
-    /// (theorems 8 to 10), unless objects are initialized (`lockset`).
+    /// That no violation of LD was found says nothing in a reduced search (section 7). That none of
+    /// LD′ was says that there is none (theorems 8 to 10), unless objects are initialized
+    /// (`lockset`).
     fn is_justified(&self) -> bool {
         if !self.settings.reduces_by_locks() {
             return true;
@@ -221,8 +230,8 @@ impl Stoller {
         self.settings.checking != Checking::Ld && !self.violations.iter().any(counts)
     }
 
-    /// The threads whose enabled transitions Algorithm 2-LD finds persistent in the machine's present state, if it begins with
-    /// `start`; of the discipline nothing is known.
+    /// The threads whose enabled transitions Algorithm 2-LD finds persistent in the machine's
+    /// present state, if it begins with `start`; of the discipline nothing is known.
     pub fn persistent_threads<M: System>(&self, machine: &mut M, start: ThreadId) -> Vec<ThreadId> {
         let locksets = Locksets::default();
         let prospects =

@@ -1,17 +1,21 @@
-//! Persistent sets by Algorithms 2-LD and 2-LD′ (sections 6 and 7), after Algorithm 2 of Godefroid, LNCS 1032 (Overman's).
+//! Persistent sets by Algorithms 2-LD and 2-LD′ (sections 6 and 7), after Algorithm 2 of Godefroid,
+//! LNCS 1032 (Overman's).
 //!
 //! 1. Begin with the thread of an enabled transition.
-//! 2. Add every thread that may still perform an operation that might be the first to interfere (`interfere`) with an operation
-//!    of a pending transition of a thread of the set. Repeat while that adds any.
+//! 2. Add every thread that may still perform an operation that might be the first to interfere
+//!    (`interfere`) with an operation of a pending transition of a thread of the set. Repeat while
+//!    that adds any.
 //! 3. The enabled transitions of these threads are persistent.
 //!
-//! The operations of a pending transition are its visible ones (pendVisOps), which the machine tells, and at most those invisible ones
-//! that the discipline allows with the locks that the thread owns and acquires (pendInvisOps, from what the lockset algorithm has
-//! found): they are part of the transition in C(M), and executed at once in IF-SSS. Without checking these are all
+//! The operations of a pending transition are its visible ones (pendVisOps), which the machine
+//! tells, and at most those invisible ones that the discipline allows with the locks that the
+//! thread owns and acquires (pendInvisOps, from what the lockset algorithm has found): they are
+//! part of the transition in C(M), and executed at once in IF-SSS. Without checking these are all
 //! that the thread may still perform.
 //!
-//! Departures: ops(θ) is what θ may still perform from where it stands, not in all its life. The second half of a wait counts as
-//! acquiring its lock. The first step is made with every enabled thread in turn, and the smallest set is taken.
+//! Departures: ops(θ) is what θ may still perform from where it stands, not in all its life. The
+//! second half of a wait counts as acquiring its lock. The first step is made with every enabled
+//! thread in turn, and the smallest set is taken.
 
 use std::collections::BTreeSet;
 

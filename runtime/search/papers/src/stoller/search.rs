@@ -1,7 +1,8 @@
-//! State-less selective search, invisible-first search, and search of C(M) (Figure 2; sections 4 and 5).
+//! State-less selective search, invisible-first search, and search of C(M) (Figure 2; sections 4
+//! and 5).
 //!
-//! From every state the transitions of a persistent set are explored that do not sleep, each with all values that it may choose. The
-//! three differ in what a transition is (`execute`).
+//! From every state the transitions of a persistent set are explored that do not sleep, each with
+//! all values that it may choose. The three differ in what a transition is (`execute`).
 
 use std::rc::Rc;
 
@@ -229,7 +230,8 @@ impl<'a, 's, M: System> Search<'a, 's, M> {
         prospects.smallest(machine, enabled)
     }
 
-    /// The last transition led to a state on the stack, or was one of a further visit: nothing may be put off behind it.
+    /// The last transition led to a state on the stack, or was one of a further visit: nothing may
+    /// be put off behind it.
     fn close_cycle(&mut self) {
         let puts_off = self.settings().persistent == Persistent::Algorithm2;
         if self.memory() != Memory::Stateful || !puts_off {

@@ -1,9 +1,9 @@
-//! What a machine gives to be searched by Stoller's framework (journal version, section 3.1): its system of threads, control
-//! points, operations on objects, and transitions.
+//! What a machine gives to be searched by Stoller's framework (journal version, section 3.1): its
+//! system of threads, control points, operations on objects, and transitions.
 //!
-//! A transition is a step of the machine: one operation on shared objects and the local statements behind it (which are operations
-//! on unshared objects). A thread's control point is where it stands; the transitions that start there differ in the values that
-//! they choose only.
+//! A transition is a step of the machine: one operation on shared objects and the local statements
+//! behind it (which are operations on unshared objects). A thread's control point is where it
+//! stands; the transitions that start there differ in the values that they choose only.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,8 @@ pub enum Action {
     Notify,
     /// Notifies all threads of it.
     NotifyAll,
-    /// In a composed transition: acquires a lock and gives it back, which has no net effect (section 5.3).
+    /// In a composed transition: acquires a lock and gives it back, which has no net effect
+    /// (section 5.3).
     Section,
     /// In a composed transition: has been notified.
     Notified,
@@ -73,7 +74,8 @@ impl Operation {
 pub struct Point {
     /// The operations of its transitions, guards included.
     pub operations: Vec<Operation>,
-    /// Its transitions are a non-deterministic choice (an over-approximation, as section 3.5 allows).
+    /// Its transitions are a non-deterministic choice (an over-approximation, as section 3.5
+    /// allows).
     pub choice: bool,
     /// A thread may begin here.
     pub first: bool,
@@ -113,11 +115,12 @@ pub enum Value {
 
 /// A machine that is a concurrent system in the sense of section 3.1.
 ///
-/// SyncWithoutLock (section 3.3): a thread that does not own a lock changes and learns nothing by operations on it but acquire.
-/// Machines tell operations on locks for which that does not hold (that are tried, or whose wait sets are notified by anybody)
-/// as [`Action::Other`].
+/// SyncWithoutLock (section 3.3): a thread that does not own a lock changes and learns nothing by
+/// operations on it but acquire. Machines tell operations on locks for which that does not hold
+/// (that are tried, or whose wait sets are notified by anybody) as [`Action::Other`].
 pub trait System: Snapshots + Fingerprint {
-    /// The control point of the thread, whether its transitions are enabled or not. Cleared and filled.
+    /// The control point of the thread, whether its transitions are enabled or not. Cleared and
+    /// filled.
     fn point(&self, thread: ThreadId, point: &mut Point);
 
     /// A number of the place where the thread stands, the same in all executions.
@@ -126,7 +129,8 @@ pub trait System: Snapshots + Fingerprint {
     /// All control points of the program, by thread and place.
     fn points(&self) -> Vec<(ThreadId, usize, Point)>;
 
-    /// The paper's ops: at least the operations that the thread may still perform from where it stands. They are added.
+    /// The paper's ops: at least the operations that the thread may still perform from where it
+    /// stands. They are added.
     fn operations(&mut self, thread: ThreadId, operations: &mut BTreeSet<Operation>);
 
     /// The locks that the thread owns now. Cleared and filled, sorted.

@@ -1,13 +1,15 @@
-//! Traditional selective search: the states that were explored, with their sleep sets (sections 5.2, 7 and 10; Godefroid, LNCS 1032,
-//! figure 6.2).
+//! Traditional selective search: the states that were explored, with their sleep sets (sections
+//! 5.2, 7 and 10; Godefroid, LNCS 1032, figure 6.2).
 //!
-//! Beside every state are the transitions that were asleep at all visits. On a further visit those of them are explored that are awake
-//! now. What the lockset algorithm keeps is part of the state (section 10).
+//! Beside every state are the transitions that were asleep at all visits. On a further visit those
+//! of them are explored that are awake now. What the lockset algorithm keeps is part of the state
+//! (section 10).
 //!
-//! The ignoring problem: persistent sets might put off a transition for ever around a cycle. Godefroid's proviso explores all enabled
-//! transitions where all those of the persistent set lead to states on the stack. Here all are where any does, or was
-//! explored on a further visit: that is more than is needed, and can be told while the search goes on. No transition sleeps there:
-//! what sleeps is taken for explored behind the cycle, where it may have been put off until here.
+//! The ignoring problem: persistent sets might put off a transition for ever around a cycle.
+//! Godefroid's proviso explores all enabled transitions where all those of the persistent set lead
+//! to states on the stack. Here all are where any does, or was explored on a further visit: that is
+//! more than is needed, and can be told while the search goes on. No transition sleeps there: what
+//! sleeps is taken for explored behind the cycle, where it may have been put off until here.
 
 use super::lockset::Checking;
 use super::search::Search;
@@ -39,7 +41,8 @@ impl Visited {
         self.stack.get(&state).is_some_and(|&number| number > 0)
     }
 
-    /// The state is visited with this sleep set, which loses the transitions that were awake before.
+    /// The state is visited with this sleep set, which loses the transitions that were awake
+    /// before.
     pub(super) fn visit(&mut self, state: u128, sleep: &mut Vec<Sleeper>) -> Visit {
         *self.stack.entry(state).or_default() += 1;
         let Some(stored) = self.asleep.get_mut(&state) else {

@@ -10,8 +10,8 @@ use lockred_search::machine::ThreadId;
 pub const GIVEN: &str = "exclusive x when held mx; exclusive y when held my;
     exclusive mx when held mx; exclusive my when held my; exclusive count when never;";
 
-/// The counter of section 2 with these threads. `read` ends with an action of its own, as in section 4.3; its assertion is part of
-/// the action that reads `count`.
+/// The counter of section 2 with these threads. `read` ends with an action of its own, as in
+/// section 4.3; its assertion is part of the action that reads `count`.
 pub fn counter(predicates: &str, threads: &str) -> String {
     format!(
         "plain x y; atomic count; mutex mx my; {predicates}
@@ -43,7 +43,8 @@ pub fn alone(
     in_turn(program, predicates, movers, &vec![0; steps])
 }
 
-/// What the steps are when these threads run in this order. (Where a value is chosen, it is the first one.)
+/// What the steps are when these threads run in this order. (Where a value is chosen, it is the
+/// first one.)
 pub fn in_turn(
     program: &Program,
     predicates: &Predicates,

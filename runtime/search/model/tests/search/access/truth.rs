@@ -1,4 +1,5 @@
-//! What brute force says about the user's access predicates, written anew over all states: it shares no judgement with the search.
+//! What brute force says about the user's access predicates, written anew over all states: it
+//! shares no judgement with the search.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -22,8 +23,9 @@ pub fn is_of_thread(failure: &Failure) -> bool {
     )
 }
 
-/// The objects whose given predicates are none of the program: condition (i) does not hold in some store, or a step of some
-/// reachable state violates (ii) or δ. What is violated no longer stands for the rest.
+/// The objects whose given predicates are none of the program: condition (i) does not hold in some
+/// store, or a step of some reachable state violates (ii) or δ. What is violated no longer stands
+/// for the rest.
 pub fn objections(program: &Program) -> BTreeSet<ObjectId> {
     let mut machine = ModelMachine::new(program);
     let threads = machine.threads();
@@ -55,7 +57,8 @@ pub fn objections(program: &Program) -> BTreeSet<ObjectId> {
 /// A machine before and behind a step.
 type Pair<'a> = (&'a ModelMachine, &'a ModelMachine);
 
-/// Calls `see` for every step of every reachable state, and for every thread that waits before one, as a step that changes nothing.
+/// Calls `see` for every step of every reachable state, and for every thread that waits before one,
+/// as a step that changes nothing.
 fn every_transition(machine: &mut ModelMachine, see: &mut dyn FnMut(Pair<'_>, ThreadId, &Action)) {
     fn visit(
         machine: &mut ModelMachine,
@@ -84,8 +87,8 @@ fn every_transition(machine: &mut ModelMachine, see: &mut dyn FnMut(Pair<'_>, Th
     visit(machine, 0, &mut HashSet::new(), see);
 }
 
-/// Whether two threads satisfy the predicate in some store: tried with every holder of each lock and every value that is named, or
-/// another.
+/// Whether two threads satisfy the predicate in some store: tried with every holder of each lock
+/// and every value that is named, or another.
 fn is_shared(predicate: &Predicate, threads: u32) -> bool {
     let atoms: BTreeSet<Atom> = predicate.0.iter().flatten().copied().collect();
     let mut stores: Vec<BTreeMap<ObjectId, i64>> = vec![BTreeMap::new()];
@@ -125,8 +128,8 @@ fn is_shared(predicate: &Predicate, threads: u32) -> bool {
     stores.iter().any(|store| (0..threads).filter(|&t| holds(store, t)).count() > 1)
 }
 
-/// Who owns what of the objects without a given predicate: the locks (and threads, told as objects beyond all others) that were held
-/// at every access of the program. None: no access is ever made.
+/// Who owns what of the objects without a given predicate: the locks (and threads, told as objects
+/// beyond all others) that were held at every access of the program. None: no access is ever made.
 type Inferred = BTreeMap<ObjectId, BTreeSet<ObjectId>>;
 
 fn owned_by(thread: ThreadId) -> ObjectId {

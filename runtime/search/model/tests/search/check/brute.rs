@@ -1,4 +1,5 @@
-//! Brute force: every state of a machine once, by snapshots. It shares no code with the searches that it judges.
+//! Brute force: every state of a machine once, by snapshots. It shares no code with the searches
+//! that it judges.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -20,8 +21,9 @@ where
 /// Called behind a step: the machine, the thread that made it, and what it did.
 pub type Visit<'a, M> = &'a mut dyn FnMut(&mut M, ThreadId, Step<<M as Machine>::Failure>) -> bool;
 
-/// Makes every step that is possible in the present state, which is kept as number `depth`; `visit` is called behind each of them
-/// and stops this by `false`. Whether there was any; none if it was stopped.
+/// Makes every step that is possible in the present state, which is kept as number `depth`; `visit`
+/// is called behind each of them and stops this by `false`. Whether there was any; none if it was
+/// stopped.
 pub fn every_step<M: Snapshots>(
     machine: &mut M,
     depth: usize,
@@ -65,7 +67,8 @@ struct Brute<F> {
 }
 
 impl<F: Ord> Brute<F> {
-    /// Visits what can be reached from the present state, which is new. Returns whether the limit of states was kept.
+    /// Visits what can be reached from the present state, which is new. Returns whether the limit
+    /// of states was kept.
     fn visit<M>(&mut self, machine: &mut M, depth: usize) -> bool
     where
         M: Snapshots<Failure = F> + Fingerprint,

@@ -1,5 +1,5 @@
-//! The least that each failure takes, by Dijkstra's algorithm over all states (A note on two problems in connexion with graphs, 1959). It
-//! shares no code with the searches that it judges.
+//! The least that each failure takes, by Dijkstra's algorithm over all states (A note on two
+//! problems in connexion with graphs, 1959). It shares no code with the searches that it judges.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashSet};

@@ -1,10 +1,13 @@
-//! Livelocks by brute force, on the plain machine: the graph of all its states, and what of it nobody gets out of.
+//! Livelocks by brute force, on the plain machine: the graph of all its states, and what of it
+//! nobody gets out of.
 //!
-//! An *effect* is a step after which variables, channels, queues or onces differ, or a thread has ended, started, begun or
-//! stopped to wait, or a try that succeeds; else locks do not count, since rounds of loops take them and give them back. A state is *hopeless* if no effect can
-//! be reached from it. A livelock is a strongly connected set of hopeless states, with a step between them, which a strongly
-//! fair run need not leave: a thread that can run in any of them has a step between them. (Not only sets without a way out
-//! count: where rounds nest locks, those that spin may also deadlock.)
+//! An *effect* is a step after which variables, channels, queues or onces differ, or a thread has
+//! ended, started, begun or stopped to wait, or a try that succeeds; else locks do not count, since
+//! rounds of loops take them and give them back. A state is *hopeless* if no effect can be reached
+//! from it. A livelock is a strongly connected set of hopeless states, with a step between them,
+//! which a strongly fair run need not leave: a thread that can run in any of them has a step
+//! between them. (Not only sets without a way out count: where rounds nest locks, those that spin
+//! may also deadlock.)
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -34,7 +37,8 @@ struct Graph {
     most: usize,
 }
 
-/// All failures, end states and livelocks of the program; none if there are more than `most` states.
+/// All failures, end states and livelocks of the program; none if there are more than `most`
+/// states.
 pub fn every_state_and_livelock(program: &Program, most: usize) -> Option<BTreeSet<Failure>> {
     let mut machine = ModelMachine::new(program).reporting_ends();
     let mut graph = Graph { most, ..Graph::default() };
@@ -71,7 +75,8 @@ impl Graph {
         self.nodes.len() - 1
     }
 
-    /// Visits what can be reached from the present state, which is new. Returns whether the limit of states was kept.
+    /// Visits what can be reached from the present state, which is new. Returns whether the limit
+    /// of states was kept.
     fn visit(&mut self, machine: &mut ModelMachine, number: usize, depth: usize) -> bool {
         let before = machine.state().clone();
         let moved = every_step(machine, depth, &mut |machine, thread, step| {
@@ -140,7 +145,8 @@ impl Graph {
         hopeless
     }
 
-    /// The strongly connected sets of the nodes that are `among` (Tarjan: Depth-first search and linear graph algorithms, 1972).
+    /// The strongly connected sets of the nodes that are `among` (Tarjan: Depth-first search and
+    /// linear graph algorithms, 1972).
     fn components(&self, among: &[bool]) -> Vec<BTreeSet<usize>> {
         let mut found = Vec::new();
         let mut index = vec![usize::MAX; self.nodes.len()];

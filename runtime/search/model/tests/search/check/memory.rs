@@ -26,7 +26,8 @@ impl Counting {
     }
 }
 
-// SAFETY: every call is passed on to the system's allocator as it is; counting touches no memory but the counters.
+// SAFETY: every call is passed on to the system's allocator as it is; counting touches no memory
+// but the counters.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let live = self.live.fetch_add(layout.size(), Relaxed) + layout.size();

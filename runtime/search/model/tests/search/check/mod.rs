@@ -62,7 +62,8 @@ pub fn by_access_predicates(
     (seen, outcome, predicates)
 }
 
-/// Visits every state of the program and of a race detector that watches it, if there are not too many.
+/// Visits every state of the program and of a race detector that watches it, if there are not too
+/// many.
 pub fn all_watched_states(program: &Program, limits: Limits) -> (Seen, Outcome) {
     let mut seen = Seen::default();
     let mut machine = Watched::new(ModelMachine::new(program).reporting_ends());

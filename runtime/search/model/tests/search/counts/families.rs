@@ -47,7 +47,8 @@ fn atomics(rows: &mut Vec<Row>) {
         let text = same("atomic f;", n, "r = cas f 0 7");
         rows.push(row(format!("cas {n}"), text).published(n.into(), "GenMC synthetic: N"));
     }
-    // A thread that is woken by another one's exchange fell asleep before that one's read: what it carries must ask for nothing.
+    // A thread that is woken by another one's exchange fell asleep before that one's read: what it
+    // carries must ask for nothing.
     for n in 2..=4 {
         let text = same("atomic f g;", n, "q = g; r = cas f 0 7");
         rows.push(row(format!("cas behind a read {n}"), text));
@@ -327,8 +328,8 @@ fn filesystem(threads: u32) -> String {
     text
 }
 
-/// A binary search tree with the keys 4, 8, 10, 12 under one lock; threads add and look for other keys. Only links that are
-/// ever written are variables: those below 12 to the right.
+/// A binary search tree with the keys 4, 8, 10, 12 under one lock; threads add and look for other
+/// keys. Only links that are ever written are variables: those below 12 to the right.
 fn coarse_tree(adders: u32, seekers: u32) -> String {
     const KEYS: [u32; 3] = [13, 14, 15];
     let key = |thread: u32| (if thread.is_multiple_of(2) { thread } else { thread + 8 }) * 7 % 16;
@@ -432,7 +433,8 @@ fn bluetooth(version: u32, adders: u32, stoppers: u32) -> String {
     text
 }
 
-/// Threads write the slot that a counter names which the main thread increments between starting them.
+/// Threads write the slot that a counter names which the main thread increments between starting
+/// them.
 fn sigma(threads: u32) -> String {
     let mut text = "atomic n a0 a1 a2 a3 a4;\n".to_owned();
     for i in 0..threads {

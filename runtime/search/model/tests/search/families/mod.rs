@@ -1,7 +1,9 @@
-//! Families of programs, each a test: random ones that a test compares, and such that stand for a rule that is left out.
+//! Families of programs, each a test: random ones that a test compares, and such that stand for a
+//! rule that is left out.
 
-/// Tests that `compare` random programs, one a family, so that they run side by side: `ordinary` programs of each, or `deep` ones. Each has a name, a number
-/// for [`cases`], and a strategy that makes its programs.
+/// Tests that `compare` random programs, one a family, so that they run side by side: `ordinary`
+/// programs of each, or `deep` ones. Each has a name, a number for [`cases`], and a strategy that
+/// makes its programs.
 macro_rules! oracle {
     ($ordinary:literal, $deep:literal; $($name:ident: $test:literal, $programs:expr;)*) => {
         $(proptest::prelude::proptest! {
@@ -15,7 +17,8 @@ macro_rules! oracle {
     };
 }
 
-/// Tests of rules that are left out: of the program that stands for each, `is_right` says so then, and only then.
+/// Tests of rules that are left out: of the program that stands for each, `is_right` says so then,
+/// and only then.
 macro_rules! faults {
     ($($name:ident: $fault:ident, $text:literal;)*) => {
         $(#[test]

@@ -1,4 +1,5 @@
-//! Random programs with procedures, channels, fences, memory orderings, compare-exchanges that fail, and allocation.
+//! Random programs with procedures, channels, fences, memory orderings, compare-exchanges that
+//! fail, and allocation.
 
 use super::*;
 
@@ -111,7 +112,8 @@ pub fn heap() -> impl Strategy<Value = Statement> {
     ]
 }
 
-/// One side of data that is published through an atomic, by accesses or fences that order or do not.
+/// One side of data that is published through an atomic, by accesses or fences that order or do
+/// not.
 pub fn publication() -> impl Strategy<Value = Vec<Statement>> {
     let data = (0..3usize).prop_map(|i| [Variable(0), Variable(1), HEAP[0]][i]);
     (data, atomic(), order(), order(), any::<bool>(), 0..3).prop_map(

@@ -1,5 +1,6 @@
-//! Random programs for Stoller's framework: most of their parts keep the locking discipline, and threads begin with a visible
-//! transition that does nothing, so that visible transitions are pure (PureVis).
+//! Random programs for Stoller's framework: most of their parts keep the locking discipline, and
+//! threads begin with a visible transition that does nothing, so that visible transitions are pure
+//! (PureVis).
 
 use lockred_model::Program;
 use proptest::collection::vec;

@@ -1,5 +1,5 @@
-//! Random programs of threads that exchange values, and do more where that succeeds or fails: whether an operation writes is
-//! known only when it is executed, and so is what comes behind it.
+//! Random programs of threads that exchange values, and do more where that succeeds or fails:
+//! whether an operation writes is known only when it is executed, and so is what comes behind it.
 
 use super::*;
 

@@ -1,4 +1,5 @@
-//! Random programs that use the rarer members of the lock family: any program, with declarations changed and statements added.
+//! Random programs that use the rarer members of the lock family: any program, with declarations
+//! changed and statements added.
 
 use lockred_model::Program;
 use lockred_model::program::{Barrier, Condvar, Mutex, Once, Register, Statement};

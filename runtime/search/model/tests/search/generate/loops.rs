@@ -1,4 +1,5 @@
-//! Random programs with loops that wait: any program, with such loops and what they may wait for put in.
+//! Random programs with loops that wait: any program, with such loops and what they may wait for
+//! put in.
 
 use lockred_model::Program;
 use lockred_model::program::{

@@ -1,4 +1,5 @@
-//! Random model programs: half of their threads' parts are single statements, half are patterns of real programs.
+//! Random model programs: half of their threads' parts are single statements, half are patterns of
+//! real programs.
 
 pub mod data;
 pub mod disciplined;
@@ -23,7 +24,8 @@ pub fn any_program() -> impl Strategy<Value = Program> {
     (0..SIZES.len()).prop_flat_map(|size| program(SIZES[size].0, SIZES[size].1))
 }
 
-/// A program of so many threads of at most `length` statements, built from single statements or from patterns.
+/// A program of so many threads of at most `length` statements, built from single statements or
+/// from patterns.
 pub fn program(threads: usize, length: usize) -> impl Strategy<Value = Program> {
     prop_oneof![single_statements(threads, length), patterns(threads, length)]
 }
@@ -47,7 +49,8 @@ fn of_parts(
     (vec(body, threads), 0..8u8).prop_map(|(bodies, family)| assemble(bodies, family))
 }
 
-/// The programs with loops that wait for a value put into some; where a thread starts the others, it may do something before.
+/// The programs with loops that wait for a value put into some; where a thread starts the others,
+/// it may do something before.
 pub fn looping(programs: impl Strategy<Value = Program>) -> impl Strategy<Value = Program> {
     let wait = (register(), variable(), 0..2, any::<bool>());
     let place = (any::<prop::sample::Index>(), any::<prop::sample::Index>());
@@ -98,8 +101,8 @@ fn cut(parts: Vec<Vec<Statement>>, length: usize) -> Vec<Statement> {
     body
 }
 
-/// Two plain variables, two atomics, two mutexes, a condition variable; in one of four programs the first thread spawns
-/// the others, and may join them.
+/// Two plain variables, two atomics, two mutexes, a condition variable; in one of four programs the
+/// first thread spawns the others, and may join them.
 fn assemble(mut bodies: Vec<Vec<Statement>>, family: u8) -> Program {
     let mut program = Program::default();
     for atomic in [false, false, true, true] {
@@ -128,8 +131,8 @@ fn assemble(mut bodies: Vec<Vec<Statement>>, family: u8) -> Program {
     program
 }
 
-/// Every thread owns one reference to the first variable, and may make and drop another one; who drops the last frees it.
-/// (Reference counts commute only if they count references.)
+/// Every thread owns one reference to the first variable, and may make and drop another one; who
+/// drops the last frees it. (Reference counts commute only if they count references.)
 fn count_references(program: &mut Program, bodies: &mut [Vec<Statement>]) {
     let count = program.variable(true);
     program.variables[usize::from(count.0)].initial = bodies.len() as i32;

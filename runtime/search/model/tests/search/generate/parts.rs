@@ -1,4 +1,5 @@
-//! Random programs built from given parts: close to a program that shows something rare, and not that program.
+//! Random programs built from given parts: close to a program that shows something rare, and not
+//! that program.
 
 use lockred_model::Program;
 use proptest::collection::vec;
@@ -9,8 +10,8 @@ use proptest::prelude::*;
 pub struct Kit {
     /// Declarations.
     pub declared: &'static str,
-    /// Parts of threads, in the text form. `a`, `b` and `d` are renamed: where a part is used they stand for these mutexes in any
-    /// order.
+    /// Parts of threads, in the text form. `a`, `b` and `d` are renamed: where a part is used they
+    /// stand for these mutexes in any order.
     pub parts: &'static [&'static str],
     /// Number of threads.
     pub threads: usize,

@@ -1,8 +1,9 @@
-//! HaltException and Clean, the programs of Stoller's measurements (journal version, section 10), as model programs, and what
-//! searches of the framework need for them.
+//! HaltException and Clean, the programs of Stoller's measurements (journal version, section 10),
+//! as model programs, and what searches of the framework need for them.
 //!
-//! Every access to a field is an operation, as it is a bytecode; what a bytecode does to the operand stack alone is local. So the
-//! programs have fewer states than in Java PathFinder, where each of these is a transition.
+//! Every access to a field is an operation, as it is a bytecode; what a bytecode does to the
+//! operand stack alone is local. So the programs have fewer states than in Java PathFinder, where
+//! each of these is a transition.
 
 use lockred_model::{Failure, ModelMachine, Program};
 use lockred_papers::stoller::{
@@ -14,8 +15,8 @@ use lockred_search::{Choice, Limits, Observer, Stop};
 const ITEMS: usize = 10;
 const CAPACITY: usize = 6;
 
-/// A producer sends values through a buffer and then halts; a consumer takes them until it finds the buffer empty and halted
-/// (Havelund and Pressburger, STTT 2000).
+/// A producer sends values through a buffer and then halts; a consumer takes them until it finds
+/// the buffer empty and halted (Havelund and Pressburger, STTT 2000).
 pub fn halt_exception() -> String {
     let slots: Vec<String> = (0..CAPACITY).map(|slot| format!("x{slot}")).collect();
     let at = |each: &dyn Fn(usize) -> String| {
@@ -51,8 +52,9 @@ pub fn halt_exception() -> String {
     )
 }
 
-/// Two tasks that signal each other's events, which count modulo 3, and wait for their own (Brat et al., ASE 2000, figure 1,
-/// corrected: a task looks at the counter and waits in one synchronized statement).
+/// Two tasks that signal each other's events, which count modulo 3, and wait for their own (Brat et
+/// al., ASE 2000, figure 1, corrected: a task looks at the counter and waits in one synchronized
+/// statement).
 pub fn clean() -> String {
     let equal = "e = 0; if k == 0 { if n == 0 { e = 1 } } if k == 1 { if n == 1 { e = 1 } } if k == 2 { if n == 2 { e = 1 } }";
     let signal = |event: u32| {

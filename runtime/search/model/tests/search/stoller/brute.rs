@@ -1,4 +1,5 @@
-//! LD′ by its definition, on all executions of a program up to what it tells apart. It shares no code with the lockset algorithm.
+//! LD′ by its definition, on all executions of a program up to what it tells apart. It shares no
+//! code with the lockset algorithm.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -14,7 +15,8 @@ use crate::check::brute::every_step;
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 struct Accesses {
     is_written: bool,
-    /// The locks that were owned at each access, as far as they are the same; none before the first.
+    /// The locks that were owned at each access, as far as they are the same; none before the
+    /// first.
     locks: Option<BTreeSet<Mutex>>,
 }
 
