@@ -1,6 +1,6 @@
 //! The beginning and the end of a test's body: the runtime is told which function calls the test,
 //! and what libtest's wrapper of the test returns, so that it knows what the harness does, and can
-//! leave out what that does behind the test.
+//! leave out what that does after the test.
 
 use super::region::first;
 use crate::llvm::{Builder, Context, Module, Opcode, Value};

@@ -2,7 +2,7 @@
 //! at all accesses since it was published.
 //!
 //! An object is looked at if several threads can reach it ([`crate::sharing`]) and all that
-//! accesses it is known: what harnesses do behind a test is not, so nothing is said of std's own
+//! accesses it is known: what harnesses do after a test is not, so nothing is said of std's own
 //! variables in tests, and of what they lead to. Of its accesses count those that others may see:
 //! not those in a program of one thread ([`alone`]), nor those to memory that was told to nobody
 //! yet ([`fresh`]), nor those by who dropped the last reference. Callers are told apart by the
@@ -241,7 +241,7 @@ fn is_looked_at(input: &Input<'_>, foreign: &BTreeSet<ObjectId>, object: ObjectI
     has_one && !foreign.contains(&object)
 }
 
-/// Variables of std's that a harness may access behind a test: what it does there is not looked at.
+/// Variables of std's that a harness may access after a test: what it does there is not looked at.
 fn of_the_harness(input: &Input<'_>) -> Vec<ObjectId> {
     if !input.facts.functions.iter().any(|function| function.is_harness) {
         return Vec::new();

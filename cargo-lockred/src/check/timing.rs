@@ -20,7 +20,7 @@ use lockred_trace::codes::WarningKind;
 use lockred_trace::message::Stop;
 use lockred_trace::session::Task;
 
-/// Such findings of one test behind which its search goes on.
+/// Such findings of one test after which its search goes on.
 const MOST: usize = 8;
 
 /// What was found in a test, apart from deaths.

@@ -187,7 +187,7 @@ impl<'a> Human<'a> {
     }
 }
 
-/// What stands behind a test's name.
+/// What stands after a test's name.
 fn facts(outcome: &Outcome) -> String {
     // Where states are searched, executions are few; where they recur for ever, there are none.
     let mut facts = vec![match outcome.strategy.needs().states {

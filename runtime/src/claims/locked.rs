@@ -42,7 +42,7 @@ fn holds(held: &[Held], thread: u32, lock: usize, shared: bool) -> bool {
     held.iter().any(|held| matches(held) && (shared || !held.shared))
 }
 
-/// A lock is used in an act on a channel, of which the parts are told to nobody.
+/// A lock is used in an act on a channel, of which the parts are reported to nobody.
 pub fn unseen(state: &mut State, lock: usize) {
     if let Some(claims) = &mut state.execution.claims {
         claims.unclear.insert(lock);

@@ -4,7 +4,7 @@
 //! This is FastTrack (Flanagan and Freund, PLDI 2009) with three departures. (1) Byte-precise:
 //! every record carries a mask.
 //! (2) Nothing is forgotten by replacement: a record leaves only for bytes where a later access,
-//! ordered behind it, makes up for it ([`Record::makes_up_for`]); so several unordered reads,
+//! ordered after it, makes up for it ([`Record::makes_up_for`]); so several unordered reads,
 //! writes and atomic accesses stand side by side, and detection stays exact after a race too. (3)
 //! Atomic accesses are recorded like plain ones: a plain access may race with them, and so may an
 //! atomic one of another size.

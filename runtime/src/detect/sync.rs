@@ -41,7 +41,7 @@ struct Release {
 pub(super) struct Releases(Vec<Release>);
 
 /// Whether an operation of this kind depends on operations of every kind: then it is ordered behind
-/// all that came before it for a real reason, and whatever comes after it is ordered behind it.
+/// all that came before it for a real reason, and whatever comes after it is ordered after it.
 fn depends_on_all(access: Access) -> bool {
     use Access::*;
     !matches!(

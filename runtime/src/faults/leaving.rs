@@ -3,7 +3,7 @@
 //!
 //! The signal comes anywhere. In the program's own code the step is left for the explorer at once.
 //! Inside of the runtime or of libc, which may be in the middle of an allocation, the handler marks
-//! only, and has the processor stop behind every instruction until the thread is back in the
+//! only, and has the processor stop after every instruction until the thread is back in the
 //! program, or with the explorer. What takes long there (code that lockred does not see, a copy of
 //! a gigabyte) goes on at full speed after a while, and the session asks again.
 
@@ -27,7 +27,7 @@ const DIRECTION: i64 = 1 << 10;
 static STOP: AtomicBool = AtomicBool::new(false);
 /// A signal that the program handles has come from outside of the process; 0: none has.
 static CAME: AtomicI32 = AtomicI32::new(0);
-/// The processor stops behind so many more instructions.
+/// The processor stops after so many more instructions.
 static STEPS: AtomicU32 = AtomicU32::new(0);
 
 /// Whether the session asked to stop.
@@ -79,7 +79,7 @@ pub extern "C" fn asked(_signal: i32, _info: *mut libc::siginfo_t, context: *mut
     }
 }
 
-/// The processor has stopped behind an instruction. Whether that was for us.
+/// The processor has stopped after an instruction. Whether that was for us.
 pub fn stepped(context: *mut libc::ucontext_t) -> bool {
     let left = STEPS.load(Ordering::Relaxed);
     if left == 0 || overflow::is_under_way() {

@@ -10,7 +10,7 @@ use crate::faults::signals;
 use crate::machine::hook;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The trap flag: the processor stops behind every instruction.
+/// The trap flag: the processor stops after every instruction.
 pub const STEP: i64 = 1 << 8;
 
 /// Where a stack has ended inside of the runtime, which is about to return: in its guard. 0:
@@ -87,7 +87,7 @@ pub fn place(context: &libc::ucontext_t) -> Place {
     }
 }
 
-/// The processor has stopped behind an instruction of this thread. Whether that was for us.
+/// The processor has stopped after an instruction of this thread. Whether that was for us.
 pub fn stepped(thread: u32, context: *mut libc::ucontext_t) -> bool {
     let address = ENDED.load(Ordering::Relaxed);
     if address == 0 {

@@ -50,7 +50,7 @@ fn apply(op: RmwOp, old: u64, operand: u64, size: u32) -> u64 {
 const UNWATCHED: u32 = 1 << 20;
 
 /// Whether an operation is only executed, and nobody has to know: before the root, and while the
-/// running thread is alone with nothing unordered behind it. Locks are always looked at, as their
+/// running thread is alone with nothing unordered after it. Locks are always looked at, as their
 /// holders are told; so is what waits.
 fn only_executed(state: &mut State, address: usize, how: u32) -> bool {
     if crate::monitor::exclusive::asks(state) {

@@ -16,7 +16,7 @@ use lockred_trace::sites::SiteId;
 const MOST: u64 = 1 << 31;
 
 /// One of `0..of`, for the running thread. `what`: how reports call the choice. `passed`: what its
-/// caller needs behind it.
+/// caller needs after it.
 pub fn value(entered: &mut Entered, of: u32, passed: Passed, what: &str) -> u32 {
     if of < 2 || entered.running.is_none() {
         return 0;

@@ -58,7 +58,7 @@ pub fn unwinds(state: &mut State) {
     thread.channel.inside.clear();
 }
 
-/// Whether the running thread is in such a region, behind its first operation, and what it does now
+/// Whether the running thread is in such a region, after its first operation, and what it does now
 /// belongs to the step.
 pub fn goes_on(state: &mut State) -> bool {
     let thread = state.thread();

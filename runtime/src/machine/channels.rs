@@ -4,12 +4,12 @@
 //! A channel is known from where it was made. The program's own code runs all the same; a
 //! [`Channel`] beside it says beforehand whether it would wait, and the thread waits before the
 //! function instead: so it never does inside, but where it hands a message over (capacity 0), and
-//! behind which it goes on when the other side has come. What the function does to memory is told
+//! after which it goes on when the other side has come. What the function does to memory is told
 //! to nobody, because all that is written there is for the function and its like, all of which are
 //! known. Of the user's code nothing runs inside. The exceptions:
 //! - Tokens of parking are the thread's, not the channel's, and are told.
 //! - Dropping a receiver drops messages; there only the parts of the channel ([`Class::Channel`])
-//!   are told to nobody.
+//!   are reported to nobody.
 //!
 //! Where something else turns out (a part of a channel outside of the functions that are known, as
 //! `select!` does; a wait where there should be none; an end that leaves messages behind for the
@@ -33,13 +33,13 @@ use lockred_trace::hooks::{Act, Class, How};
 use lockred_trace::message::Timed;
 use lockred_trace::sites::SiteId;
 
-/// Operations and pauses inside one act, at most: behind them it waits for somebody.
+/// Operations and pauses inside one act, at most: after that it waits for somebody.
 const LONGEST: u32 = 1 << 16;
 
 /// A function of a channel in which a thread is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Inside {
-    /// What it does is told to nobody.
+    /// What it does is reported to nobody.
     Muted {
         /// The channel.
         channel: usize,
@@ -110,7 +110,7 @@ pub fn inside(state: &State) -> Option<Inside> {
     state.execution.threads.get(number)?.channel.inside.last().copied()
 }
 
-/// Whether what the running thread does is told to nobody.
+/// Whether what the running thread does is reported to nobody.
 pub fn is_muted(state: &State) -> bool {
     matches!(inside(state), Some(Inside::Muted { .. }))
 }
@@ -263,8 +263,8 @@ pub fn counted(entered: &mut Entered, how: How, count: u64) {
     }
 }
 
-/// A block is freed. Whether it is that of a known channel, which is told to nobody; or the running
-/// thread is inside of an act.
+/// A block is freed. Whether it is that of a known channel, which is reported to nobody; or the
+/// running thread is inside of an act.
 pub fn freed(state: &mut State, address: usize) -> bool {
     let known = state.execution.channels.remove(&address).is_some();
     known && !state.knowledge.channels_written_out || is_muted(state)
@@ -296,7 +296,7 @@ fn pass(entered: &mut Entered, channel: usize, passing: Passing, site: SiteId) {
 
 /// Lets the running thread reach an act: it stops where that is a scheduling point, and waits where
 /// it has to. Whether it does so as it goes round a loop, and finds what it has found before: that
-/// is told to nobody.
+/// is reported to nobody.
 fn arrive(entered: &mut Entered, operation: ChannelOperation, site: SiteId) -> bool {
     let state = &mut **entered;
     let ready = can_proceed(state, &operation);
@@ -371,7 +371,7 @@ pub fn enter(
     }
     let gives_up = timed && !state.execution.channels.get(&channel)?.can_proceed(act);
     if gives_up && state.below_root {
-        // How long it has waited is told by nobody.
+        // How long it has waited is reported by nobody.
         crate::machine::timely::ended(entered, Timed::Timeout, 0, None);
     }
     let state = &mut **entered;

@@ -41,7 +41,7 @@ pub struct Config {
     pub follows: bool,
     /// Sleeps and timeouts end in the order of time ([`crate::machine::timely`]).
     pub orders_time: bool,
-    /// What threads do behind the process's end is of no interest.
+    /// What threads do after the process's end is of no interest.
     pub exit_ends: bool,
 }
 

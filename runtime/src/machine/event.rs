@@ -17,7 +17,7 @@
 //! | 7 | where blocks come from ([`crate::monitor::lives`]), and values with predicates ([`crate::monitor::exclusive`]) | races name the life that ends |
 //! | 8 | footprint and signature of the step ([`crate::machine::step`]) | |
 //! | 9 | loops that wait ([`crate::loops::notice`]) | a loop that gives up is an assumption only where races are looked for |
-//! | 10 | the record ([`crate::report::objects`]) | what is told of the event by the others comes before its step |
+//! | 10 | the record ([`crate::report::objects`]) | what the others report of the event comes before its step |
 //!
 //! Before the root there is nothing to explore: the first and the last alone hear of operations
 //! there.
@@ -34,7 +34,7 @@ use lockred_search::footprint::{Access, ObjectId};
 use lockred_trace::hooks::{Order, RmwOp};
 use lockred_trace::sites::SiteId;
 
-/// What the running thread has done; memory is told of before it is accessed.
+/// What the running thread has done; memory is reported before it is accessed.
 #[derive(Clone, Copy)]
 pub enum Event<'a> {
     /// It has executed an atomic operation that the search orders.

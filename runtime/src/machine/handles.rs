@@ -7,7 +7,7 @@
 //! analysis/models/std.toml), and the decrement of the thread that made the handle is then told as
 //! a both mover: it becomes a part of the transaction that created the thread, unless something
 //! lies between that others may see. That it is one is checked, as it is for every count: if the
-//! last decrement is not ordered behind it for another reason, the search refutes that, and
+//! last decrement is not ordered after it for another reason, the search refutes that, and
 //! explores both.
 //!
 //! A thread that panics leaves a payload in its result, which may be of any type. Then, nothing is

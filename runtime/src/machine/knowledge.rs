@@ -28,7 +28,7 @@ pub struct Knowledge {
     pub channel_words: ChannelWords,
     /// Schedules under which the process died before.
     pub deaths: Deaths,
-    /// What libtest does behind the test.
+    /// What libtest does after the test.
     pub harness: Harness,
     /// Locks that walks have met at the places of their targets.
     pub met: Met,

@@ -26,7 +26,7 @@ pub fn begins() {
     TEST.store(&raw const here as usize, Ordering::Relaxed);
 }
 
-/// Whether libtest is running, before or behind its test.
+/// Whether libtest is running, before or after its test.
 pub fn is_running(state: &State) -> bool {
     if state.thread_number() != 0 || !state.config.libtest() {
         return false;

@@ -91,7 +91,7 @@ impl State {
     }
 }
 
-/// What the program passed to the hook that stops and is needed behind the stop, beside what is
+/// What the program passed to the hook that stops and is needed after the stop, beside what is
 /// pending. It is in registers and in frames of the runtime, which no fingerprint looks at.
 pub type Passed = [u64; 4];
 

@@ -164,7 +164,7 @@ fn futex(state: &mut State, address: usize, what: Futex<'_>) {
     sign(signature, code, address, SiteId(0));
     if let Futex::Wakes(woken) = what {
         // A waiter with a timeout could have run before, too: by its timeout. So its wake-up
-        // depends on this wake as on any other access, and is not ordered behind it by necessity.
+        // depends on this wake as on any other access, and is not ordered after it by necessity.
         for &thread in woken {
             let pending = state.execution.threads[thread as usize].pending;
             if !matches!(pending, Pending::FutexQueued { deadline: Some(_), .. }) {

@@ -242,7 +242,7 @@ impl Transactional for Native {
                 ) => {
                     return End::Boundary;
                 }
-                // Also behind the thread's beginning, which the gate does not know of: others may
+                // Also after the thread's beginning, which the gate does not know of: others may
                 // go on instead.
                 (_, Pending::Sleeping { .. }) if made => return End::Boundary,
                 _ => {}

@@ -14,7 +14,7 @@ use crate::machine::state::State;
 use crate::session::files as session;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// A made-up number was told.
+/// A made-up number was given.
 static TOLD: AtomicBool = AtomicBool::new(false);
 /// The kernel's numbers have shown.
 static SHOWN: AtomicBool = AtomicBool::new(false);

@@ -86,7 +86,7 @@ const fn whole_stack(region: Region) -> usize {
 
 /// The running thread uses the stack of another one, which must not end meanwhile.
 fn uses_stack(entered: &mut Entered, region: Region, site: SiteId) {
-    // What is part of an act on a channel is told to nobody, and ordered by what the channel
+    // What is part of an act on a channel is reported to nobody, and ordered by what the channel
     // promises.
     if watching() && !crate::machine::channels::is_muted(entered) {
         let address = whole_stack(region);

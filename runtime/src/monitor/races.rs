@@ -34,7 +34,7 @@ pub fn begin(state: &mut State) {
     wake_up(state);
 }
 
-/// The running thread may be alone with nothing unordered behind it: then no access can race until
+/// The running thread may be alone with nothing unordered after it: then no access can race until
 /// it creates a thread.
 pub fn rest_if_alone(state: &mut State) {
     let number = state.thread_number();

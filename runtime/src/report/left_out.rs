@@ -30,7 +30,8 @@ pub fn leaves_out(state: &mut State) -> bool {
     !texts.is_empty()
 }
 
-/// The search is over. Where every execution was left out, it has shown nothing, and that is told.
+/// The search is over. Where every execution was left out, it has shown nothing, and that is
+/// reported.
 pub fn judge(state: &mut State) {
     let kind = AssumptionKind::AssumedConditions;
     if !state.verdicts.kept && state.verdicts.assumptions.iter().any(|told| told.kind == kind) {

@@ -1,4 +1,4 @@
-//! What is told of executions: the record, and what is wrong with them.
+//! What is reported of executions: the record, and what is wrong with them.
 
 pub mod debugger;
 pub mod failure;

@@ -93,7 +93,7 @@ fn record_event(state: &mut State, event: &Event<'_>) {
     record::step(state, operation, object, site);
 }
 
-/// A value of an atomic word: what may be an address is told as one.
+/// A value of an atomic word: what may be an address is reported as one.
 struct Word(u64);
 
 impl std::fmt::Display for Word {

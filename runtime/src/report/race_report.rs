@@ -1,4 +1,4 @@
-//! A data race as a failure: what is told of it, and where.
+//! A data race as a failure: what is reported of it, and where.
 
 use crate::detect::{AccessInfo, AccessKind, Race};
 use crate::machine::execution::Held;
@@ -56,7 +56,7 @@ pub fn race(earlier: Racer, later: Racer) -> Failure {
     failure([side(earlier), side(later)])
 }
 
-/// What two atomic accesses that race are told with.
+/// What two atomic accesses that race are reported with.
 const MIXED: &str = "they are atomic accesses of different sizes to a common byte, and one of them writes: unordered, that is undefined behaviour";
 
 /// So many bytes, in words.
@@ -108,7 +108,7 @@ fn causes(state: &mut State, race: &Race) -> Vec<Place> {
     };
     let earlier = recorder.moments.of(race.earlier.stack.0);
     let later = recorder.moments.of(race.later.stack.0);
-    // What was held at a free is told with that.
+    // What was held at a free is reported with that.
     let later = if race.later.kind == AccessKind::Free { Vec::new() } else { later.held };
     let held: Vec<Held> = earlier.held.into_iter().chain(later).collect();
     let too_weak = detector.too_weak(race, earlier.events).into_iter().map(|weak| {

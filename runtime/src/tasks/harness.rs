@@ -1,4 +1,4 @@
-//! What libtest does behind a test: left out, once a run has shown that it changes nothing.
+//! What libtest does after a test: left out, once a run has shown that it changes nothing.
 //!
 //! When the test's function has returned, the harness prints, drops and counts before the process
 //! exits. None of that is the user's, but it costs time in every execution, and its operations
@@ -42,7 +42,7 @@ const LONGEST: u64 = 100_000;
 
 /// Runs one execution by the default policy, and finds out whether the harness can be left out.
 /// What fails in it is forgotten, as the search comes by it again; what it assumes is kept, as some
-/// of that is told only once. `false`: the session has asked to stop.
+/// of that is reported only once. `false`: the session has asked to stop.
 pub fn learn() -> bool {
     let Some((recorder, by_transactions)) = hook::with(set_aside) else {
         return !crate::faults::leaving::stop_requested();

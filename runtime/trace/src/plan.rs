@@ -284,7 +284,7 @@ pub enum Flaw {
     CallsKeepNoLock,
     /// Each program is too large for its order of locks.
     OrderIsTooMuch,
-    /// Memory that a function has made is told to nobody.
+    /// Memory that a function has made is reported to nobody.
     NothingIsPublished,
     /// There is one thread wherever a function is called from.
     ThreadsAreNotCreated,

@@ -1,4 +1,4 @@
-//! Files that are there before the first thread, and what the executions behind it do to them: each begins with the same files.
+//! Files that are there before the first thread, and what the executions after it do to them: each begins with the same files.
 
 use std::env::temp_dir;
 use std::fs::{self, File, OpenOptions};

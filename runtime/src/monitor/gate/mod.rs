@@ -14,7 +14,7 @@
 //! | dropping one's handle of a thread where it is created | data that is guarded, a both mover ([`handles`]) |
 //! | other atomic operations, other futex calls | [`Operation::Data`], or [`Operation::Await`] with a guard |
 //! | creation of a thread | data, its number ([`names::NUMBERING`]), and [`Operation::Spawn`] |
-//! | an act on a channel that is known as a whole | [`Operation::Pass`], and [`Operation::Resume`] behind an offer ([`channels`]) |
+//! | an act on a channel that is known as a whole | [`Operation::Pass`], and [`Operation::Resume`] after an offer ([`channels`]) |
 //! | a loop that only reads goes on | an await of every word that it reads |
 //!
 //! Plain memory is never a reason to stop: a data race ends the search, or is told and gone past.
@@ -461,7 +461,7 @@ fn executed(
                 gate.after(&Operation::Acquire(lock, mode), Effect::Done);
                 true
             }
-            // It looks; the exchange behind it, in the same region, acquires.
+            // It looks; the exchange after it, in the same region, acquires.
             Class::ReadLock => return,
             Class::Unlock if state.execution.threads[number].condvar.address.is_some() => {
                 let held = gate.held().contains(&(lock, mode));

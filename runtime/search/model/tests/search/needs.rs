@@ -98,7 +98,7 @@ fn a_search_asks_for_footprints_if_it_needs_them_and_only_then() {
     for strategy in Strategy::ALL {
         let needs = strategy.needs();
         if needs.transactions {
-            // They make footprints of what the gate is told.
+            // They make footprints of what is reported to the gate.
             assert!(!needs.footprints);
             continue;
         }

@@ -3,7 +3,7 @@
 //!
 //! The paper: every variable x has for every thread t a predicate E(t, x) on stores, under which t
 //! has exclusive access to x. An action is a right mover if its thread has exclusive access to all
-//! that it accesses behind it, a left mover if it has that before it. So a thread's actions fall
+//! that it accesses after it, a left mover if it has that before it. So a thread's actions fall
 //! into transactions, right movers, one action of any kind, left movers; in the middle of one no
 //! other thread is scheduled (rules INIT and STEP, Theorem 4.1). With locks the predicates are "t
 //! holds all locks of M_x", and the sets M_x are inferred while states are visited (section 6,
@@ -16,7 +16,7 @@
 //! | [`predicates`] | those of all variables, the inferred ones too (5, 5.1, 6) |
 //! | `validity` | condition (ii), and the assertion δ that accesses respect the predicates (4.1, 4.2) |
 //! | [`phase`] | the phase variable and the partition R, L, N (4.2) |
-//! | `condition_c` | that no transaction goes on for ever behind its commit (4.2) |
+//! | `condition_c` | that no transaction goes on forever after its commit (4.2) |
 //! | `search` | the fixpoint (4.2 and 6) |
 //! | [`follow`] | the instrumentation along one execution, step by step (4.3) |
 //!
@@ -27,7 +27,7 @@
 //! judges no data races.
 //!
 //! Where it departs from the paper: a violation of (i), of (ii) or of δ by a predicate that the
-//! user gave is told, and the search goes on with the predicate *false* in its place, which is
+//! user gave is reported, and the search goes on with the predicate *false* in its place, which is
 //! always valid; in the paper δ makes the thread go wrong, and that (i) and (ii) hold is a premise.
 //! So the program's own failures are found whatever predicates are given. Each file names its own
 //! departures.
