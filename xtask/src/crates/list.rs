@@ -1,6 +1,6 @@
 //! The list of crates and bugs, as `xtask/crates/list.toml` has it.
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -70,8 +70,8 @@ pub struct Published {
     pub driver: Option<toml::Table>,
     /// What a reader of the table should know; with a driver, why there is one.
     pub note: Option<String>,
-    /// What its tests do that is not `verified` or `passed`.
-    #[serde(default)]
+    /// What its tests do that is not `verified` or `passed`; an entry of several tests is one for each.
+    #[serde(default, deserialize_with = "one_for_each")]
     pub expected: Vec<Expected>,
 }
 
@@ -84,8 +84,7 @@ impl Published {
 }
 
 /// A test that fails or cannot be modelled, for a reason that somebody has looked into.
-#[derive(Deserialize, Clone, PartialEq, Debug)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Expected {
     /// Its whole name, or, with `*` at the end, how it begins.
     pub test: String,
@@ -94,8 +93,39 @@ pub struct Expected {
     pub because: Because,
     pub note: String,
     /// Whether it may as well pass: where that depends on how far the search gets.
-    #[serde(default)]
     pub perhaps: bool,
+}
+
+/// Entries, of which each may name several tests that show the same for the same reason.
+fn one_for_each<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Expected>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Names {
+        One(String),
+        Several(Vec<String>),
+    }
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Entry {
+        test: Names,
+        shows: String,
+        because: Because,
+        note: String,
+        #[serde(default)]
+        perhaps: bool,
+    }
+    let each = |entry: Entry| {
+        let Entry { test, shows, because, note, perhaps } = entry;
+        let names = match test {
+            Names::One(name) => vec![name],
+            Names::Several(names) => names,
+        };
+        names.into_iter().map(move |test| {
+            let (shows, note) = (shows.clone(), note.clone());
+            Expected { test, shows, because, note, perhaps }
+        })
+    };
+    Ok(Vec::<Entry>::deserialize(from)?.into_iter().flat_map(each).collect())
 }
 
 /// Whose fault a failure is.
