@@ -122,6 +122,9 @@ pub struct Rule {
     /// Opens an atomic region.
     #[serde(default)]
     pub opens: bool,
+    /// A look at a clock in the region that it opens only makes the deadline of a wait.
+    #[serde(default)]
+    pub deadline: bool,
     /// Belongs to the region that is open, if one is.
     #[serde(default)]
     pub inside: bool,
@@ -220,6 +223,7 @@ impl Rule {
         let how = How::of(self.class).0
             | How::PRIMITIVE
             | flag(self.opens, How::OPENS_REGION)
+            | flag(self.deadline, How::DEADLINE)
             | flag(self.inside, How::IN_REGION)
             | flag(self.closes, How::CLOSES_REGION)
             | flag(self.handle, How::HANDLE)

@@ -239,6 +239,7 @@ fn regions(thread: &mut Thread, operation: &AtomicOperation) {
         let other_words = matches!(operation.how.class(), Class::CondvarWait | Class::Countdown);
         thread.atomic.open = true;
         thread.atomic.word = if other_words { 0 } else { operation.address };
+        thread.atomic.deadline = operation.how.has(How::DEADLINE);
     }
     if operation.how.has(How::CLOSES_REGION) {
         thread.atomic.open = thread.atomic.functions > 0;

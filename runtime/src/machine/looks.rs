@@ -67,8 +67,8 @@ pub fn passes(entered: &mut Entered) -> u64 {
 /// Whether what the program does next may depend on this look.
 fn decides(state: &mut State) -> bool {
     let thread = state.thread();
-    // A region around one word, as that of a `Once`, is that of a call that may be over.
-    let waits = thread.atomic.open && thread.atomic.word == 0;
+    // Other regions, as that of a `Once`, may be those of a call that is over.
+    let waits = thread.atomic.open && thread.atomic.deadline;
     let makes_deadline = waits || thread.atomic.functions > 0 || channels::is_muted(state);
     !makes_deadline && !crate::machine::libtest::is_running(state)
 }

@@ -54,6 +54,8 @@ pub struct AtomicRegion {
     /// where it was the wait of a condition variable, to which the unlocking of a mutex belongs, or
     /// a countdown, to which belongs what the last one does.
     pub word: usize,
+    /// A look at a clock in it only makes the deadline of a wait.
+    pub deadline: bool,
     /// Functions that are regions and that it is in.
     pub functions: u32,
     /// Operations and pauses since it entered the last of them, or of the functions of channels.

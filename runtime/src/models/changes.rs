@@ -45,9 +45,16 @@ fn changes() {
     host::assume(AssumptionKind::FileChange, "");
 }
 
-/// A change of a file cannot be undone.
+/// A change of a file cannot be undone. Files in the test's own temporary directory, which is gone
+/// after the check, are named by the variable that gives it.
 fn cannot(path: &Path) {
-    host::assume(AssumptionKind::ExternalWrite, &path.to_string_lossy());
+    let temporary = std::env::var_os("TMPDIR").filter(|directory| !directory.is_empty());
+    let inside = temporary.and_then(|directory| path.strip_prefix(directory).ok());
+    let name = match inside {
+        Some(inside) => Path::new("$TMPDIR").join(inside),
+        None => path.to_owned(),
+    };
+    host::assume(AssumptionKind::ExternalWrite, &name.to_string_lossy());
 }
 
 /// Makes a directory by a call that does so.

@@ -323,6 +323,8 @@ impl How {
     pub const HANDLE: u32 = 1 << 13;
     /// It is the same thread in every execution that drops the last reference of this count.
     pub const SETTLED: u32 = 1 << 14;
+    /// A look at a clock in the region that the operation opens only makes the deadline of a wait.
+    pub const DEADLINE: u32 = 1 << 15;
 
     /// A `how` of one class without flags.
     #[must_use]
