@@ -1,6 +1,6 @@
 //! Native code: listed as an assumption, and told when it makes executions differ.
 
-use crate::fixtures::shared;
+use crate::fixtures::{own, shared};
 use lockred_tests::tool::run;
 use lockred_trace::codes::{AssumptionKind, Verdict};
 
@@ -12,6 +12,16 @@ fn the_real_clock_read_by_a_native_library_is_told() {
     assert_eq!((test.verdict, test.error), (Verdict::Unsupported, false), "{output}");
     let blamed = "`real_nanoseconds`, which is native code, gave ";
     let _ = output.says(&["does not behave alike under the same schedule", blamed, "src/lib.rs"]);
+}
+
+#[test]
+fn a_file_that_an_earlier_run_has_left_is_told() {
+    let directory = own("clock", "left");
+    let _ = std::fs::remove_dir(directory.join("left"));
+    let output = run(&directory, &["check", "--message-format", "json", "fails_once"]).expect(4);
+    let test = &output.tests()[0];
+    assert_eq!((test.verdict, test.error), (Verdict::Unsupported, false), "{output}");
+    let _ = output.says(&["nothing was left", "did not reproduce it", "/left, which others may"]);
 }
 
 #[test]

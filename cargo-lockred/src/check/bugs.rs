@@ -43,6 +43,14 @@ pub fn replay_of(kept: &Kept) -> String {
     }
 }
 
+/// Why a finding is not reported as a bug.
+pub enum Lost {
+    /// That is an error of ours.
+    Ours(String),
+    /// What the test uses outside of its process may have changed.
+    Shared(String),
+}
+
 /// Makes a finding's schedule minimal and replays it. `seconds`: what the search has taken. The
 /// error says why it is not reported as a bug.
 pub fn reproduce(
@@ -50,7 +58,7 @@ pub fn reproduce(
     test: &Test,
     finding: &Finding,
     seconds: f64,
-) -> std::result::Result<FoundBug, String> {
+) -> std::result::Result<FoundBug, Lost> {
     let seconds = REPLAY_SECONDS.max(seconds * REPLAY_TIMES);
     if let Some(least) = minimal::of(examiner, test, finding)
         && let time = minimal::time(&least, examiner, test)
@@ -76,26 +84,28 @@ pub fn reproduce(
     let schedule = finding.schedule.clone();
     let kind = bug::kind_words(finding.kind);
     let time = examiner.time(test);
+    let failed = |message: &str| Lost::Ours(failed(examiner, test, finding, message));
     let replay = match replayed(examiner, test, &schedule, (time, seconds)) {
         Ok(Ending::Replayed(replay)) => replay,
         Ok(Ending::Explored(_) | Ending::Minimised(_) | Ending::Observed(_)) => {
-            return Err("a replay was answered by something else".into());
+            return Err(Lost::Ours("a replay was answered by something else".into()));
         }
         Ok(Ending::Interrupted { .. }) => {
-            return Err(format!("a {kind} was found, but its replay was interrupted"));
+            let reason = format!("a {kind} was found, but its replay was interrupted");
+            return Err(Lost::Ours(reason));
         }
-        Ok(Ending::Died(death)) => {
-            return Err(failed(examiner, test, finding, &death.to_string()));
-        }
-        Ok(Ending::Failed(failure)) => {
-            return Err(failed(examiner, test, finding, &failure.message));
-        }
-        Err(error) => return Err(failed(examiner, test, finding, &error.message)),
+        Ok(Ending::Died(death)) => return Err(failed(&death.to_string())),
+        Ok(Ending::Failed(failure)) => return Err(failed(&failure.message)),
+        Err(error) => return Err(failed(&error.message)),
     };
     let Some(found) = replay.bug.as_ref().filter(|bug| is_same(bug, finding)) else {
         let reason = lost(&replay, finding);
+        if let Some(shared) = &replay.shared {
+            let reason = format!("{reason}; the test uses {shared}, which others may change");
+            return Err(Lost::Shared(reason));
+        }
         let kept = keep_error(examiner, test, &reason, schedule);
-        return Err(format!("{reason}\nits schedule: {}", replay_of(&kept)));
+        return Err(Lost::Ours(format!("{reason}\nits schedule: {}", replay_of(&kept))));
     };
     // The whole schedule as executed, so that the file stands by itself.
     let whole = if replay.schedule.0.is_empty() { schedule } else { replay.schedule.clone() };

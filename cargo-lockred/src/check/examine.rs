@@ -1,6 +1,6 @@
 //! From the exploration of a test to its outcome: what was found is replayed, and judged.
 
-use super::bugs;
+use super::bugs::{self, Lost};
 use super::explore::Explored;
 use super::observed;
 use super::outcome::{DENIED, Ended, FoundWarning, Outcome, Rendered, Told, verdict_without_bugs};
@@ -20,7 +20,7 @@ use crate::session::{Failure, Launch};
 use crate::subject::Subject;
 use lockred_trace::FORMAT_VERSION;
 use lockred_trace::codes::{AssumptionKind, Verdict, WarningKind};
-use lockred_trace::message::{Assumption, Counts, Exploration, Stop, Warning};
+use lockred_trace::message::{Assumption, Counts, Exploration, Stop, Unsupported, Warning};
 use lockred_trace::notes::Note;
 use lockred_trace::session::{Order, Task, Time};
 use lockred_trace::sites::SiteId;
@@ -181,7 +181,13 @@ impl Examiner<'_> {
         for found in found {
             match found {
                 Ok(bug) => outcome.add(bug),
-                Err(reason) => lost.push(reason),
+                Err(Lost::Ours(reason)) => lost.push(reason),
+                Err(Lost::Shared(message)) => {
+                    let unsupported = Unsupported { message, site: SiteId(0), stack: Vec::new() };
+                    let report = warning::unsupported(&unsupported, &self.symbols);
+                    outcome.unsupported = Some(self.rendered(report, Stacks::User));
+                    outcome.ended = Ended::Unsupported;
+                }
             }
         }
         if !timing.is_empty() && outcome.verdict == Verdict::Verified {
@@ -197,7 +203,7 @@ impl Examiner<'_> {
         }
         if !outcome.bugs.is_empty() {
             outcome.verdict = Verdict::Failed;
-        } else if !lost.is_empty() {
+        } else if !lost.is_empty() || outcome.unsupported.is_some() {
             outcome.verdict = Verdict::Unsupported;
         }
         if outcome.verdict != Verdict::Failed && outcome.fails() {

@@ -28,7 +28,7 @@ pub struct Sifted {
     /// The answer of the last search.
     pub answer: Answer,
     /// Bugs; or why a finding is none.
-    pub found: Vec<std::result::Result<FoundBug, String>>,
+    pub found: Vec<std::result::Result<FoundBug, bugs::Lost>>,
     /// What is no bug, but shows that a sleep may be too short.
     pub timing: Vec<FoundBug>,
 }

@@ -425,6 +425,7 @@ mod tests {
             warnings: Vec::new(),
             scaled: Vec::new(),
             unsupported: None,
+            shared: None,
         };
         let symbols = Symbols::of_sites(Sidecar::default(), Places::default());
         let table =

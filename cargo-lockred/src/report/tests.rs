@@ -92,6 +92,7 @@ fn replay(bug: Bug, objects: &[(&str, Option<u64>)], output: Vec<Output>) -> Rep
         warnings: Vec::new(),
         scaled: Vec::new(),
         unsupported: None,
+        shared: None,
     }
 }
 

@@ -99,6 +99,7 @@ impl Death {
             warnings: Vec::new(),
             scaled: Vec::new(),
             unsupported: None,
+            shared: None,
         }
     }
 }

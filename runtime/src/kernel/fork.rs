@@ -47,7 +47,7 @@ pub extern "C" fn __lr_libc_fork() -> libc::pid_t {
     }
     super::sent::refuse("fork");
     crate::models::numbers::called("fork");
-    super::asked();
+    super::asked("fork");
     let blocked = Blocked::all();
     // SAFETY: the process has one thread; the child goes on with a copy of all memory, of which the
     // status page alone was shared.

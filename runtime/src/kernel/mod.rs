@@ -27,6 +27,7 @@ use crate::hooks::host;
 use crate::machine::hook;
 use crate::machine::state::keep_errno;
 use crate::models::numbers;
+use crate::world::shared;
 use std::ffi::{CStr, c_char};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -73,12 +74,13 @@ unsafe extern "C" fn begins(name: *const c_char) {
     }
     sent::refuse(&name);
     numbers::called(&name);
-    asked();
+    asked(&name);
     SINCE.store(real_nanoseconds(), Ordering::Relaxed);
 }
 
-/// From now on, others may have a part in what happens.
-fn asked() {
+/// By this call, others may have a part in what happens from now on.
+fn asked(name: &str) {
+    shared::uses(|| format!("`{name}`"));
     USED.store(true, Ordering::Relaxed);
     keep_earlier_errno();
 }
@@ -138,8 +140,8 @@ pub fn errno() -> i32 {
 
 /// Makes a call that others may have a part in (a lock of a file), and that may wait. Above the
 /// root.
-pub fn waits_or_not<T>(call: impl FnOnce() -> T) -> T {
-    asked();
+pub fn waits_or_not<T>(name: &str, call: impl FnOnce() -> T) -> T {
+    asked(name);
     waiting(call)
 }
 

@@ -42,8 +42,9 @@ unsafe fn make(number: i64, arguments: Arguments) -> i64 {
             native()
         }
         Some(Answer::Real) if !host::below_root() => {
-            numbers::called(&name(number));
-            super::asked();
+            let name = name(number);
+            numbers::called(&name);
+            super::asked(&name);
             super::waiting(native)
         }
         Some(Answer::Real) | None => host::unsupported(&name(number)),

@@ -139,7 +139,7 @@ pub extern "C" fn __lr_libc_timerfd_create(clock: c_int, flags: c_int) -> c_int 
     if host::below_root() {
         host::unsupported("timerfd_create");
     }
-    super::asked();
+    super::asked("timerfd_create");
     let offset = match clock {
         libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_ALARM => REALTIME_OFFSET,
         _ => 0,

@@ -107,9 +107,9 @@ pub unsafe extern "C" fn __lr_libc_fcntl(fd: c_int, command: c_int, argument: us
         _ if host::below_root() => host::unsupported("fcntl"),
         _ if NAMING_PROCESSES.contains(&command) => {
             super::numbers::show();
-            crate::kernel::waits_or_not(call)
+            crate::kernel::waits_or_not("fcntl", call)
         }
-        _ => crate::kernel::waits_or_not(call),
+        _ => crate::kernel::waits_or_not("fcntl", call),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::numbers;
 use crate::hooks::host;
+use crate::world::shared;
 use lockred_trace::codes::AssumptionKind;
 use std::ffi::{CStr, c_char};
 
@@ -43,6 +44,9 @@ pub fn looks_at(path: *const c_char) {
     if begins(&["/proc"]) && shows_numbers(&path) {
         numbers::show();
     }
+    if !begins(&["/proc", "/sys", "/dev"]) {
+        shared::uses(|| format!("the file {path}"));
+    }
     if host::below_root() && begins(&OF_THE_SYSTEM) && !begins(&LASTING) {
         host::assume(AssumptionKind::SystemFiles, &path);
     }
@@ -50,8 +54,13 @@ pub fn looks_at(path: *const c_char) {
 
 /// The program makes or changes the file at a path. (To a device, nothing changes.)
 pub fn changes(path: *const c_char) {
+    if path.is_null() {
+        return;
+    }
     // SAFETY: the program passes a C string.
-    if !path.is_null() && !unsafe { CStr::from_ptr(path) }.to_bytes().starts_with(b"/dev/") {
+    let path = unsafe { CStr::from_ptr(path) };
+    if !path.to_bytes().starts_with(b"/dev/") {
+        shared::uses(|| format!("the file {}", path.to_string_lossy()));
         numbers::leaves_something();
     }
 }

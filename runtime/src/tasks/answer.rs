@@ -498,5 +498,6 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
         .concat(),
         scaled: scaled.cloned().collect(),
         unsupported: state.verdicts.unsupported.take().or(left),
+        shared: crate::world::shared::first(),
     })
 }

@@ -5,6 +5,7 @@ pub mod descriptors;
 pub mod environment;
 pub mod outside;
 pub mod processors;
+pub mod shared;
 pub mod signal_names;
 pub mod signals;
 pub mod undo;

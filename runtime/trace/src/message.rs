@@ -290,6 +290,9 @@ pub struct Replay {
     pub overtaken: Vec<Overtaken>,
     /// Set when the replay met something that cannot be modelled.
     pub unsupported: Option<Unsupported>,
+    /// What the program used first that other processes may change, in words.
+    #[serde(default)]
+    pub shared: Option<String>,
 }
 
 /// Where a replay left its schedule.

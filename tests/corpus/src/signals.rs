@@ -2,10 +2,10 @@
 //! what is not is refused by name.
 
 use libc::{SIGRTMIN, SIGUSR1, SIGUSR2, c_int, c_void, siginfo_t, sigset_t};
-use std::cell::Cell;
+use std::cell::{Cell, UnsafeCell};
 use std::mem::zeroed;
 use std::ptr::{null, null_mut};
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering::{Relaxed, SeqCst}};
 use std::sync::{Arc, Mutex};
 use std::thread::{spawn, yield_now};
 
@@ -96,6 +96,27 @@ fn beside_another(act: impl FnOnce()) {
     });
     other.load(SeqCst);
     act();
+    thread.join().unwrap();
+}
+
+//@ failed race
+#[test]
+fn masks_order_nothing() {
+    struct Shared(UnsafeCell<u32>, AtomicBool);
+    unsafe impl Sync for Shared {}
+    let _turn = turn();
+    let shared = Arc::new(Shared(UnsafeCell::new(0), AtomicBool::new(false)));
+    let other = Arc::clone(&shared);
+    let thread = spawn(move || {
+        unsafe { *other.0.get() = 1 }; //~ bug
+        change_mask(libc::SIG_BLOCK, &[SIGUSR1]);
+        other.1.store(true, Relaxed);
+    });
+    while !shared.1.load(Relaxed) {
+        yield_now();
+    }
+    change_mask(libc::SIG_BLOCK, &[SIGUSR1]);
+    unsafe { *shared.0.get() = 2 }; //~ bug
     thread.join().unwrap();
 }
 

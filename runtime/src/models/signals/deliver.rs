@@ -32,8 +32,9 @@ pub fn running() -> u32 {
 }
 
 /// The running thread does something with the program's signals: below the root that is an
-/// operation of the search, on a word that stands for all signals. (The kernel has a lock around
-/// them: what is done with them is ordered.) `arguments`: what it does.
+/// operation of the search, on a word that stands for all signals. It orders nothing but itself:
+/// no specification promises that what was written before a call is seen after another thread's.
+/// `arguments`: what it does.
 pub fn operation(arguments: impl Hash) {
     let mut hasher = DefaultHasher::new();
     arguments.hash(&mut hasher);
@@ -44,8 +45,8 @@ pub fn operation(arguments: impl Hash) {
         operand.into(),
         RmwOp::Add as u32,
         size_of::<i32>() as u32,
-        Order::SeqCst as u32,
-        How::of(Class::Plain).0,
+        Order::Relaxed as u32,
+        How::of(Class::Plain).0 | How::PRIMITIVE,
         0,
     );
 }
