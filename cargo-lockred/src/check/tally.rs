@@ -33,6 +33,9 @@ pub struct Tally {
     pub complete: usize,
     /// Tests that passed, and whose search was complete as far as what they rest on holds.
     pub assuming: usize,
+    /// Tests that passed a complete search and rest on nothing: what they were warned of keeps them
+    /// from being verified.
+    pub warned: usize,
     /// Tests without a bug whose search was stopped, by what stopped it.
     pub stopped: BTreeMap<&'static str, usize>,
     /// Codes of what is told in full.
@@ -82,7 +85,10 @@ impl Tally {
             Verdict::Failed => self.failures.push(outcome.name.clone()),
             Verdict::Unsupported | Verdict::Interrupted => {}
             Verdict::Verified => self.complete += 1,
-            Verdict::Passed if outcome.ended == Ended::Complete => self.assuming += 1,
+            Verdict::Passed if outcome.ended == Ended::Complete => {
+                let assumes = !outcome.assumptions.is_empty();
+                *(if assumes { &mut self.assuming } else { &mut self.warned }) += 1;
+            }
             Verdict::Passed => *self.stopped.entry(outcome.ended.text()).or_insert(0) += 1,
         }
         if outcome.verdict == Verdict::Passed {

@@ -270,22 +270,20 @@ fn sentences(tally: &Tally, tests: usize, interrupted: bool) -> Vec<String> {
         let tests = count(tally.assuming as u64, "test");
         sentences.push(format!("{tests} passed a complete search, under assumptions"));
     }
+    if tally.warned > 0 {
+        let tests = count(tally.warned as u64, "test");
+        sentences.push(format!("{tests} passed a complete search, with warnings"));
+    }
     for (by, number) in &tally.stopped {
         let tests = count(*number as u64, "test");
-        sentences.push(match *by {
-            "executions" => {
-                format!("not every interleaving of {tests}: stopped at --max-executions")
-            }
-            "seconds" => format!("not every interleaving of {tests}: stopped at --max-seconds"),
-            "operations" => format!(
-                "not every interleaving of {tests}: executions were cut at --max-operations"
-            ),
-            _ => {
-                format!(
-                    "not every interleaving of {tests}: those with more preemptions were left out"
-                )
-            }
-        });
+        let why = match *by {
+            "executions" => "stopped at --max-executions",
+            "seconds" => "stopped at --max-seconds",
+            "operations" => "executions were cut at --max-operations",
+            "bug" => "stopped after many warnings",
+            _ => "those with more preemptions were left out",
+        };
+        sentences.push(format!("not every interleaving of {tests}: {why}"));
     }
     for (kind, number) in &tally.assumptions {
         let (tests, code) = (count(*number as u64, "test"), kind.code());
@@ -345,9 +343,10 @@ mod tests {
             failed: 1,
             complete: 2,
             assuming: 1,
+            warned: 3,
             ..Tally::default()
         };
-        tally.stopped.insert("seconds", 1);
+        tally.stopped.extend([("bug", 2), ("seconds", 1)]);
         assert_eq!(counts(&tally), "2 verified, 1 passed, 1 failed");
         tally.interrupted = 1;
         assert_eq!(counts(&tally), "2 verified, 1 passed, 1 interrupted, 1 failed");
@@ -370,6 +369,8 @@ mod tests {
                 "interrupted; 2 tests not checked (`cargo lockred check --resume` goes on here)",
                 "every interleaving of 2 tests was covered",
                 "1 test passed a complete search, under assumptions",
+                "3 tests passed a complete search, with warnings",
+                "not every interleaving of 2 tests: stopped after many warnings",
                 "not every interleaving of 1 test: stopped at --max-seconds",
                 "1 test passed under the assumption memory-model-sc",
                 "failed: a::b",

@@ -88,15 +88,20 @@ fn places(replay: &Replay, overtaken: &Overtaken, symbols: &Symbols) -> Vec<Plac
     places
 }
 
+/// Virtual nanoseconds that looks at clocks may have taken from a timeout before it begins: what is
+/// left of one of 1 s is told as 1 s.
+const LOOKS: u64 = 20_000;
+
 /// `250 ms`.
 fn in_words(nanoseconds: u64) -> String {
     let units = [(3_600_000_000_000, "h"), (1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
-    let exact =
-        units.iter().find(|(unit, _)| nanoseconds >= *unit && nanoseconds.is_multiple_of(*unit));
-    match exact {
-        Some((unit, name)) => format!("{} {name}", nanoseconds / unit),
-        None => format!("{:.3} ms", nanoseconds as f64 / 1e6),
-    }
+    let whole = units.iter().find_map(|&(unit, name)| {
+        let taken = LOOKS.min(unit / 10);
+        let number = (nanoseconds + taken) / unit;
+        let is_near = (number * unit).abs_diff(nanoseconds) <= taken;
+        (number > 0 && is_near).then(|| format!("{number} {name}"))
+    });
+    whole.unwrap_or_else(|| format!("{:.3} ms", nanoseconds as f64 / 1e6))
 }
 
 #[cfg(test)]
@@ -107,5 +112,7 @@ mod tests {
     fn durations_are_told_in_the_largest_unit_that_fits() {
         let told = [1_500, 250_000_000, 30_000_000_000, 24 * 3_600_000_000_000];
         assert_eq!(told.map(in_words), ["0.002 ms", "250 ms", "30 s", "24 h"]);
+        let taken = [999_999_000, 59_999_991_000, 999_000_000, 7_400_000];
+        assert_eq!(taken.map(in_words), ["1 s", "60 s", "999 ms", "7.400 ms"]);
     }
 }
