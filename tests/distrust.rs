@@ -159,7 +159,7 @@ fn random_programs_fail_alike_with_models_of_std_and_without() {
 
 #[test]
 fn corpus_programs_fail_alike_with_models_and_without() {
-    let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("distrust-corpus");
+    let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("corpus");
     let place = ["--locked", "--target-dir", target.to_str().expect("a path in UTF-8")];
     let with = check(&program::corpus(), MODULES, &place);
     let distrust = ["--distrust", "all"];

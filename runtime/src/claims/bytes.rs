@@ -290,7 +290,7 @@ pub extern "C" fn __lr_fresh(address: usize, size: usize) {
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_ended(block: usize) {
     let state = &mut *hook::enter();
-    if crate::monitor::misuse::mapped(state, block)
+    if crate::monitor::memory_safety::mapped(state, block)
         && let Some(claims) = &mut state.execution.claims
         && let Ok(size) = crate::memory::heap::size(block)
     {

@@ -85,7 +85,7 @@ fn check(entered: &mut Entered, address: usize, size: u32, kind: AccessKind, sit
         kind == AccessKind::AtomicWrite,
     );
     if entered.below_root && entered.running.is_some() && entered.config.mode != Mode::Free {
-        crate::monitor::misuse::check(entered, kind, address, size as usize, site);
+        crate::monitor::memory_safety::check(entered, kind, address, size as usize, site);
     }
 }
 

@@ -5,7 +5,7 @@ use crate::machine::hook::{self, Entered};
 use crate::machine::state::{State, set_errno};
 use crate::memory::arena::Region;
 use crate::memory::heap::{self, BadFree};
-use crate::monitor::misuse::{bad_free, mapped};
+use crate::monitor::memory_safety::{bad_free, mapped};
 use std::ptr;
 
 const PAGE: usize = 4096;

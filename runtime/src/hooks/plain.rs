@@ -42,7 +42,7 @@ pub fn writes(entered: &mut Entered, address: usize, size: usize) {
     write(entered, address, size, 0);
 }
 
-/// See [`lockred_trace::hooks`]: no other thread can reach the memory, so that neither gate nor
+/// See [`lockred_trace::hooks`]: no other thread can reach the memory, so that neither monitor nor
 /// detector need to know.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_check(address: usize, size: usize, writes: u32, site: u32) {
@@ -52,7 +52,7 @@ pub extern "C" fn __lr_check(address: usize, size: usize, writes: u32, site: u32
         return;
     }
     let kind = if writes == 1 { AccessKind::Write } else { AccessKind::Read };
-    crate::monitor::misuse::check(entered, kind, address, size, SiteId(site));
+    crate::monitor::memory_safety::check(entered, kind, address, size, SiteId(site));
     if writes == 1 && watching() {
         crate::loops::notice::writes(entered, address, size);
     }
@@ -71,7 +71,7 @@ fn check(entered: &mut Entered, access: Plain) {
     }
     crate::faults::leaving::at_access(entered, size);
     let kind = if writes { AccessKind::Write } else { AccessKind::Read };
-    crate::monitor::misuse::check(entered, kind, address, size, site);
+    crate::monitor::memory_safety::check(entered, kind, address, size, site);
     if watching() {
         event::tell(entered, &Event::Plain(access));
     }

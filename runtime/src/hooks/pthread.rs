@@ -124,7 +124,7 @@ pub fn end(entered: &mut Entered) -> ! {
         let thread = entered.thread();
         let (region, tls, used) = (thread.region, thread.handle.tls as usize, thread.stack_used);
         if used {
-            crate::monitor::misuse::leaves_stack(entered, region);
+            crate::monitor::memory_safety::leaves_stack(entered, region);
         }
         // Its own block, which is alive until now.
         let _ = heap::free(region, tls, heap::Reuse::Late);

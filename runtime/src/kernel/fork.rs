@@ -28,7 +28,7 @@ fn become_child(blocked: Blocked) {
         state.config.order = None;
         state.config.status = None;
         state.monitors.recorder = None;
-        state.monitors.lives = None;
+        state.monitors.allocations = None;
         state.monitors.observed = None;
         let number = state.thread_number();
         (!state.execution.threads.is_empty()).then(|| (state.execution.signals.clone(), number))

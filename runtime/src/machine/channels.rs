@@ -24,7 +24,7 @@ use crate::loops::waiting;
 use crate::machine::channel::Channel;
 use crate::machine::event::{self, ChannelAct, Event};
 use crate::machine::hook::Entered;
-use crate::machine::names;
+use crate::machine::object_ids;
 use crate::machine::operation::{ChannelOperation, Pending, load};
 use crate::machine::state::{NOTHING, Passed, State, stop};
 use lockred_search::discipline::Passing;
@@ -62,7 +62,7 @@ pub enum Inside {
 pub fn object(state: &State, channel: usize) -> ObjectId {
     let word =
         state.knowledge.channel_words.get(channel).map_or(channel, |word| word.as_ptr() as usize);
-    names::first_block(word, 8)
+    object_ids::first_block(word, 8)
 }
 
 /// The word that changes with a channel.

@@ -9,12 +9,12 @@
 //! | | who | why there |
 //! |---|---|---|
 //! | 1 | who holds which lock ([`crate::monitor::holders`]), and the order of locks | reports of all others name the locks that are held |
-//! | 2 | the transaction monitor ([`crate::monitor::gate`]) | it decides what the search learns of the step |
+//! | 2 | the transaction monitor ([`crate::monitor::transactions`]) | it decides what the search learns of the step |
 //! | 3 | blocks that are to be atomic ([`crate::monitor::atomicity`]) | |
 //! | 4 | the discipline ([`crate::monitor::observed`]) | it may ask predicates of the program; before races, which end steps |
 //! | 5 | data races, and memory that nobody owned yet ([`crate::monitor::races`]) | from then on it may be known that a thread is alone |
 //! | 6 | what the plan claims of memory ([`crate::claims::bytes`]), as memory begins to live | |
-//! | 7 | where blocks come from ([`crate::monitor::lives`]), and values with predicates ([`crate::monitor::exclusive`]) | races name the life that ends |
+//! | 7 | where blocks come from ([`crate::monitor::allocations`]), and values with predicates ([`crate::monitor::exclusive`]) | races name the life that ends |
 //! | 8 | footprint and signature of the step ([`crate::machine::step`]) | |
 //! | 9 | loops that wait ([`crate::loops::notice`]) | a loop that gives up is an assumption only where races are looked for |
 //! | 10 | the record ([`crate::report::objects`]) | what the others report of the event comes before its step |
@@ -24,7 +24,7 @@
 //!
 //! A new monitor is a module with `on`, and a line in [`tell`]. What has to be known *before*
 //! something is done (that memory is there, what is claimed of it) is no event: see
-//! [`crate::monitor::misuse`] and [`crate::claims::bytes`].
+//! [`crate::monitor::memory_safety`] and [`crate::claims::bytes`].
 
 use crate::machine::hook::Entered;
 use crate::machine::operation::AtomicOperation;
@@ -217,13 +217,13 @@ pub fn notify(entered: &mut Entered, event: &Event<'_>) {
 pub fn tell(entered: &mut Entered, event: &Event<'_>) {
     crate::monitor::holders::on(entered, event);
     if entered.below_root {
-        crate::monitor::gate::on(entered, event);
+        crate::monitor::transactions::on(entered, event);
         crate::monitor::atomicity::on(entered, event);
         crate::monitor::observed::on(entered, event);
         crate::monitor::races::on(entered, event);
     }
     crate::claims::bytes::on(entered, event);
-    crate::monitor::lives::on(entered, event);
+    crate::monitor::allocations::on(entered, event);
     crate::monitor::exclusive::on(entered, event);
     if entered.below_root {
         crate::machine::step::on(entered, event);

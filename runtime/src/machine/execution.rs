@@ -6,7 +6,7 @@ use crate::machine::channel::Channel;
 use crate::machine::looks::Looks;
 use crate::machine::thread::Thread;
 use crate::monitor::atomicity::Blocks;
-use crate::monitor::nesting::Event;
+use crate::monitor::lock_order::Event;
 use crate::world::processors::Processors;
 use crate::world::signals::Signals;
 use lockred_trace::sites::SiteId;

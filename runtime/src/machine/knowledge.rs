@@ -5,7 +5,7 @@ use crate::machine::channel_words::ChannelWords;
 use crate::machine::config::Config;
 use crate::machine::deaths::Deaths;
 use crate::machine::libtest::Harness;
-use crate::machine::names::Names;
+use crate::machine::object_ids::Names;
 use crate::memory::arena::Regions;
 use crate::monitor::targets::Met;
 use lockred_trace::session::{Needs, Task};

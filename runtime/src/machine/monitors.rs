@@ -2,12 +2,12 @@
 
 use crate::detect::Detector;
 use crate::machine::config::{Config, Mode};
+use crate::monitor::allocations::Allocations;
 use crate::monitor::atomicity::Atomicity;
 use crate::monitor::births::Births;
 use crate::monitor::exclusive::Exclusive;
-use crate::monitor::lives::Lives;
+use crate::monitor::lock_order::LockOrder;
 use crate::monitor::native::Calls;
-use crate::monitor::nesting::Nesting;
 use crate::monitor::observed::Observed;
 use crate::report::record::Recorder;
 use lockred_trace::session::Task;
@@ -16,7 +16,7 @@ use lockred_trace::session::Task;
 #[derive(Debug)]
 pub struct Monitors {
     /// Locks under each other.
-    pub nesting: Nesting,
+    pub lock_order: LockOrder,
     /// Blocks that are not atomic.
     pub atomicity: Atomicity,
     /// Who may access what, where the discipline is looked at.
@@ -29,7 +29,7 @@ pub struct Monitors {
     pub births: Births,
     /// Where blocks come from, in [`Mode::Replay`], where the discipline is looked at, and where
     /// leaks are looked for.
-    pub lives: Option<Lives>,
+    pub allocations: Option<Allocations>,
     /// Calls of native code.
     pub native: Calls,
     /// The record, in [`Mode::Replay`].
@@ -46,13 +46,13 @@ impl Monitors {
         let leaks = config.order.as_ref().is_some_and(|order| order.environment.leaks);
         let replays = config.mode == Mode::Replay;
         Self {
-            nesting: Nesting::default(),
+            lock_order: LockOrder::default(),
             atomicity: Atomicity::default(),
             exclusive,
             observed: observes.then(Observed::default),
             detector: None,
             births: Births::default(),
-            lives: (replays || leaks || observes).then(Lives::default),
+            allocations: (replays || leaks || observes).then(Allocations::default),
             native: Calls::default(),
             recorder: replays.then(Recorder::default),
         }

@@ -12,7 +12,7 @@ use crate::machine::state::{State, run};
 use crate::machine::thread::Thread;
 use crate::machine::timely::{self, may_give_up};
 use crate::machine::transactional::Log;
-use crate::monitor::gate::Lent;
+use crate::monitor::transactions::Lent;
 use crate::report::failure::Failure;
 use lockred_search::footprint::{Footprint, ObjectId};
 use lockred_search::machine::{Approach, Chooser, Flow, Machine, Status, Step, ThreadId};
@@ -56,7 +56,7 @@ pub fn ready(state: &State, number: usize) -> bool {
         | Pending::Choosing => true,
         Pending::Join { target } => state.execution.threads[target as usize].has_ended(),
         Pending::Atomic(operation) => {
-            operation.can_proceed() && !crate::monitor::gate::waits(state, &operation)
+            operation.can_proceed() && !crate::monitor::transactions::waits(state, &operation)
         }
         Pending::FutexQueued { .. } => thread.woken,
         Pending::Channel(operation) => channels::can_proceed(state, &operation),
@@ -144,13 +144,13 @@ fn waits_for(state: &State, pending: Pending) -> ObjectId {
     }
 }
 
-/// Runs a thread, which can run, to its next stop. `gate`: of the search by transactions, if that
-/// runs it.
+/// Runs a thread, which can run, to its next stop. `monitor`: of the search by transactions, if
+/// that runs it.
 pub fn execute(
     entered: &mut Entered,
     thread: ThreadId,
     chooser: &mut dyn Chooser,
-    gate: Option<Lent>,
+    monitor: Option<Lent>,
     step: &mut Step<Failure>,
 ) {
     step.clear();
@@ -160,7 +160,7 @@ pub fn execute(
     let chooser: *mut (dyn Chooser + 'static) =
         unsafe { std::mem::transmute(std::ptr::from_mut(chooser)) };
     state.step.chooser = Some(chooser);
-    state.step.gate = gate;
+    state.step.monitor = monitor;
     state.step.begin(thread.0, state.execution.threads[thread.index()].site);
     state.step.signature = u64::from(thread.0);
     state.monitors.native.begin_step();
@@ -173,7 +173,7 @@ pub fn execute(
     }
     let state = &mut **entered;
     state.step.chooser = None;
-    state.step.gate = None;
+    state.step.monitor = None;
     std::mem::swap(&mut state.step.footprint, &mut step.footprint);
     std::mem::swap(&mut state.step.failures, &mut step.failures);
     step.signature = state.step.signature;
@@ -221,7 +221,7 @@ impl Machine for Native {
         footprint.clear();
         if state.config.by_transactions {
             let touch = |object, access| footprint.touch(object, access);
-            return crate::monitor::gate::pending(state, thread.index(), touch);
+            return crate::monitor::transactions::pending(state, thread.index(), touch);
         }
         let thread = &state.execution.threads[thread.index()];
         let words = thread.loops.spin.words().map(|(address, _)| address);

@@ -238,8 +238,8 @@ pub fn restore(state: &mut State) {
     }
     put_back(state, &root.execution);
     state.root = Some(root);
-    if let Some(lives) = &mut state.monitors.lives {
-        lives.begin();
+    if let Some(allocations) = &mut state.monitors.allocations {
+        allocations.begin();
     }
     crate::world::restore_root();
     crate::monitor::races::begin(state);

@@ -30,7 +30,7 @@ impl Snapshot {
     /// between two steps.
     pub fn take(state: &mut State, chunks: &mut Chunks) -> Option<Self> {
         if state.execution.outside
-            || state.monitors.lives.is_some()
+            || state.monitors.allocations.is_some()
             || state.monitors.detector.is_some()
             || state.monitors.recorder.is_some()
         {

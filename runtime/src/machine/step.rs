@@ -3,11 +3,11 @@
 
 use crate::machine::event::{ChannelAct, Event, Executed, Futex};
 use crate::machine::footprints::{queue, word};
-use crate::machine::names::NUMBERING;
 use crate::machine::native::sign;
+use crate::machine::object_ids::NUMBERING;
 use crate::machine::operation::{AtomicOperation, Pending};
 use crate::machine::state::State;
-use crate::monitor::gate::Lent;
+use crate::monitor::transactions::Lent;
 use crate::report::failure::Failure;
 use lockred_search::discipline::Passing;
 use lockred_search::footprint::{Access, Filler, Footprint};
@@ -27,8 +27,8 @@ pub struct StepUnderWay {
     pub flow: Flow,
     /// Picks alternatives; set while a step is executed.
     pub chooser: Option<*mut (dyn Chooser + 'static)>,
-    /// The gate of the search by transactions, if that runs the step; set while it is executed.
-    pub gate: Option<Lent>,
+    /// The monitor of the search by transactions, if that runs the step; set while it is executed.
+    pub monitor: Option<Lent>,
     /// Who runs.
     pub thread: u32,
     /// Its first operation.

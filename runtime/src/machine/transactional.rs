@@ -15,10 +15,10 @@ use crate::machine::operation::Pending;
 use crate::machine::snapshot::Snapshot;
 use crate::machine::state::State;
 use crate::memory::chunks::Chunks;
-use crate::monitor::gate::{self, Lent};
 use crate::monitor::native::{self, Call};
+use crate::monitor::transactions::{self, Lent};
 use crate::report::failure::Failure;
-use lockred_search::discipline::{Gate, Go};
+use lockred_search::discipline::{Go, TransactionMonitor};
 use lockred_search::footprint::ObjectId;
 use lockred_search::machine::{Chooser, Flow, Status, Step, ThreadId};
 use lockred_search::transactional::{End, Racer, Snapshots, Transactional};
@@ -96,15 +96,15 @@ impl Chooser for Again<'_> {
 
 /// Keeps the values that a step takes.
 struct Keeping<'a, 'g> {
-    gate: NonNull<Gate<'g>>,
+    monitor: NonNull<TransactionMonitor<'g>>,
     values: &'a mut Vec<u32>,
 }
 
 impl Chooser for Keeping<'_, '_> {
     fn choose(&mut self, of: u32) -> u32 {
-        // SAFETY: `advance` lends the gate while the step runs, and hooks use it one after the
+        // SAFETY: `advance` lends the monitor while the step runs, and hooks use it one after the
         // other.
-        let value = unsafe { self.gate.as_mut().choose(of) };
+        let value = unsafe { self.monitor.as_mut().choose(of) };
         self.values.push(value);
         value
     }
@@ -189,20 +189,20 @@ impl Log {
         self.step = step;
     }
 
-    /// Makes a step under the gate.
+    /// Makes a step under the monitor.
     fn make(
         &mut self,
         entered: &mut Entered,
         thread: ThreadId,
-        gate: &mut Gate<'_>,
+        monitor: &mut TransactionMonitor<'_>,
         failures: &mut Vec<Failure>,
     ) -> Flow {
         let number = thread.index();
-        let lent = NonNull::from(&mut *gate);
+        let lent = NonNull::from(&mut *monitor);
         let mut step = std::mem::take(&mut self.step);
-        let mut keeping = Keeping { gate: lent, values: &mut self.values };
-        // SAFETY: the step ends before `gate` is used again, and values are chosen between hooks'
-        // uses of it.
+        let mut keeping = Keeping { monitor: lent, values: &mut self.values };
+        // SAFETY: the step ends before `monitor` is used again, and values are chosen between
+        // hooks' uses of it.
         let lent = unsafe { Lent::new(lent) };
         execute(entered, thread, &mut keeping, Some(lent), &mut step);
         failures.append(&mut step.failures);
@@ -211,7 +211,7 @@ impl Log {
         let made = Made { thread, signature: step.signature, values, native };
         self.steps.push(made);
         if entered.execution.threads[number].has_ended() {
-            gate::ended(entered, thread, gate);
+            transactions::ended(entered, thread, monitor);
         }
         let flow = step.flow;
         self.step = step;
@@ -223,7 +223,7 @@ impl Transactional for Native {
     fn advance(
         &mut self,
         thread: ThreadId,
-        gate: &mut Gate<'_>,
+        monitor: &mut TransactionMonitor<'_>,
         failures: &mut Vec<Failure>,
     ) -> End {
         if self.log.differs {
@@ -242,26 +242,26 @@ impl Transactional for Native {
                 ) => {
                     return End::Boundary;
                 }
-                // Also after the thread's beginning, which the gate does not know of: others may
+                // Also after the thread's beginning, which the monitor does not know of: others may
                 // go on instead.
                 (_, Pending::Sleeping { .. }) if made => return End::Boundary,
                 _ => {}
             }
-            let operation = gate::next(entered, number, gate);
+            let operation = transactions::next(entered, number, monitor);
             // It tells the observer of the choice, which enters.
-            let go = entered.outside(|| gate.before(&operation, status.can_run()));
+            let go = entered.outside(|| monitor.before(&operation, status.can_run()));
             if entered.knowledge.names.take_renamed() {
-                gate.renamed();
+                monitor.renamed();
             }
             match go {
                 Go::On => {}
                 Go::Boundary => return End::Boundary,
                 Go::Blocked => return End::Blocked,
             }
-            let flow = self.log.make(entered, thread, gate, failures);
+            let flow = self.log.make(entered, thread, monitor, failures);
             made = true;
             if entered.knowledge.names.take_renamed() {
-                gate.renamed();
+                monitor.renamed();
             }
             match flow {
                 Flow::On => {}

@@ -48,7 +48,7 @@ const fn word(block: usize) -> usize {
 pub fn begins(state: &mut State, by: By, block: usize) {
     heap::set_maker(block, by.thread);
     state.monitors.births.reborn |= is_from_before_root(state, block);
-    crate::monitor::gate::creates(state, word(block));
+    crate::monitor::transactions::creates(state, word(block));
     if let Some(detector) = &mut state.monitors.detector {
         // What happened to the block that was there before is what races with its deallocation.
         detector.allocated(word(block), validity::GRANULE);
@@ -89,7 +89,7 @@ fn used_of_others(state: &mut State, access: AccessInfo, raced: Option<u32>) -> 
     if !heap::is_of_another(block.start, access.thread) {
         return None;
     }
-    crate::monitor::gate::uses_block(state, word(block.start), access.site);
+    crate::monitor::transactions::uses_block(state, word(block.start), access.site);
     let detector = state.monitors.detector.as_mut()?;
     let by = By { thread: access.thread, site: access.site, stack: access.stack };
     let race = detector.uses(by, word(block.start))?;

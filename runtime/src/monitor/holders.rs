@@ -4,7 +4,7 @@ use crate::machine::event::Event;
 use crate::machine::execution::Held;
 use crate::machine::operation::AtomicOperation;
 use crate::machine::state::State;
-use crate::monitor::nesting;
+use crate::monitor::lock_order;
 use lockred_trace::hooks::Class;
 
 /// See [`crate::machine::event`].
@@ -15,11 +15,11 @@ pub fn on(state: &mut State, event: &Event<'_>) {
             used(state, done.operation, done.wrote);
         }
         Event::Created { child, .. } => {
-            let creates = nesting::Event::Creates(state.thread_number(), *child);
+            let creates = lock_order::Event::Creates(state.thread_number(), *child);
             state.execution.events.push(creates);
         }
         Event::Joined { target, .. } => {
-            let joins = nesting::Event::Joins(state.thread_number(), *target);
+            let joins = lock_order::Event::Joins(state.thread_number(), *target);
             state.execution.events.push(joins);
         }
         _ => {}
@@ -40,7 +40,7 @@ fn used(state: &mut State, operation: &AtomicOperation, wrote: bool) {
             let class = operation.how.class();
             let shared = matches!(class, Class::ReadLock | Class::TryReadLock);
             let waits = matches!(class, Class::Lock | Class::ReadLock);
-            nesting::acquires(state, operation.address, operation.site, shared, waits, &stack);
+            lock_order::acquires(state, operation.address, operation.site, shared, waits, &stack);
             let step = state.monitors.recorder.as_ref().map(|recorder| recorder.steps.len());
             state.execution.held.push(Held {
                 address: operation.address,

@@ -27,7 +27,7 @@ fn of_block(state: &State, address: usize) -> Option<Home> {
     if !(block.start..block.start + block.size).contains(&address) {
         return None;
     }
-    let life = state.monitors.lives.as_ref()?.of(block.start)?;
+    let life = state.monitors.allocations.as_ref()?.of(block.start)?;
     let allocated = life.allocated.as_ref()?.stack.clone();
     Some(Home::Block { start: block.start as u64, size: block.size as u64, allocated })
 }

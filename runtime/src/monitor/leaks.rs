@@ -11,8 +11,8 @@ use crate::machine::execution::{AtExit, Execution};
 use crate::machine::libtest::Harness;
 use crate::machine::state::State;
 use crate::memory::heap::Block;
-use crate::monitor::lives::Lives;
-use crate::monitor::reach::Heap;
+use crate::monitor::allocations::Allocations;
+use crate::monitor::pointer_graph::Heap;
 use lockred_trace::codes::WarningKind;
 use lockred_trace::message::{Home, Warning};
 use lockred_trace::sites::SiteId;
@@ -29,14 +29,17 @@ pub fn judge(state: &mut State) {
     });
     let execution = &state.execution;
     let succeeded = execution.exit.is_some_and(|exit| exit.status == 0) && !execution.cut;
-    let Some(lives) = state.monitors.lives.as_ref().filter(|_| wanted && succeeded) else { return };
+    let Some(allocations) = state.monitors.allocations.as_ref().filter(|_| wanted && succeeded)
+    else {
+        return;
+    };
     if state.config.mode != Mode::Explore || !state.step.failures.is_empty() {
         return;
     }
     let heap = Heap::of(execution);
     let mut places: Vec<Place<'_>> = Vec::new();
-    for leak in heap.leaks(execution, lives) {
-        let allocated = lives.allocated_since_root(leak.block.start);
+    for leak in heap.leaks(execution, allocations) {
+        let allocated = allocations.allocated_since_root(leak.block.start);
         let Some(stack) = allocated.map(|event| &event.stack[..]) else { continue };
         match places.iter_mut().find(|place| place.stack == stack) {
             Some(place) => place.add(&leak),
@@ -111,9 +114,9 @@ impl Place<'_> {
 
 impl Heap {
     /// What is lost.
-    fn leaks(&self, execution: &Execution, lives: &Lives) -> Vec<Leak> {
+    fn leaks(&self, execution: &Execution, allocations: &Allocations) -> Vec<Leak> {
         let mut found = vec![false; self.0.len()];
-        self.flood(self.roots(execution, lives), &mut found);
+        self.flood(self.roots(execution, allocations), &mut found);
         let lost: Vec<usize> = (0..self.0.len()).filter(|&number| !found[number]).collect();
         let mut pointed_to = vec![false; self.0.len()];
         for &number in &lost {
@@ -134,7 +137,7 @@ impl Heap {
     }
 
     /// Blocks that are not lost to begin with.
-    fn roots(&self, execution: &Execution, lives: &Lives) -> Vec<usize> {
+    fn roots(&self, execution: &Execution, allocations: &Allocations) -> Vec<usize> {
         let mut roots = Vec::new();
         let ended = |block: &Block| {
             let mut threads = execution.threads.iter().skip(1).filter(|thread| thread.has_ended());
@@ -143,7 +146,7 @@ impl Heap {
             })
         };
         for (number, block) in self.0.iter().enumerate() {
-            if lives.allocated_since_root(block.start).is_none() && !ended(block) {
+            if allocations.allocated_since_root(block.start).is_none() && !ended(block) {
                 roots.push(number);
             }
         }

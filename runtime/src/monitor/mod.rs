@@ -1,17 +1,17 @@
 //! Who looks on while executions are made ([`crate::machine::event`]).
 
+pub mod allocations;
 pub mod atomicity;
 pub mod births;
 pub mod exclusive;
-pub mod gate;
 pub mod holders;
 pub mod home;
 pub mod leaks;
-pub mod lives;
-pub mod misuse;
+pub mod lock_order;
+pub mod memory_safety;
 pub mod native;
-pub mod nesting;
 pub mod observed;
+pub mod pointer_graph;
 pub mod races;
-pub mod reach;
 pub mod targets;
+pub mod transactions;

@@ -254,8 +254,9 @@ pub fn ends(state: &mut State) {
     let Some(observed) = &mut state.monitors.observed else { return };
     observed.executions += 1;
     let life = |block: usize| {
-        let life = state.monitors.lives.as_ref().and_then(|lives| lives.of(block));
-        let thread = |event: Option<&crate::monitor::lives::Event>| event.map(|event| event.thread);
+        let life = state.monitors.allocations.as_ref().and_then(|lives| lives.of(block));
+        let thread =
+            |event: Option<&crate::monitor::allocations::Event>| event.map(|event| event.thread);
         life.map_or([None, None], |life| {
             [thread(life.allocated.as_ref()), thread(life.freed.as_ref())]
         })

@@ -17,7 +17,7 @@ use lockred_trace::sites::SiteId;
 pub static mut __lr_watch: u32 = 0;
 
 /// Accesses may race. While they cannot, they are only looked at for whether their memory is there
-/// ([`crate::monitor::misuse`]).
+/// ([`crate::monitor::memory_safety`]).
 static mut MAY_RACE: bool = false;
 
 /// An execution begins: the detector forgets, and watches.

@@ -11,7 +11,7 @@
 use crate::machine::execution::Held;
 use crate::machine::operation::Pending;
 use crate::machine::state::State;
-use crate::monitor::nesting::Event;
+use crate::monitor::lock_order::Event;
 use lockred_search::machine::{Approach, ThreadId};
 use lockred_trace::hooks::Class;
 use lockred_trace::session::{Target, Task};

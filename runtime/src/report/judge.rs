@@ -40,7 +40,7 @@ pub fn finish(entered: &mut Entered, failures: &mut Vec<Failure>) {
             failures.extend(judge_exit(entered, exit));
             warn_stuck(entered);
             crate::monitor::leaks::judge(entered);
-            crate::monitor::nesting::judge(entered);
+            crate::monitor::lock_order::judge(entered);
         }
         None => failures.extend(crate::report::stuck::judge(entered)),
     }

@@ -33,7 +33,7 @@ pub fn report(state: &mut State, race: &Race) {
         failure.at(access_place(state, &race.earlier)).at(access_place(state, &race.later));
     failure.places.extend(causes(state, race));
     if race.later.kind == AccessKind::Free {
-        let mut places = crate::monitor::misuse::places_of_free(state, race.later.addr);
+        let mut places = crate::monitor::memory_safety::places_of_free(state, race.later.addr);
         // The allocation may be the other side.
         let born = race.earlier.kind == AccessKind::Allocation;
         places.retain(|place| !(born && place.role == Role::Allocated));
@@ -122,5 +122,5 @@ fn causes(state: &mut State, race: &Race) -> Vec<Place> {
         }
     });
     let weak: Vec<Place> = too_weak.collect();
-    crate::monitor::lives::held_places(state, Role::Held, held).chain(weak).collect()
+    crate::monitor::allocations::held_places(state, Role::Held, held).chain(weak).collect()
 }

@@ -5,8 +5,8 @@ use crate::machine::native as machine;
 use crate::machine::operation::{ChannelOperation, Pending};
 use crate::machine::state::State;
 use crate::machine::thread::Thread;
-use crate::monitor::lives;
-use crate::monitor::reach::Heap;
+use crate::monitor::allocations;
+use crate::monitor::pointer_graph::Heap;
 use crate::report::failure::{Failure, place};
 use crate::report::objects;
 use crate::report::record;
@@ -260,8 +260,8 @@ fn places(state: &mut State, number: u32, on: &On) -> Vec<Place> {
         };
     }
     let mut places = vec![waits];
-    let held = lives::held_by(state, number);
-    places.extend(lives::held_places(state, Role::Holds, held));
+    let held = allocations::held_by(state, number);
+    places.extend(allocations::held_places(state, Role::Holds, held));
     places
 }
 

@@ -4,11 +4,11 @@
 //! ([`crate::machine::hook`]).
 
 use crate::machine::hook::{self, Entered};
-use crate::machine::names::Use;
 use crate::machine::native::Native;
+use crate::machine::object_ids::Use;
 use crate::machine::trail::{beginning, meant, told, trail};
 use crate::monitor::atomicity::Atomicity;
-use crate::monitor::nesting::Nesting;
+use crate::monitor::lock_order::LockOrder;
 use crate::monitor::observed::Observed;
 use crate::report::failure::Failure;
 use crate::tasks::checkpoint;
@@ -251,7 +251,7 @@ fn search_by(
         });
     }
     if watch.findings.iter().all(|finding| finding.kind != BugKind::Deadlock) {
-        let circles = crate::monitor::nesting::warnings(state, stop == Reason::Complete);
+        let circles = crate::monitor::lock_order::warnings(state, stop == Reason::Complete);
         state.verdicts.warnings.extend(circles);
     }
     crate::report::left_out::judge(state);
@@ -449,7 +449,7 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
     let goes_on = !rooted || crate::tasks::harness::learn();
     let (executed, drift) = if rooted && goes_on {
         hook::with(|state| {
-            state.monitors.nesting = Nesting::default();
+            state.monitors.lock_order = LockOrder::default();
             state.monitors.atomicity = Atomicity::default();
             state.config.follows = true;
         });
@@ -492,7 +492,7 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
         steps: recorder.steps,
         output: recorder.output,
         warnings: [
-            crate::monitor::nesting::warnings(state, true),
+            crate::monitor::lock_order::warnings(state, true),
             state.monitors.atomicity.warnings(),
         ]
         .concat(),

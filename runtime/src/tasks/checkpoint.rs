@@ -5,7 +5,7 @@
 //! regions. All of it is plain data; addresses in it are those of the arena, which are the same in
 //! every process. The file is replaced as a whole.
 
-use crate::machine::names::Names;
+use crate::machine::object_ids::Names;
 use crate::machine::state::State;
 use crate::memory::arena::Regions;
 use crate::tasks::answer::Watch;

@@ -27,7 +27,7 @@ pub enum Decision {
     /// A hook asks whether the memory is there (use after free, out of bounds). No other thread can
     /// reach it.
     Check,
-    /// A hook tells the gate and the race detector as well.
+    /// A hook tells the monitor and the race detector as well.
     Track,
     /// It is an operation, before which the scheduler may switch threads.
     Visible,

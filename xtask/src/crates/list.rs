@@ -70,7 +70,8 @@ pub struct Published {
     pub driver: Option<toml::Table>,
     /// What a reader of the table should know; with a driver, why there is one.
     pub note: Option<String>,
-    /// What its tests do that is not `verified` or `passed`; an entry of several tests is one for each.
+    /// What its tests do that is not `verified` or `passed`; an entry of several tests is one for
+    /// each.
     #[serde(default, deserialize_with = "one_for_each")]
     pub expected: Vec<Expected>,
 }

@@ -28,7 +28,7 @@ use lockred_search::machine::{Chooser, Status, Step};
 
 /// A part of a round. `bool`s: the lock is shared.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Deed {
+enum Event {
     /// The variable had this value, and still had it behind the operation.
     Value(Variable, i32),
     /// A try failed.
@@ -42,16 +42,16 @@ enum Part {
     Effect,
     /// Nothing that the outcome depends on.
     Nothing,
-    Deed(Deed),
+    Event(Event),
 }
 
 /// What a thread did since its last effect.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 struct History {
-    /// How the thread stood, and the number of deeds before.
+    /// How the thread stood, and the number of events before.
     stood: Vec<(Thread, usize)>,
-    deeds: Vec<Deed>,
-    /// The deeds are a round, and the thread waits.
+    events: Vec<Event>,
+    /// The events are a round, and the thread waits.
     waits: bool,
     /// How the thread stood when it saw that a round of another thread holds a lock.
     saw: Vec<Thread>,
@@ -65,7 +65,7 @@ impl History {
 
     fn forget(&mut self) {
         self.stood.clear();
-        self.deeds.clear();
+        self.events.clear();
         self.waits = false;
     }
 
@@ -73,20 +73,20 @@ impl History {
     fn stand(&mut self, thread: &Thread) {
         let before = self.stood.iter().rfind(|(stood, _)| stood == thread);
         match before {
-            Some(&(_, from)) if is_round(&self.deeds[from..]) => {
-                self.deeds.drain(..from);
+            Some(&(_, from)) if is_round(&self.events[from..]) => {
+                self.events.drain(..from);
                 self.stood.clear();
                 self.waits = true;
             }
-            _ => self.stood.push((thread.clone(), self.deeds.len())),
+            _ => self.stood.push((thread.clone(), self.events.len())),
         }
     }
 
     /// Whether the thread has taken the lock since its last effect, and holds it.
     fn holds(&self, a: Mutex) -> bool {
-        let last = self.deeds.iter().rev().find_map(|deed| match *deed {
-            Deed::Acquire(b, _) if a == b => Some(true),
-            Deed::Release(b, _) if a == b => Some(false),
+        let last = self.events.iter().rev().find_map(|event| match *event {
+            Event::Acquire(b, _) if a == b => Some(true),
+            Event::Release(b, _) if a == b => Some(false),
             _ => None,
         });
         last == Some(true)
@@ -96,18 +96,18 @@ impl History {
 /// Whether all locks are taken before they are given back, and given back. (Between a release and
 /// an acquire others may take the lock: who waits there must not hold it. Such a round is one when
 /// seen from behind the release.)
-fn is_round(deeds: &[Deed]) -> bool {
+fn is_round(events: &[Event]) -> bool {
     let mut held: Vec<(Mutex, bool)> = Vec::new();
-    for deed in deeds {
-        match *deed {
-            Deed::Acquire(a, shared) => held.push((a, shared)),
-            Deed::Release(a, shared) => {
+    for event in events {
+        match *event {
+            Event::Acquire(a, shared) => held.push((a, shared)),
+            Event::Release(a, shared) => {
                 match held.iter().rposition(|&taken| taken == (a, shared)) {
                     Some(at) => drop(held.remove(at)),
                     None => return false,
                 }
             }
-            Deed::Value(..) | Deed::Fail(..) => {}
+            Event::Value(..) | Event::Fail(..) => {}
         }
     }
     held.is_empty()
@@ -169,7 +169,7 @@ impl Spins {
         match part {
             Part::Effect => history.clear(),
             Part::Nothing => {}
-            Part::Deed(deed) => history.deeds.push(deed),
+            Part::Event(event) => history.events.push(event),
         }
         history.stand(now);
     }
@@ -237,24 +237,26 @@ impl ModelMachine {
 
     /// Whether something has changed that the last round has read.
     pub(super) fn sees_change(&self, number: usize) -> bool {
-        self.spins.iter().flat_map(|spins| &spins.histories[number].deeds).any(|deed| match *deed {
-            Deed::Value(x, value) => {
-                let x = usize::from(x.0);
-                self.state.values[x] != value || self.state.freed[x]
-            }
-            Deed::Fail(a, shared) => self.state.is_free(a, shared),
-            Deed::Acquire(..) | Deed::Release(..) => false,
-        })
+        self.spins.iter().flat_map(|spins| &spins.histories[number].events).any(
+            |event| match *event {
+                Event::Value(x, value) => {
+                    let x = usize::from(x.0);
+                    self.state.values[x] != value || self.state.freed[x]
+                }
+                Event::Fail(a, shared) => self.state.is_free(a, shared),
+                Event::Acquire(..) | Event::Release(..) => false,
+            },
+        )
     }
 
     /// What the last round has read.
     pub(super) fn round(&self, number: usize) -> Vec<ObjectId> {
-        let deeds = self.spins.iter().flat_map(|spins| &spins.histories[number].deeds);
-        let mut objects: Vec<_> = deeds
-            .filter_map(|deed| match *deed {
-                Deed::Value(x, _) => Some(variable(x)),
-                Deed::Fail(a, _) => Some(mutex(a)),
-                Deed::Acquire(..) | Deed::Release(..) => None,
+        let events = self.spins.iter().flat_map(|spins| &spins.histories[number].events);
+        let mut objects: Vec<_> = events
+            .filter_map(|event| match *event {
+                Event::Value(x, _) => Some(variable(x)),
+                Event::Fail(a, _) => Some(mutex(a)),
+                Event::Acquire(..) | Event::Release(..) => None,
             })
             .collect();
         objects.sort_unstable();
@@ -347,14 +349,14 @@ impl ModelMachine {
             None => Part::Effect,
             _ if chooser.asked => Part::Effect,
             Some(Statement::Downgrade(_)) => Part::Effect,
-            Some(Statement::Lock(a)) => Part::Deed(Deed::Acquire(a, false)),
-            Some(Statement::ReadLock(a)) => Part::Deed(Deed::Acquire(a, true)),
-            Some(Statement::Unlock(a)) => Part::Deed(Deed::Release(a, false)),
-            Some(Statement::ReadUnlock(a)) => Part::Deed(Deed::Release(a, true)),
+            Some(Statement::Lock(a)) => Part::Event(Event::Acquire(a, false)),
+            Some(Statement::ReadLock(a)) => Part::Event(Event::Acquire(a, true)),
+            Some(Statement::Unlock(a)) => Part::Event(Event::Release(a, false)),
+            Some(Statement::ReadUnlock(a)) => Part::Event(Event::Release(a, true)),
             Some(Statement::TryLock(_, a)) if read_only && !inner => {
-                Part::Deed(Deed::Fail(a, false))
+                Part::Event(Event::Fail(a, false))
             }
-            Some(Statement::TryReadLock(_, a)) if read_only => Part::Deed(Deed::Fail(a, true)),
+            Some(Statement::TryReadLock(_, a)) if read_only => Part::Event(Event::Fail(a, true)),
             Some(Statement::Fence(_) | Statement::Join(_)) => Part::Nothing,
             // Channels that were closed, and onces that were run, stay so.
             Some(
@@ -366,12 +368,12 @@ impl ModelMachine {
             ) if read_only => Part::Nothing,
             Some(Statement::Free(_)) => Part::Effect,
             Some(_) => match unchanged {
-                Some((x, value)) => Part::Deed(Deed::Value(x, value)),
+                Some((x, value)) => Part::Event(Event::Value(x, value)),
                 None => Part::Effect,
             },
         };
         let Some(spins) = &mut self.spins else { return };
-        if let Part::Deed(Deed::Fail(a, _)) = part {
+        if let Part::Event(Event::Fail(a, _)) = part {
             let number_of = usize::from(a.0);
             let mut holders = self.state.readers[number_of].clone();
             holders.extend(self.state.owners[number_of]);
@@ -383,9 +385,9 @@ impl ModelMachine {
     /// Whether a lock that the last round took was taken by another thread since.
     fn is_locked_out(&self, number: usize) -> bool {
         let me = Body(number as u8);
-        let deeds = self.spins.iter().flat_map(|spins| &spins.histories[number].deeds);
-        deeds.into_iter().any(|deed| {
-            let Deed::Acquire(a, shared) = *deed else { return false };
+        let events = self.spins.iter().flat_map(|spins| &spins.histories[number].events);
+        events.into_iter().any(|event| {
+            let Event::Acquire(a, shared) = *event else { return false };
             let others = |holder: &Body| *holder != me;
             self.state.owners[usize::from(a.0)].iter().any(others)
                 || !shared && self.state.readers[usize::from(a.0)].iter().any(others)

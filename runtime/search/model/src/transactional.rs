@@ -7,7 +7,9 @@ use super::once::leaves;
 use super::program::{Body, Mutex, Statement, Variable};
 use super::repetition::Repetition;
 use super::state::Phase;
-use lockred_search::discipline::{Effect, Gate, Go, Kind, Mode, Operation, Ordering, Value};
+use lockred_search::discipline::{
+    Effect, Go, Kind, Mode, Operation, Ordering, TransactionMonitor, Value,
+};
 use lockred_search::fault::{Fault, is_on};
 use lockred_search::footprint::{Access, Footprint, ObjectId};
 use lockred_search::machine::{Flow, Machine, Step, ThreadId};
@@ -218,7 +220,7 @@ impl ModelMachine {
     fn advance_with(
         &mut self,
         number: usize,
-        gate: &mut Gate<'_>,
+        monitor: &mut TransactionMonitor<'_>,
         failures: &mut Vec<Failure>,
         step: &mut Step<Failure>,
     ) -> End {
@@ -234,32 +236,32 @@ impl ModelMachine {
             }
             if self.has_gone_round(number) {
                 let round = self.round(number);
-                match gate.before_round(&round, self.sees_change(number)) {
+                match monitor.before_round(&round, self.sees_change(number)) {
                     Go::On => {}
                     Go::Boundary => return End::Boundary,
                     Go::Blocked => return End::Blocked,
                 }
                 step.clear();
-                self.act(number, gate, step);
-                gate.after_round(&round);
+                self.act(number, monitor, step);
+                monitor.after_round(&round);
                 continue;
             }
             let operation = self.operation(number);
             let can_proceed = self.status(ThreadId(number as u32)).can_run();
-            match gate.before(&operation, can_proceed) {
+            match monitor.before(&operation, can_proceed) {
                 Go::On => {}
                 Go::Boundary => return End::Boundary,
                 Go::Blocked => return End::Blocked,
             }
             let place = self.state.threads[number].place;
             step.clear();
-            self.act(number, gate, step);
+            self.act(number, monitor, step);
             failures.append(&mut step.failures);
             if step.footprint.by_time {
-                gate.by_time();
+                monitor.by_time();
             }
             let operation = self.turned_out(number, place, operation, &step.footprint);
-            self.tell(number, &operation, &step.footprint, gate);
+            self.tell(number, &operation, &step.footprint, monitor);
             if step.flow == Flow::Over {
                 return End::Over;
             }
@@ -274,12 +276,12 @@ impl ModelMachine {
         number: usize,
         operation: &Operation,
         footprint: &Footprint,
-        gate: &mut Gate<'_>,
+        monitor: &mut TransactionMonitor<'_>,
     ) {
         match *operation {
             Operation::TryAcquire(..) => {
                 let taken = footprint.accesses.iter().any(|&(_, a)| a == Access::TryLock);
-                gate.after(operation, Effect::Tried(taken));
+                monitor.after(operation, Effect::Tried(taken));
             }
             Operation::Notify(_) => {
                 let woken = footprint.enables.iter().filter_map(|&thread| {
@@ -293,23 +295,23 @@ impl ModelMachine {
                 let notified = |phase| matches!(phase, Phase::Notified(..));
                 let others =
                     wakes && self.state.threads.iter().any(|thread| notified(thread.phase));
-                gate.after(operation, Effect::Woke { waiters: &waiters, others });
+                monitor.after(operation, Effect::Woke { waiters: &waiters, others });
             }
             Operation::Arrive(_, Access::Arrive { last: true, .. }) => {
-                gate.after(operation, Effect::Met(&footprint.meets));
+                monitor.after(operation, Effect::Met(&footprint.meets));
             }
-            _ => gate.after(operation, Effect::Done),
+            _ => monitor.after(operation, Effect::Done),
         }
         if let Some(operation) = self.on_whole(operation) {
-            gate.after(&operation, Effect::Done);
+            monitor.after(&operation, Effect::Done);
         }
         if let Operation::Spawn(thread) = *operation
             && self.state.threads[thread.index()].phase == Phase::Ended
         {
-            gate.ended(thread);
+            monitor.ended(thread);
         }
         if self.state.threads[number].phase == Phase::Ended {
-            gate.ended(ThreadId(number as u32));
+            monitor.ended(ThreadId(number as u32));
         }
     }
 }
@@ -338,12 +340,12 @@ impl Transactional for ModelMachine {
     fn advance(
         &mut self,
         thread: ThreadId,
-        gate: &mut Gate<'_>,
+        monitor: &mut TransactionMonitor<'_>,
         failures: &mut Vec<Failure>,
     ) -> End {
         failures.append(&mut self.early);
         let mut step = std::mem::take(&mut self.scratch);
-        let end = self.advance_with(thread.index(), gate, failures, &mut step);
+        let end = self.advance_with(thread.index(), monitor, failures, &mut step);
         self.scratch = step;
         end
     }

@@ -7,7 +7,7 @@
 /// A rule that is left out.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Woken sleepers carry no ghost footprints.
+    /// Woken sleepers carry no inherited footprints.
     NoGhosts,
     /// Weak happens-before has an edge from every release to every later acquire.
     AllLockEdges,

@@ -1,5 +1,5 @@
-//! Sleep sets and ghosts: which threads need not run at a node, and which accesses a woken sleeper
-//! inherits (docs/algorithm.md#exploration, docs/algorithm.md#inherited-accesses).
+//! Sleep sets and inherited accesses: which threads need not run at a node, and which accesses a
+//! woken sleeper inherits (docs/algorithm.md#exploration, docs/algorithm.md#inherited-accesses).
 //!
 //! A thread that was explored from a node sleeps in the subtrees of its later siblings, until a run
 //! depends on its footprint (Godefroid, LNCS 1032, chapter 5). Footprints are kept once, at the
@@ -21,12 +21,13 @@ pub(crate) struct Sleeper {
     pub(crate) number: u32,
 }
 
-/// The sleeping threads of a node and the ghosts of threads that were woken on the way to it.
+/// The sleeping threads of a node and the accesses inherited from threads that were woken on
+/// the way to it.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Sleep {
     pub(crate) asleep: ThreadSet,
     sleepers: Thin<Sleeper>,
-    ghosts: Thin<Sleeper>,
+    inherited: Thin<Sleeper>,
     /// Footprints of threads that were put to sleep at this node: their accesses, all choices
     /// together.
     footprints: Thin<Vec<(ObjectId, Access)>>,
@@ -40,7 +41,7 @@ impl Sleep {
     pub(crate) fn clear(&mut self) {
         self.asleep.clear();
         self.sleepers.clear();
-        self.ghosts.clear();
+        self.inherited.clear();
         self.fixed.clear();
         self.used = 0;
     }
@@ -81,8 +82,8 @@ impl Sleep {
         &self.sleepers
     }
 
-    pub(crate) fn ghosts(&self) -> &[Sleeper] {
-        &self.ghosts
+    pub(crate) fn inherited(&self) -> &[Sleeper] {
+        &self.inherited
     }
 
     pub(crate) fn inherit(&mut self, sleeper: Sleeper) {
@@ -96,12 +97,12 @@ impl Sleep {
         self.asleep.retain(|thread| threads.contains(thread));
     }
 
-    pub(crate) fn haunt(&mut self, ghost: Sleeper) {
-        self.ghosts.push(ghost);
+    pub(crate) fn add_inherited(&mut self, inherited: Sleeper) {
+        self.inherited.push(inherited);
     }
 
-    /// Adds the accesses of a thread that was put to sleep at this node to those that a ghost
-    /// carries.
+    /// Adds the accesses of a thread that was put to sleep at this node to those that are inherited
+    /// from it.
     ///
     /// `fixed`: an object that the woken thread's run touches by its first operation, one on its
     /// value alone. If that was so before too, this access is not carried. Inherited accesses keep
@@ -114,7 +115,7 @@ impl Sleep {
         &self,
         sleeper: Sleeper,
         fixed: Option<ObjectId>,
-        ghost: &mut Vec<(ObjectId, Access)>,
+        inherited: &mut Vec<(ObjectId, Access)>,
     ) {
         let kept = self.footprint(sleeper.number);
         let first = kept.first().map(|access| access.0);
@@ -123,8 +124,8 @@ impl Sleep {
             // The round to which the sleeper would have come may end before it comes.
             let is_arrival = matches!(access, Access::Arrive { .. });
             let carried = (object, if is_arrival { Access::Write } else { access });
-            if !ghost.contains(&carried) {
-                ghost.push(carried);
+            if !inherited.contains(&carried) {
+                inherited.push(carried);
             }
         }
     }

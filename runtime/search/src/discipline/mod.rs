@@ -9,22 +9,22 @@
 //! | module | what |
 //! |---|---|
 //! | [`operation`] | what machines tell about operations |
-//! | [`gate`] | decides before each operation whether the transaction goes on |
+//! | [`monitor`] | decides before each operation whether the transaction goes on |
 //! | `run` | what a transaction did |
 //! | `lock_order` | nested locks |
 //! | [`Locksets`] | which locks protect which data |
 
-pub mod gate;
 mod lock_order;
 mod locksets;
+pub mod monitor;
 pub mod operation;
 mod run;
 
-pub use gate::{Gate, Go};
 pub use locksets::Locksets;
+pub use monitor::{Go, TransactionMonitor};
 pub use operation::{Effect, Kind, Mode, Operation, Ordering, Passing, Value};
 pub use run::lock_access;
-pub(crate) use run::{Deed, Run, Wanted};
+pub(crate) use run::{Event, Run, Wanted};
 
 use crate::core::chains::Objects;
 use crate::core::fault::{Fault, is_on};

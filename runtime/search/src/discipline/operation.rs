@@ -1,5 +1,5 @@
-//! The operations that the discipline knows: what a machine tells the gate before and after each of
-//! them.
+//! The operations that the discipline knows: what a machine tells the monitor before and after each
+//! of them.
 
 use crate::core::footprint::{Access, ObjectId};
 use crate::core::machine::ThreadId;

@@ -1,4 +1,4 @@
-//! What a transaction did: its footprint, the locks that it depends on, and its deeds in order.
+//! What a transaction did: its footprint, the locks that it depends on, and its events in order.
 
 use crate::core::fault::{Fault, is_on};
 use crate::core::footprint::{Access, Filler, Footprint, ObjectId, thread_object};
@@ -8,7 +8,7 @@ use super::operation::{Kind, Mode, Ordering, Passing, Value};
 
 /// An act that matters for weak happens-before (docs/algorithm.md#weak-happens-before).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Deed {
+pub(crate) enum Event {
     Acquire(ObjectId, Mode),
     Release(ObjectId, Mode),
     /// Tried a lock in vain.
@@ -82,8 +82,8 @@ pub(crate) struct Run {
     pub(crate) footprint: Footprint,
     /// Locks whose being taken would have made it roll back.
     pub(crate) need: Vec<(ObjectId, Mode)>,
-    pub(crate) deeds: Vec<Deed>,
-    /// For each deed, the number of choices of the schedule up to it.
+    pub(crate) events: Vec<Event>,
+    /// For each event, the number of choices of the schedule up to it.
     choices_at: Vec<usize>,
     /// Choices made.
     choices: usize,
@@ -107,7 +107,7 @@ pub(crate) struct Run {
     /// Operations executed.
     pub(super) length: u32,
     filler: Filler,
-    /// Number of deeds, in all transactions, that are no plain accesses, from 1.
+    /// Number of events, in all transactions, that are no plain accesses, from 1.
     synced: u64,
     /// Plain accesses, and when they were made.
     recent: Vec<(u64, ObjectId, Access)>,
@@ -122,7 +122,7 @@ impl Run {
         self.thread = Some(thread);
         self.footprint.clear();
         self.need.clear();
-        self.deeds.clear();
+        self.events.clear();
         self.choices_at.clear();
         self.choices = 0;
         self.changes.clear();
@@ -159,7 +159,7 @@ impl Run {
         self.filler.touch(&mut self.footprint, object, access);
     }
 
-    /// Whether the transaction has done the same to a plain object since its last deed of another
+    /// Whether the transaction has done the same to a plain object since its last event of another
     /// kind: then nobody can tell whether it does it again. Remembers it.
     pub(super) fn is_recent(&mut self, object: ObjectId, access: Access) -> bool {
         let slot = (object.0 ^ object.0 >> 6) as usize % RECENT;
@@ -183,50 +183,50 @@ impl Run {
     }
 
     /// Adds a plain access.
-    pub(super) fn push_plain(&mut self, deed: Deed) {
-        self.deeds.push(deed);
+    pub(super) fn push_plain(&mut self, event: Event) {
+        self.events.push(event);
         self.choices_at.push(self.choices);
     }
 
-    pub(super) fn push(&mut self, deed: Deed) {
+    pub(super) fn push(&mut self, event: Event) {
         self.synced += 1;
-        self.push_plain(deed);
+        self.push_plain(event);
     }
 
-    /// Fills in what the transaction touched and waited for before its deed of this number, which
-    /// counts if it is an atomic read. Returns the number of choices up to that deed, itself
+    /// Fills in what the transaction touched and waited for before its event of this number, which
+    /// counts if it is an atomic read. Returns the number of choices up to that event, itself
     /// included.
     pub(crate) fn cut_before(&self, last: usize, footprint: &mut Footprint) -> usize {
         footprint.clear();
         let mut holds = false;
-        // What it waits for has to happen, even if nothing else that the deed conflicts with has
+        // What it waits for has to happen, even if nothing else that the event conflicts with has
         // to; and what an atomic operation reads has to be the same, as it may acquire that.
         let reads = matches!(
-            self.deeds.get(last),
-            Some(Deed::Data { kind: Kind::Atomic(Value::Read | Value::Updated, _), .. })
+            self.events.get(last),
+            Some(Event::Data { kind: Kind::Atomic(Value::Read | Value::Updated, _), .. })
         );
         let end = if reads || self.awaits && last == 0 { last + 1 } else { last };
-        for deed in &self.deeds[..end] {
-            match *deed {
-                Deed::Acquire(lock, mode) => {
+        for event in &self.events[..end] {
+            match *event {
+                Event::Acquire(lock, mode) => {
                     holds = true;
                     footprint.touch(lock, lock_access(mode, false));
                 }
-                Deed::Fail(lock, mode) => footprint.touch(lock, lock_access(mode, false)),
-                Deed::Release(lock, mode) => {
+                Event::Fail(lock, mode) => footprint.touch(lock, lock_access(mode, false)),
+                Event::Release(lock, mode) => {
                     let taken = footprint.accesses.contains(&(lock, lock_access(mode, false)));
                     footprint.touch(lock, lock_access(mode, !taken));
                 }
-                Deed::Data { object, access, .. } | Deed::Queue { object, access } => {
+                Event::Data { object, access, .. } | Event::Queue { object, access } => {
                     footprint.touch(object, access);
                 }
-                Deed::Join(thread) if holds => {
+                Event::Join(thread) if holds => {
                     footprint.touch(thread_object(thread), Access::LateJoin);
                 }
-                Deed::Join(thread) => footprint.joins.push(thread),
-                Deed::Pass(channel, passing) => footprint.touch(channel, passing.access()),
-                Deed::Notice(object) => footprint.touch(object, Access::Read),
-                Deed::Spawn(_) | Deed::Meet | Deed::Fence(_) | Deed::Resume(..) => {}
+                Event::Join(thread) => footprint.joins.push(thread),
+                Event::Pass(channel, passing) => footprint.touch(channel, passing.access()),
+                Event::Notice(object) => footprint.touch(object, Access::Read),
+                Event::Spawn(_) | Event::Meet | Event::Fence(_) | Event::Resume(..) => {}
             }
         }
         self.choices_at[last]
@@ -277,13 +277,15 @@ impl Run {
     /// state names, so that its access depends on nothing but that word; where it waits for a
     /// value, or the transaction is blocked, that is not sure.
     fn find_fixed(&self) -> Option<ObjectId> {
-        let (Some(first), false, None) = (self.deeds.first(), self.awaits, self.blocked) else {
+        let (Some(first), false, None) = (self.events.first(), self.awaits, self.blocked) else {
             return None;
         };
-        let &Deed::Data { object, access, kind: Kind::Atomic(..), .. } = first else { return None };
+        let &Event::Data { object, access, kind: Kind::Atomic(..), .. } = first else {
+            return None;
+        };
         let touches =
-            |deed: &Deed| matches!(deed, Deed::Data { object: other, .. } if *other == object);
-        let alone = !self.deeds[1..].iter().any(touches);
+            |event: &Event| matches!(event, Event::Data { object: other, .. } if *other == object);
+        let alone = !self.events[1..].iter().any(touches);
         (alone && matches!(access, Access::Read | Access::Write)).then_some(object)
     }
 }

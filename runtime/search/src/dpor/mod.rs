@@ -1,4 +1,4 @@
-//! Dynamic partial order reduction with source sets, sleep sets and ghost footprints.
+//! Dynamic partial order reduction with source sets, sleep sets and inherited footprints.
 //!
 //! Depth first over the machine's runs (docs/algorithm.md#exploration; Abdulla, Aronis, Jonsson,
 //! Sagonas: Optimal dynamic partial order reduction, POPL 2014, algorithm 1). Every complete
@@ -13,8 +13,8 @@
 //! explored, as one branch); races that cannot be reversed because of a lock are passed over
 //! without hiding earlier ones; a thread that waits where an execution ends takes part in race
 //! reversal with its pending operation; the footprint of a run may depend on the state, which
-//! ghosts make up for. A run that ends the execution for all threads makes the search branch on
-//! every other thread there.
+//! inherited accesses make up for. A run that ends the execution for all threads makes the search
+//! branch on every other thread there.
 //!
 //! Going back is restoring the root and running the prefix again, so memory is bounded by the
 //! longest execution: O(depth * (threads + footprint)).
@@ -39,10 +39,10 @@ pub fn explore<M: Machine>(
 ) -> Outcome {
     let mut search = Search {
         drive: Drive::new(machine, limits, observer),
-        levels: Vec::new(),
+        nodes: Vec::new(),
         depth: 0,
         trace: Trace::default(),
-        ghost: Vec::new(),
+        inherited: Vec::new(),
         pending: Footprint::default(),
         positions: Vec::new(),
         initials: ThreadSet::default(),
@@ -54,13 +54,13 @@ pub fn explore<M: Machine>(
 
 /// A node of the depth-first search, and the branch that is explored from it.
 #[derive(Default)]
-struct Level {
+struct Node {
     /// Threads that can run.
     enabled: ThreadSet,
     /// Those of them that should not run without need.
     reluctant: ThreadSet,
     /// Threads to be explored (the source set), those explored already included.
-    back: ThreadSet,
+    source_set: ThreadSet,
     sleep: Sleep,
     /// The branch: the thread that runs and the values it chooses.
     thread: Option<ThreadId>,
@@ -74,11 +74,11 @@ struct Level {
 struct Search<'a, M: Machine> {
     drive: Drive<'a, M>,
     /// Nodes on the stack; those from `depth + 1` on are kept for their memory.
-    levels: Vec<Level>,
+    nodes: Vec<Node>,
     /// The node where the machine stands, or will after the prefix is run again.
     depth: usize,
     trace: Trace,
-    ghost: Vec<(ObjectId, Access)>,
+    inherited: Vec<(ObjectId, Access)>,
     pending: Footprint,
     positions: Vec<Position>,
     initials: ThreadSet,
@@ -128,31 +128,31 @@ impl<M: Machine> Search<'_, M> {
     /// execution goes on.
     fn descend(&mut self) -> Result<bool, Break> {
         let Some(thread) = self.branch()? else { return Ok(false) };
-        let level = &mut self.levels[self.depth];
-        level.picks.rewind();
-        let after = self.drive.run(thread, Run::Fresh, &mut |of| level.picks.pick(of))?;
-        if !level.picks.agreed() {
+        let node = &mut self.nodes[self.depth];
+        node.picks.rewind();
+        let after = self.drive.run(thread, Run::Fresh, &mut |of| node.picks.pick(of))?;
+        if !node.picks.agreed() {
             return Err(Stop::Nondeterminism { step: self.depth }.into());
         }
-        level.signature = self.drive.step.signature;
+        node.signature = self.drive.step.signature;
         self.see_decrements();
         self.collect_ghost(thread);
         self.reverse_races(thread, Source::Step);
         self.check_last_decrement(thread)?;
-        let level = &mut self.levels[self.depth];
+        let node = &mut self.nodes[self.depth];
         let footprint = &self.drive.step.footprint;
         let by_time = footprint.by_time;
-        let touched = Touched { real: &footprint.accesses, ghost: &self.ghost, by_time };
+        let touched = Touched { real: &footprint.accesses, inherited: &self.inherited, by_time };
         self.trace.push(thread, touched, &footprint.enables, &footprint.meets);
         if by_time {
             // Others whose time has come could go on instead, and then wait for this one in turn.
-            for other in level.enabled.iter() {
-                level.back.insert(other);
+            for other in node.enabled.iter() {
+                node.source_set.insert(other);
             }
         }
-        for access in footprint.accesses.iter().chain(&self.ghost) {
-            if !level.union.contains(access) {
-                level.union.push(*access);
+        for access in footprint.accesses.iter().chain(&self.inherited) {
+            if !node.union.contains(access) {
+                node.union.push(*access);
             }
         }
         match after {
@@ -162,8 +162,8 @@ impl<M: Machine> Search<'_, M> {
             }
             After::Over => {
                 // It cuts off all other threads' runs, which never show their races with it.
-                for other in level.enabled.iter() {
-                    level.back.insert(other);
+                for other in node.enabled.iter() {
+                    node.source_set.insert(other);
                 }
                 self.enter_child(thread);
                 self.reverse_waiting();
@@ -202,22 +202,22 @@ impl<M: Machine> Search<'_, M> {
 
     /// The branch to explore from the present node; none if the execution ends here.
     fn branch(&mut self) -> Result<Option<ThreadId>, Stop> {
-        let level = &mut self.levels[self.depth];
-        if level.thread.is_some() {
-            return Ok(level.thread);
+        let node = &mut self.nodes[self.depth];
+        if node.thread.is_some() {
+            return Ok(node.thread);
         }
-        if level.enabled.is_empty() {
+        if node.enabled.is_empty() {
             self.reverse_waiting();
             self.drive.finish()?;
             return Ok(None);
         }
-        let Some(thread) = level.first(self.trace.last_thread()) else {
+        let Some(thread) = node.first(self.trace.last_thread()) else {
             self.reverse_waiting();
             self.drive.block();
             return Ok(None);
         };
-        level.back.insert(thread);
-        level.begin(thread);
+        node.source_set.insert(thread);
+        node.begin(thread);
         Ok(Some(thread))
     }
 
@@ -228,7 +228,7 @@ impl<M: Machine> Search<'_, M> {
             if self.trace.len() > self.depth {
                 self.trace.pop();
             }
-            if self.levels[self.depth].next_branch(self.depth) {
+            if self.nodes[self.depth].next_branch(self.depth) {
                 return true;
             }
             if self.depth == 0 {
@@ -240,21 +240,21 @@ impl<M: Machine> Search<'_, M> {
 
     /// Runs the branches of all nodes above the present one again.
     fn run_prefix(&mut self) -> Result<(), Stop> {
-        for (step, level) in self.levels[..self.depth].iter_mut().enumerate() {
+        for (step, node) in self.nodes[..self.depth].iter_mut().enumerate() {
             let differs = Stop::Nondeterminism { step };
-            let Some(thread) = level.thread else { return Err(differs) };
+            let Some(thread) = node.thread else { return Err(differs) };
             let exists = thread.0 < self.drive.machine.threads();
             if !exists || !self.drive.machine.status(thread).can_run() {
                 return Err(differs);
             }
-            level.picks.rewind();
-            let after = self.drive.run(thread, Run::Again, &mut |of| level.picks.pick(of))?;
-            let same = level.picks.agreed() && self.drive.step.signature == level.signature;
+            node.picks.rewind();
+            let after = self.drive.run(thread, Run::Again, &mut |of| node.picks.pick(of))?;
+            let same = node.picks.agreed() && self.drive.step.signature == node.signature;
             if after != After::On || !same {
                 return Err(differs);
             }
         }
-        let here = &mut self.levels[self.depth];
+        let here = &mut self.nodes[self.depth];
         let can_run = here.thread.is_some_and(|thread| {
             thread.0 < self.drive.machine.threads() && self.drive.machine.status(thread).can_run()
         });
@@ -266,25 +266,25 @@ impl<M: Machine> Search<'_, M> {
             self.trace.pop();
         }
         self.depth = 0;
-        if self.levels.is_empty() {
-            self.levels.push(Level::default());
+        if self.nodes.is_empty() {
+            self.nodes.push(Node::default());
         }
-        self.levels[0].clear();
+        self.nodes[0].clear();
         self.arrive();
     }
 
     /// Goes to the node behind the run of `thread` that was just made.
     fn enter_child(&mut self, thread: ThreadId) {
-        if self.levels.len() == self.depth + 1 {
-            self.levels.push(Level::default());
+        if self.nodes.len() == self.depth + 1 {
+            self.nodes.push(Node::default());
         }
-        let (above, below) = self.levels.split_at_mut(self.depth + 1);
+        let (above, below) = self.nodes.split_at_mut(self.depth + 1);
         let (parent, child) = (&above[self.depth], &mut below[0]);
         child.clear();
         let real = &self.drive.step.footprint.accesses;
-        for &ghost in parent.sleep.ghosts() {
-            if ghost.thread != thread {
-                child.sleep.haunt(ghost);
+        for &inherited in parent.sleep.inherited() {
+            if inherited.thread != thread {
+                child.sleep.add_inherited(inherited);
             }
         }
         let by_time = self.drive.step.footprint.by_time;
@@ -294,10 +294,10 @@ impl<M: Machine> Search<'_, M> {
                 continue;
             }
             let kept = above[sleeper.depth as usize].sleep.footprint(sleeper.number);
-            if !wakes(kept, real) && !wakes(kept, &self.ghost) {
+            if !wakes(kept, real) && !wakes(kept, &self.inherited) {
                 child.sleep.inherit(sleeper);
             } else if (sleeper.depth as usize) < self.depth {
-                child.sleep.haunt(sleeper);
+                child.sleep.add_inherited(sleeper);
             }
         }
         self.depth += 1;
@@ -306,27 +306,27 @@ impl<M: Machine> Search<'_, M> {
 
     /// Looks who can run at the present node.
     fn arrive(&mut self) {
-        let level = &mut self.levels[self.depth];
+        let node = &mut self.nodes[self.depth];
         for thread in (0..self.drive.machine.threads()).map(ThreadId) {
             let status = self.drive.machine.status(thread);
             if status.can_run() {
-                level.enabled.insert(thread);
+                node.enabled.insert(thread);
             }
             if status == Status::Reluctant {
-                level.reluctant.insert(thread);
+                node.reluctant.insert(thread);
             }
         }
-        self.trace.arrive(&level.enabled);
+        self.trace.arrive(&node.enabled);
     }
 
     /// Collects what `thread`'s next run carries from having been asleep.
     fn collect_ghost(&mut self, thread: ThreadId) {
-        self.ghost.clear();
-        for ghost in self.levels[self.depth].sleep.ghosts() {
-            if ghost.thread != thread {
+        self.inherited.clear();
+        for inherited in self.nodes[self.depth].sleep.inherited() {
+            if inherited.thread != thread {
                 continue;
             }
-            self.levels[ghost.depth as usize].sleep.carry(*ghost, None, &mut self.ghost);
+            self.nodes[inherited.depth as usize].sleep.carry(*inherited, None, &mut self.inherited);
         }
     }
 
@@ -348,21 +348,21 @@ impl<M: Machine> Search<'_, M> {
             Source::Step => &self.drive.step.footprint,
             Source::Pending => &self.pending,
         };
-        self.ghost.retain(|access| !footprint.accesses.contains(access));
+        self.inherited.retain(|access| !footprint.accesses.contains(access));
         let by_time = footprint.by_time;
-        let touched = Touched { real: &footprint.accesses, ghost: &self.ghost, by_time };
+        let touched = Touched { real: &footprint.accesses, inherited: &self.inherited, by_time };
         self.trace.prepare(thread, touched, &footprint.joins);
         self.trace.races(thread, touched, &mut self.positions);
         let waited = self.trace.waited(thread);
         for &position in &self.positions {
-            let level = &mut self.levels[position as usize];
+            let node = &mut self.nodes[position as usize];
             self.trace.initials(position, thread, &mut self.initials);
-            level.reverse(thread, &self.initials);
+            node.reverse(thread, &self.initials);
             // After the other runs that it depends on it may have to wait: so it is to run before
             // them, too.
-            if waited && level.enabled.contains(thread) {
+            if waited && node.enabled.contains(thread) {
                 self.trace.initials_at_once(position, thread, touched, &mut self.initials);
-                level.reverse(thread, &self.initials);
+                node.reverse(thread, &self.initials);
             }
         }
     }
@@ -377,11 +377,11 @@ enum Source {
     Pending,
 }
 
-impl Level {
+impl Node {
     fn clear(&mut self) {
         self.enabled.clear();
         self.reluctant.clear();
-        self.back.clear();
+        self.source_set.clear();
         self.sleep.clear();
         self.thread = None;
     }
@@ -411,7 +411,7 @@ impl Level {
             return true;
         }
         self.sleep.put(thread, depth, &self.union, None);
-        let next = self.back.iter().find(|&other| !self.sleep.asleep.contains(other));
+        let next = self.source_set.iter().find(|&other| !self.sleep.asleep.contains(other));
         match next {
             Some(next) => {
                 self.begin(next);
@@ -427,21 +427,21 @@ impl Level {
     /// Makes sure that something that can begin with `initials` is explored from here, for a race
     /// with a run of `thread`.
     fn reverse(&mut self, thread: ThreadId, initials: &ThreadSet) {
-        if initials.intersects(&self.back) || initials.intersects(&self.sleep.asleep) {
+        if initials.intersects(&self.source_set) || initials.intersects(&self.sleep.asleep) {
             return;
         }
         if initials.contains(thread) && self.enabled.contains(thread) {
-            self.back.insert(thread);
+            self.source_set.insert(thread);
             return;
         }
         let others = || initials.iter().filter(|&other| other != thread);
         let runs = |other: &ThreadId| self.enabled.contains(*other);
         let willing = others().filter(runs).find(|&other| !self.reluctant.contains(other));
         if let Some(other) = willing.or_else(|| others().find(runs)) {
-            self.back.insert(other);
+            self.source_set.insert(other);
         } else if others().next().is_some() {
             for other in self.enabled.iter() {
-                self.back.insert(other);
+                self.source_set.insert(other);
             }
         }
     }

@@ -68,7 +68,7 @@ pub(crate) struct Touched<'a> {
     /// Accesses that it made.
     pub(crate) real: &'a [(ObjectId, Access)],
     /// Accesses inherited from a sleeper (docs/algorithm.md#inherited-accesses).
-    pub(crate) ghost: &'a [(ObjectId, Access)],
+    pub(crate) inherited: &'a [(ObjectId, Access)],
     /// See [`crate::core::footprint::Footprint::by_time`].
     pub(crate) by_time: bool,
 }
@@ -76,7 +76,7 @@ pub(crate) struct Touched<'a> {
 impl Touched<'_> {
     fn iter(&self) -> impl Iterator<Item = (ObjectId, Access, bool)> + '_ {
         let real = self.real.iter().map(|&(object, access)| (object, access, false));
-        real.chain(self.ghost.iter().map(|&(object, access)| (object, access, true)))
+        real.chain(self.inherited.iter().map(|&(object, access)| (object, access, true)))
     }
 }
 
@@ -227,8 +227,8 @@ impl Trace {
             event.meets.extend(history.runs.last().map(|&run| (met, run)));
             history.enablers.push(position);
         }
-        for (object, access, ghost) in touched.iter() {
-            self.chains.push(object, access, ghost, thread, position);
+        for (object, access, inherited) in touched.iter() {
+            self.chains.push(object, access, inherited, thread, position);
         }
         self.live += 1;
     }
@@ -261,8 +261,8 @@ impl Trace {
         let mut races = std::mem::take(&mut self.races);
         races.clear();
         let pending = self.pending(thread, touched);
-        let single = touched.real.len() + touched.ghost.len() == 1;
-        for (object, access, ghost) in touched.iter() {
+        let single = touched.real.len() + touched.inherited.len() == 1;
+        for (object, access, inherited) in touched.iter() {
             for (other, mut walk) in self.chains.threads(object) {
                 if other == thread {
                     continue;
@@ -276,7 +276,7 @@ impl Trace {
                         walk.past_equals();
                         continue;
                     }
-                    let reversible = self.reversible(&pending, entry, other, access, ghost);
+                    let reversible = self.reversible(&pending, entry, other, access, inherited);
                     if reversible != Reversible::No {
                         races.push((entry.position, reversible));
                     }
@@ -425,9 +425,9 @@ impl Trace {
         entry: Entry<bool>,
         other: ThreadId,
         access: Access,
-        ghost: bool,
+        inherited: bool,
     ) -> Reversible {
-        let ghostly = ghost || entry.note;
+        let ghostly = inherited || entry.note;
         if !ghostly {
             // The lock was held until then.
             let released = match access {

@@ -10,7 +10,7 @@
 use crate::core::footprint::ObjectId;
 use crate::core::machine::ThreadId;
 use crate::discipline::Discipline;
-use crate::drive::level::Level;
+use crate::drive::node::Node;
 use crate::drive::observer::Counts;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -22,7 +22,7 @@ pub struct Frontier {
     pub(crate) progress: (Counts, u64, bool),
     pub(crate) discipline: Discipline,
     /// The nodes of the path, the last one with the branch that is explored next.
-    pub(crate) levels: Vec<Level>,
+    pub(crate) nodes: Vec<Node>,
     /// Races that were reported.
     pub(crate) reported: HashSet<(ObjectId, ThreadId, u64, ThreadId, u64)>,
 }
@@ -37,6 +37,6 @@ impl Frontier {
     /// How many nodes it has, which is how much there is to write.
     #[must_use]
     pub const fn depth(&self) -> usize {
-        self.levels.len()
+        self.nodes.len()
     }
 }

@@ -3,7 +3,7 @@
 
 pub mod findings;
 pub mod frontier;
-pub(crate) mod level;
+pub(crate) mod node;
 pub mod observer;
 pub mod replay;
 mod stepping;

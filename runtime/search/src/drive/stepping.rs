@@ -6,7 +6,7 @@ use crate::core::fault::{Fault, is_on};
 use crate::core::footprint::ObjectId;
 use crate::core::machine::{Chooser, Flow, Machine, Status, Step, ThreadId};
 use crate::core::picks::Picks;
-use crate::discipline::{Discipline, Gate, Mode, Run as Transaction};
+use crate::discipline::{Discipline, Mode, Run as Transaction, TransactionMonitor};
 use crate::drive::frontier::Frontier;
 use crate::drive::observer::{Counts, Covered, Limits, Observer, Outcome, Stop};
 use crate::drive::transactional::{End, Transactional};
@@ -311,9 +311,10 @@ impl<M: Transactional> Drive<'_, M> {
             schedule.push(choice);
         };
         let (discipline, run, held) = parts;
-        let mut gate = Gate { discipline, run, held, picks, trail: &mut trail, thread, alone };
+        let mut monitor =
+            TransactionMonitor { discipline, run, held, picks, trail: &mut trail, thread, alone };
         self.failures.clear();
-        let end = self.machine.advance(thread, &mut gate, &mut self.failures);
+        let end = self.machine.advance(thread, &mut monitor, &mut self.failures);
         let length = run.length();
         self.counts.operations += u64::from(length);
         self.counts.transactions += 1;

@@ -3,12 +3,12 @@
 
 use crate::core::footprint::ObjectId;
 use crate::core::machine::{Machine, ThreadId};
-use crate::discipline::Gate;
+use crate::discipline::TransactionMonitor;
 
 /// How a transaction ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
-    /// The gate wanted a boundary, or the thread waits to be notified.
+    /// The monitor wanted a boundary, or the thread waits to be notified.
     Boundary,
     /// The next operation cannot proceed.
     Blocked,
@@ -25,7 +25,7 @@ pub enum End {
 pub struct Racer {
     /// The thread.
     pub thread: ThreadId,
-    /// Where in the program, as told to the gate.
+    /// Where in the program, as told to the monitor.
     pub site: u64,
     /// It writes.
     pub writes: bool,
@@ -45,12 +45,13 @@ pub trait Snapshots: Machine {
 /// A schedule that a search by transactions reports names the thread of every operation, so that
 /// [`crate::drive::replay::replay`] follows it with single steps.
 pub trait Transactional: Snapshots {
-    /// Runs `thread` until the gate stops it, it waits, or it ends. The gate is asked before each
-    /// operation and told after it, and chooses at choice points; failures that show are appended.
+    /// Runs `thread` until the monitor stops it, it waits, or it ends. The monitor is asked before
+    /// each operation and told after it, and chooses at choice points; failures that show are
+    /// appended.
     fn advance(
         &mut self,
         thread: ThreadId,
-        gate: &mut Gate<'_>,
+        monitor: &mut TransactionMonitor<'_>,
         failures: &mut Vec<Self::Failure>,
     ) -> End;
 

@@ -70,7 +70,7 @@ pub(crate) enum Counted {
 }
 
 /// A node of the search and the branch under way.
-struct Level {
+struct Node {
     branch: Branch,
     /// The thread away from which switches count.
     last: Option<ThreadId>,
@@ -97,15 +97,15 @@ pub(crate) fn explore<M: Machine>(
     budget: Option<Budget>,
     known: &mut dyn Known<M>,
 ) -> Result<bool, Stop> {
-    let (levels, wanted) = (Vec::new(), Footprint::default());
-    let mut search = Search { drive, levels, budget, known, left_out: false, raced: false, wanted };
+    let (nodes, wanted) = (Vec::new(), Footprint::default());
+    let mut search = Search { drive, nodes, budget, known, left_out: false, raced: false, wanted };
     search.all()?;
     Ok(search.left_out)
 }
 
 struct Search<'s, 'd, M: Machine> {
     drive: &'s mut Drive<'d, M>,
-    levels: Vec<Level>,
+    nodes: Vec<Node>,
     budget: Option<Budget>,
     known: &'s mut dyn Known<M>,
     /// The budget left something out.
@@ -118,8 +118,8 @@ struct Search<'s, 'd, M: Machine> {
 
 /// Where a search stands behind a step.
 enum Next {
-    /// At a level with a thread to run.
-    Level,
+    /// At a node with a thread to run.
+    Node,
     /// Nobody can run.
     End,
     /// Where nothing is to be gone on with.
@@ -134,55 +134,55 @@ impl<M: Machine> Search<'_, '_, M> {
             self.run_prefix()?;
             self.descend()?;
             loop {
-                let Some(level) = self.levels.last_mut() else { return Ok(()) };
-                if level.branch.advance() {
+                let Some(node) = self.nodes.last_mut() else { return Ok(()) };
+                if node.branch.advance() {
                     break;
                 }
-                self.levels.pop();
+                self.nodes.pop();
             }
         }
     }
 
-    /// Runs the branch of a level.
+    /// Runs the branch of a node.
     fn run(&mut self, step: usize, kind: Run) -> Result<After, Stop> {
-        let level = &mut self.levels[step];
-        let thread = level.branch.thread;
+        let node = &mut self.nodes[step];
+        let thread = node.branch.thread;
         let values = self.drive.schedule.len() + 1;
         let run = |drive: &mut Drive<'_, M>, thread, pick: &mut dyn FnMut(u32) -> u32| {
             drive.run(thread, kind, pick)
         };
-        let after = level.branch.run(step, kind, self.drive, run)?;
+        let after = node.branch.run(step, kind, self.drive, run)?;
         self.raced |= self.drive.has_raced();
-        if kind == Run::Fresh && level.last == Some(thread) {
+        if kind == Run::Fresh && node.last == Some(thread) {
             let ends = self.drive.machine.status(thread) == Status::Ended;
-            level.was_gone_on_with(&self.drive.step.footprint.accesses, ends, after);
+            node.was_gone_on_with(&self.drive.step.footprint.accesses, ends, after);
         }
         self.known.on_step(thread, self.drive, &self.drive.schedule[values..]);
         Ok(after)
     }
 
-    /// Runs the branches of all levels but the last again.
+    /// Runs the branches of all nodes but the last again.
     fn run_prefix(&mut self) -> Result<(), Stop> {
-        for step in 0..self.levels.len().saturating_sub(1) {
+        for step in 0..self.nodes.len().saturating_sub(1) {
             self.run(step, Run::Again)?;
         }
         Ok(())
     }
 
-    /// Runs the branch of the last level, and goes on to the end of an execution, or to what is
+    /// Runs the branch of the last node, and goes on to the end of an execution, or to what is
     /// known.
     fn descend(&mut self) -> Result<(), Stop> {
-        let mut next = if self.levels.is_empty() { self.open() } else { Next::Level };
+        let mut next = if self.nodes.is_empty() { self.open() } else { Next::Node };
         loop {
             match next {
-                Next::Level => {}
+                Next::Node => {}
                 Next::End => return self.drive.finish(),
                 Next::Nothing => {
                     self.drive.block();
                     return Ok(());
                 }
             }
-            match self.run(self.levels.len() - 1, Run::Fresh)? {
+            match self.run(self.nodes.len() - 1, Run::Fresh)? {
                 After::Over => return self.drive.finish(),
                 After::Cut => {
                     self.drive.give_up();
@@ -193,18 +193,18 @@ impl<M: Machine> Search<'_, '_, M> {
         }
     }
 
-    /// Adds a level for the present state, if there is anything to run in it.
+    /// Adds a node for the present state, if there is anything to run in it.
     fn open(&mut self) -> Next {
         let statuses = branch::statuses(self.drive.machine);
         let mut left = branch::can_run(&statuses);
-        let (last, spent, sleepers) = match self.levels.last() {
+        let (last, spent, sleepers) = match self.nodes.last() {
             None => (None, 0, Vec::new()),
             Some(parent) => {
                 let status = statuses[parent.branch.thread.index()];
                 let last = self.budget.is_some_and(|budget| budget.counts_behind(status));
                 let spent = parent.spent + self.cost(parent.last, parent.branch.thread);
                 let last = last.then_some(parent.branch.thread);
-                (last, spent, self.sleepers(self.levels.len() - 1, status))
+                (last, spent, self.sleepers(self.nodes.len() - 1, status))
             }
         };
         let arrival = Arrival { statuses: &statuses, last, spent };
@@ -227,16 +227,16 @@ impl<M: Machine> Search<'_, '_, M> {
         }
         // Nobody is left if a switch that has to be made exceeds the budget.
         let Some(branch) = Branch::first(left) else { return Next::Nothing };
-        self.levels.push(Level { branch, last, spent, asleep: sleepers, preempted: None });
-        Next::Level
+        self.nodes.push(Node { branch, last, spent, asleep: sleepers, preempted: None });
+        Next::Node
     }
 
-    /// Who sleeps behind the branch of a level that was just run, which left its thread in this
+    /// Who sleeps behind the branch of a node that was just run, which left its thread in this
     /// status.
-    fn sleepers(&mut self, level: usize, status: Status) -> Vec<Sleeper> {
-        let level = &self.levels[level];
-        let preempted = level.preempted.iter().filter(|last| last.thread != level.branch.thread);
-        if self.raced || (level.asleep.is_empty() && preempted.clone().next().is_none()) {
+    fn sleepers(&mut self, node: usize, status: Status) -> Vec<Sleeper> {
+        let node = &self.nodes[node];
+        let preempted = node.preempted.iter().filter(|last| last.thread != node.branch.thread);
+        if self.raced || (node.asleep.is_empty() && preempted.clone().next().is_none()) {
             return Vec::new();
         }
         let done = &self.drive.step.footprint.accesses;
@@ -244,14 +244,14 @@ impl<M: Machine> Search<'_, '_, M> {
         let waits = waits && !is_on(Fault::WaitersForgotten);
         self.wanted.clear();
         if waits {
-            self.drive.machine.pending(level.branch.thread, &mut self.wanted);
+            self.drive.machine.pending(node.branch.thread, &mut self.wanted);
         }
         let wakes = |sleeper: &Sleeper| {
             conflict(&sleeper.touches, done)
                 || conflict(&sleeper.touches, &self.wanted.accesses)
                 || (waits && sleeper.ends)
         };
-        let all = level.asleep.iter().chain(preempted);
+        let all = node.asleep.iter().chain(preempted);
         all.filter(|sleeper| is_on(Fault::NeverWoken) || !wakes(sleeper)).cloned().collect()
     }
 
@@ -265,7 +265,7 @@ impl<M: Machine> Search<'_, '_, M> {
     }
 }
 
-impl Level {
+impl Node {
     /// `last` has gone on, and touched this; so it did with other values before.
     fn was_gone_on_with(&mut self, touched: &[(ObjectId, Access)], ends: bool, after: After) {
         let ends_all = after != After::On;

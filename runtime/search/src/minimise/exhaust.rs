@@ -18,7 +18,7 @@ use crate::interleavings::cheapest::Cheapest;
 const MOST: u32 = (1 << 16) - 1;
 
 /// A node of the search and the branch under way.
-struct Level {
+struct Node {
     branch: Branch,
     /// Where the execution stands here.
     walk: Walk,
@@ -79,13 +79,13 @@ impl Search<'_> {
 
     /// Goes through them.
     fn all<M: Machine>(&mut self, drive: &mut Drive<'_, M>, tally: &Tally) -> Result<(), Stop> {
-        let mut levels: Vec<Level> = Vec::new();
+        let mut nodes: Vec<Node> = Vec::new();
         loop {
             tally.restart();
             drive.restart()?;
             self.cheapest.causes.clear();
-            let mut walk = self.run_prefix(drive, &mut levels)?;
-            if failed(self.descend(drive, &mut levels, &mut walk))?.is_none()
+            let mut walk = self.run_prefix(drive, &mut nodes)?;
+            if failed(self.descend(drive, &mut nodes, &mut walk))?.is_none()
                 && walk.measure < self.best.measure
             {
                 let schedule = drive.schedule.clone();
@@ -93,11 +93,11 @@ impl Search<'_> {
                 self.told();
             }
             loop {
-                let Some(level) = levels.last_mut() else { return Ok(()) };
-                if level.branch.advance() {
+                let Some(node) = nodes.last_mut() else { return Ok(()) };
+                if node.branch.advance() {
                     break;
                 }
-                levels.pop();
+                nodes.pop();
             }
         }
     }
@@ -119,53 +119,53 @@ impl Search<'_> {
         Ok(after)
     }
 
-    /// Runs the branches of all levels but the last again; gives where that leads.
+    /// Runs the branches of all nodes but the last again; gives where that leads.
     fn run_prefix<M: Machine>(
         &mut self,
         drive: &mut Drive<'_, M>,
-        levels: &mut [Level],
+        nodes: &mut [Node],
     ) -> Result<Walk, Stop> {
-        let Some((last, above)) = levels.split_last_mut() else { return Ok(Walk::default()) };
+        let Some((last, above)) = nodes.split_last_mut() else { return Ok(Walk::default()) };
         let mut walk = Walk::default();
-        for (step, level) in above.iter_mut().enumerate() {
-            self.run(drive, (step, &mut level.branch), &mut walk, Run::Again)?;
+        for (step, node) in above.iter_mut().enumerate() {
+            self.run(drive, (step, &mut node.branch), &mut walk, Run::Again)?;
         }
         debug_assert_eq!(walk.measure, last.walk.measure);
         Ok(walk)
     }
 
-    /// Runs the branch of the last level, and goes on as long as there is anything new that is less
+    /// Runs the branch of the last node, and goes on as long as there is anything new that is less
     /// than the best.
     fn descend<M: Machine>(
         &mut self,
         drive: &mut Drive<'_, M>,
-        levels: &mut Vec<Level>,
+        nodes: &mut Vec<Node>,
         walk: &mut Walk,
     ) -> Result<(), Stop> {
-        if levels.is_empty() && !self.open(drive, levels, walk)? {
+        if nodes.is_empty() && !self.open(drive, nodes, walk)? {
             return Ok(());
         }
         loop {
-            let step = levels.len() - 1;
-            let Some(level) = levels.last_mut() else { return Ok(()) };
-            match self.run(drive, (step, &mut level.branch), walk, Run::Fresh)? {
+            let step = nodes.len() - 1;
+            let Some(node) = nodes.last_mut() else { return Ok(()) };
+            match self.run(drive, (step, &mut node.branch), walk, Run::Fresh)? {
                 After::Over => return drive.finish(),
                 // What comes behind is not known, so nothing is excluded.
                 After::Cut => return Err(Stop::Operations),
                 After::On => {}
             }
-            if !self.open(drive, levels, walk)? {
+            if !self.open(drive, nodes, walk)? {
                 return Ok(());
             }
         }
     }
 
-    /// Adds a level for the present state. Returns whether there is anything to run in it; the
+    /// Adds a node for the present state. Returns whether there is anything to run in it; the
     /// execution is finished where nobody can run.
     fn open<M: Machine>(
         &mut self,
         drive: &mut Drive<'_, M>,
-        levels: &mut Vec<Level>,
+        nodes: &mut Vec<Node>,
         walk: &Walk,
     ) -> Result<bool, Stop> {
         let statuses = branch::statuses(drive.machine);
@@ -188,7 +188,7 @@ impl Search<'_> {
             }
         }
         let Some(branch) = Branch::first(left) else { return Ok(false) };
-        levels.push(Level { branch, walk: walk.clone() });
+        nodes.push(Node { branch, walk: walk.clone() });
         Ok(true)
     }
 }

@@ -60,7 +60,7 @@ pub fn explore_selected<M: Transactional + Fingerprint, S: Selection<M>>(
     let mut search = Search {
         drive: Drive::new(machine, limits, observer),
         discipline,
-        levels: Vec::new(),
+        nodes: Vec::new(),
         depth: 0,
         visited: ByFingerprint::default(),
         run: Run::default(),
@@ -77,7 +77,7 @@ pub fn explore_selected<M: Transactional + Fingerprint, S: Selection<M>>(
 
 /// A state on the stack.
 #[derive(Default)]
-struct Level {
+struct Node {
     /// Threads that are left to explore.
     left: ThreadSet,
     sleep: Sleep,
@@ -123,14 +123,14 @@ impl From<Stop> for Break {
 struct Search<'a, 'd, M: Transactional, S> {
     drive: Drive<'a, M>,
     discipline: &'d mut Discipline,
-    levels: Vec<Level>,
+    nodes: Vec<Node>,
     depth: usize,
     /// Per state, the threads that were asleep at all visits.
     visited: ByFingerprint<ThreadSet>,
     run: Run,
     /// Which threads are explored.
     selection: S,
-    /// How many levels of the stack have which state.
+    /// How many nodes of the stack have which state.
     stack: ByFingerprint<u32>,
     unordered: Unordered,
     /// What a thread waits to do.
@@ -153,9 +153,9 @@ impl<M: Transactional + Fingerprint, S: Selection<M>> Search<'_, '_, M, S> {
 
     fn pass(&mut self) -> Result<(), Break> {
         self.visited.clear();
-        self.levels.clear();
+        self.nodes.clear();
         self.stack.clear();
-        self.levels.push(Level::default());
+        self.nodes.push(Node::default());
         self.depth = 0;
         self.drive.restart()?;
         self.arrive();
@@ -175,41 +175,41 @@ impl<M: Transactional + Fingerprint, S: Selection<M>> Search<'_, '_, M, S> {
     /// The branch to explore from the present state.
     fn branch(&mut self) -> Option<ThreadId> {
         let depth = self.depth;
-        let level = &mut self.levels[depth];
-        if let Some(thread) = level.thread {
-            if level.picks.advance() {
+        let node = &mut self.nodes[depth];
+        if let Some(thread) = node.thread {
+            if node.picks.advance() {
                 return Some(thread);
             }
-            if level.ran {
-                level.sleep.put(thread, depth, &level.union, None);
+            if node.ran {
+                node.sleep.put(thread, depth, &node.union, None);
             }
         }
         let thread = self.next_thread();
-        let level = &mut self.levels[depth];
-        level.thread = thread;
-        level.left.remove(thread?);
-        level.picks.clear();
-        level.union.clear();
-        level.ran = false;
-        level.thread
+        let node = &mut self.nodes[depth];
+        node.thread = thread;
+        node.left.remove(thread?);
+        node.picks.clear();
+        node.union.clear();
+        node.ran = false;
+        node.thread
     }
 
     /// The thread to explore next from the present state.
     fn next_thread(&mut self) -> Option<ThreadId> {
-        let level = &self.levels[self.depth];
-        if level.left.is_empty() || !S::LEAVES_OUT || level.again || level.full {
-            return level.left.iter().next();
+        let node = &self.nodes[self.depth];
+        if node.left.is_empty() || !S::LEAVES_OUT || node.again || node.full {
+            return node.left.iter().next();
         }
-        let kept = level.sleep.sleepers().iter().map(|sleeper| Asleep {
+        let kept = node.sleep.sleepers().iter().map(|sleeper| Asleep {
             thread: sleeper.thread,
             here: sleeper.depth as usize == self.depth,
-            accesses: self.levels[sleeper.depth as usize].sleep.footprint(sleeper.number),
+            accesses: self.nodes[sleeper.depth as usize].sleep.footprint(sleeper.number),
         });
         let asleep: Vec<Asleep<'_>> = kept.collect();
-        self.selection.next(self.drive.machine, self.discipline, &level.left, &asleep)
+        self.selection.next(self.drive.machine, self.discipline, &node.left, &asleep)
     }
 
-    /// The branch of the level at `depth` leads to a state on the stack, or to one that was visited
+    /// The branch of the node at `depth` leads to a state on the stack, or to one that was visited
     /// while only some threads were explored: if others might be put off for ever, all are
     /// explored.
     fn close_cycle(&mut self, depth: usize, thread: ThreadId) {
@@ -217,46 +217,46 @@ impl<M: Transactional + Fingerprint, S: Selection<M>> Search<'_, '_, M, S> {
             return;
         }
         let target = self.fingerprint();
-        let level = &self.levels[depth];
-        let closes = level.again || self.stack.get(&target).is_some_and(|&number| number > 0);
-        if level.full || !closes || is_on(Fault::CyclesUnexpanded) {
+        let node = &self.nodes[depth];
+        let closes = node.again || self.stack.get(&target).is_some_and(|&number| number > 0);
+        if node.full || !closes || is_on(Fault::CyclesUnexpanded) {
             return;
         }
         if !self.selection.loops(self.drive.machine, self.discipline, thread) {
             return;
         }
-        let level = &mut self.levels[depth];
-        level.full = true;
-        if level.again {
-            let awake = |&t: &ThreadId| t != thread && !level.sleep.asleep.contains(t);
-            let more: Vec<ThreadId> = level.enabled.iter().filter(awake).collect();
-            more.into_iter().for_each(|thread| level.left.insert(thread));
+        let node = &mut self.nodes[depth];
+        node.full = true;
+        if node.again {
+            let awake = |&t: &ThreadId| t != thread && !node.sleep.asleep.contains(t);
+            let more: Vec<ThreadId> = node.enabled.iter().filter(awake).collect();
+            more.into_iter().for_each(|thread| node.left.insert(thread));
         }
     }
 
     /// Runs a transaction of `thread` from the present state, and goes to the next state if it is
     /// new.
     fn transact(&mut self, thread: ThreadId) -> Result<(), Break> {
-        let mut picks = std::mem::take(&mut self.levels[self.depth].picks);
-        let mut held = self.levels[self.depth].held.clone();
+        let mut picks = std::mem::take(&mut self.nodes[self.depth].picks);
+        let mut held = self.nodes[self.depth].held.clone();
         held.resize_with(self.drive.machine.threads() as usize, Vec::new);
         let end = self.advance(thread, &mut picks, &mut held[thread.index()]);
-        let level = &mut self.levels[self.depth];
-        level.picks = picks;
-        sleep::add(&mut level.union, &self.run.footprint.accesses);
+        let node = &mut self.nodes[self.depth];
+        node.picks = picks;
+        sleep::add(&mut node.union, &self.run.footprint.accesses);
         let end = end?;
         let parks = self.run.holds_new_locks() || self.is_waited_for();
-        let level = &mut self.levels[self.depth];
+        let node = &mut self.nodes[self.depth];
         if end == End::Blocked && !parks {
-            level.rolled_back.push(thread);
+            node.rolled_back.push(thread);
             self.return_here();
             return Ok(());
         }
-        level.ran = true;
-        level.moved = true;
+        node.ran = true;
+        node.moved = true;
         if end == End::Over || self.drive.is_too_long() {
             if end == End::Over {
-                level.full = true;
+                node.full = true;
                 self.drive.finish()?
             } else {
                 self.drive.give_up()
@@ -278,8 +278,8 @@ impl<M: Transactional + Fingerprint, S: Selection<M>> Search<'_, '_, M, S> {
 
     /// Goes back to the state before.
     fn pop(&mut self) {
-        if let Some(level) = self.levels.pop()
-            && let Some(number) = self.stack.get_mut(&level.fingerprint)
+        if let Some(node) = self.nodes.pop()
+            && let Some(number) = self.stack.get_mut(&node.fingerprint)
         {
             *number -= 1;
         }
@@ -312,9 +312,9 @@ impl<M: Transactional + Fingerprint, S: Selection<M>> Search<'_, '_, M, S> {
     /// Compares what the transaction did with what others do in other states, and finds out what is
     /// before what each thread does next.
     fn note(&mut self, thread: ThreadId) {
-        let level = &self.levels[self.depth];
-        let held = level.held.get(thread.index()).map_or(&[][..], Vec::as_slice);
-        self.pasts.clone_from(&level.pasts);
+        let node = &self.nodes[self.depth];
+        let held = node.held.get(thread.index()).map_or(&[][..], Vec::as_slice);
+        self.pasts.clone_from(&node.pasts);
         let (machine, discipline) = (&mut *self.drive.machine, &mut *self.discipline);
         let tell = |object, found| match found {
             Found::Race(earlier, later) => machine.may_race(object, earlier, later),
@@ -329,15 +329,15 @@ impl<M: Transactional + Fingerprint, S: Selection<M>> Search<'_, '_, M, S> {
     /// Compares what a blocked thread waits to do with what others do.
     fn note_waiting(&mut self, thread: ThreadId) {
         self.drive.machine.pending(thread, &mut self.waiting);
-        let level = &mut self.levels[self.depth];
-        let held = level.held.get(thread.index()).map_or(&[][..], Vec::as_slice);
+        let node = &mut self.nodes[self.depth];
+        let held = node.held.get(thread.index()).map_or(&[][..], Vec::as_slice);
         let (discipline, accesses) = (&mut *self.discipline, &self.waiting.accesses);
         let machine = &mut *self.drive.machine;
         let tell = |object, found| match found {
             Found::Race(earlier, later) => machine.may_race(object, earlier, later),
             Found::Conflict => discipline.refute(object),
         };
-        self.unordered.note_waiting(thread, accesses, held, &mut level.pasts, tell);
+        self.unordered.note_waiting(thread, accesses, held, &mut node.pasts, tell);
     }
 
     /// Whether somebody's time comes only where the thread that ran is seen to wait.
@@ -346,9 +346,9 @@ impl<M: Transactional + Fingerprint, S: Selection<M>> Search<'_, '_, M, S> {
     }
 
     fn enter_child(&mut self, thread: ThreadId, held: Vec<Vec<(ObjectId, Mode)>>) {
-        let mut child = Level { held, pasts: self.pasts.clone(), ..Level::default() };
-        for &sleeper in self.levels[self.depth].sleep.sleepers() {
-            let kept = self.levels[sleeper.depth as usize].sleep.footprint(sleeper.number);
+        let mut child = Node { held, pasts: self.pasts.clone(), ..Node::default() };
+        for &sleeper in self.nodes[self.depth].sleep.sleepers() {
+            let kept = self.nodes[sleeper.depth as usize].sleep.footprint(sleeper.number);
             if sleeper.thread != thread
                 && !self.run.footprint.by_time
                 && !wakes(kept, &self.run.footprint.accesses)
@@ -357,20 +357,20 @@ impl<M: Transactional + Fingerprint, S: Selection<M>> Search<'_, '_, M, S> {
             }
         }
         self.depth += 1;
-        self.levels.push(child);
+        self.nodes.push(child);
     }
 
     /// The present state, and what is before what its threads do next.
     fn fingerprint(&self) -> u128 {
-        let pasts = &self.levels[self.depth].pasts;
+        let pasts = &self.nodes[self.depth].pasts;
         fingerprint::of(&(self.drive.machine.fingerprint(), pasts))
     }
 
     /// Keeps the present state, and looks who is to be explored from it. Returns whether anything
     /// is, or whether the state is new.
     fn arrive(&mut self) -> bool {
-        let level = &mut self.levels[self.depth];
-        level.schedule = self.drive.schedule.len();
+        let node = &mut self.nodes[self.depth];
+        node.schedule = self.drive.schedule.len();
         self.drive.machine.save(self.depth);
         let mut enabled = ThreadSet::default();
         for thread in (0..self.drive.machine.threads()).map(ThreadId) {
@@ -380,46 +380,46 @@ impl<M: Transactional + Fingerprint, S: Selection<M>> Search<'_, '_, M, S> {
                 Status::Ended => {}
             }
         }
-        let level = &mut self.levels[self.depth];
-        let asleep = level.sleep.asleep.clone();
+        let node = &mut self.nodes[self.depth];
+        let asleep = node.sleep.asleep.clone();
         let fingerprint = self.fingerprint();
-        let level = &mut self.levels[self.depth];
-        level.fingerprint = fingerprint;
-        level.enabled = enabled.clone();
+        let node = &mut self.nodes[self.depth];
+        node.fingerprint = fingerprint;
+        node.enabled = enabled.clone();
         *self.stack.entry(fingerprint).or_default() += 1;
         if let Some(stored) = self.visited.get_mut(&fingerprint) {
             let again = stored.iter().filter(|&thread| !asleep.contains(thread));
             let again: Vec<ThreadId> = again.filter(|&thread| enabled.contains(thread)).collect();
             stored.retain(|thread| asleep.contains(thread));
-            level.sleep.keep(stored);
-            again.iter().for_each(|&thread| level.left.insert(thread));
+            node.sleep.keep(stored);
+            again.iter().for_each(|&thread| node.left.insert(thread));
             // What ends here was told at the first visit.
-            level.moved = true;
-            level.again = true;
+            node.moved = true;
+            node.again = true;
             return !again.is_empty();
         }
         for thread in enabled.iter().filter(|&thread| !asleep.contains(thread)) {
-            level.left.insert(thread);
+            node.left.insert(thread);
         }
-        level.moved = enabled.intersects(&asleep);
+        node.moved = enabled.intersects(&asleep);
         self.visited.insert(fingerprint, asleep);
         true
     }
 
     fn return_here(&mut self) {
         self.drive.machine.restore(self.depth);
-        self.drive.schedule.truncate(self.levels[self.depth].schedule);
+        self.drive.schedule.truncate(self.nodes[self.depth].schedule);
     }
 
     /// Everything was explored from the present state: if nobody could move, the execution ends
     /// here.
     fn leave(&mut self) -> Result<(), Break> {
-        let level = &mut self.levels[self.depth];
-        if level.moved {
+        let node = &mut self.nodes[self.depth];
+        if node.moved {
             return Ok(());
         }
-        let partials = std::mem::take(&mut level.rolled_back);
-        let mut held = std::mem::take(&mut level.held);
+        let partials = std::mem::take(&mut node.rolled_back);
+        let mut held = std::mem::take(&mut node.held);
         held.resize_with(self.drive.machine.threads() as usize, Vec::new);
         for thread in partials {
             self.advance(thread, &mut Picks::default(), &mut held[thread.index()])?;

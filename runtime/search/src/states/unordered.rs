@@ -19,11 +19,11 @@
 use crate::core::chains::ByObject;
 use crate::core::footprint::{Access, ObjectId};
 use crate::core::machine::ThreadId;
-use crate::discipline::{Deed, Kind, Mode, Ordering, Run, Value};
+use crate::discipline::{Event, Kind, Mode, Ordering, Run, Value};
 use crate::drive::transactional::Racer;
 
-/// What is before a thread's next deed by creation and joining alone. A thread's deeds are counted
-/// in stretches, between its creations of threads.
+/// What is before a thread's next event by creation and joining alone. A thread's events are
+/// counted in stretches, between its creations of threads.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Past {
     /// The thread's own stretch.
@@ -144,7 +144,7 @@ impl Unordered {
     /// Notes what a transaction did. `held`: the locks that its thread held before; `pasts`: of all
     /// threads, brought up to date. Tells each thing of every object once.
     ///
-    /// O(deeds x different accesses of their objects).
+    /// O(events x different accesses of their objects).
     pub(crate) fn note(
         &mut self,
         run: &Run,
@@ -154,15 +154,15 @@ impl Unordered {
     ) {
         let Some(thread) = run.thread else { return };
         let mut locks = held.to_vec();
-        for deed in &run.deeds {
-            match *deed {
-                Deed::Acquire(lock, mode) => locks.push((lock, mode)),
-                Deed::Release(lock, mode) => {
+        for event in &run.events {
+            match *event {
+                Event::Acquire(lock, mode) => locks.push((lock, mode)),
+                Event::Release(lock, mode) => {
                     if let Some(place) = locks.iter().rposition(|&held| held == (lock, mode)) {
                         locks.remove(place);
                     }
                 }
-                Deed::Spawn(child) => {
+                Event::Spawn(child) => {
                     let own = past(pasts, thread);
                     own.stretch += 1;
                     let (stretch, mut before) = (own.stretch, own.clone());
@@ -170,7 +170,7 @@ impl Unordered {
                     before.include(thread, stretch);
                     *past(pasts, child) = before;
                 }
-                Deed::Join(joined) => {
+                Event::Join(joined) => {
                     let theirs = past(pasts, joined).clone();
                     let own = past(pasts, thread);
                     for (index, stretches) in (0..).zip(theirs.before) {
@@ -178,7 +178,7 @@ impl Unordered {
                     }
                     own.include(joined, u32::MAX);
                 }
-                Deed::Data { object, access, kind, site } => {
+                Event::Data { object, access, kind, site } => {
                     let made = Made {
                         thread,
                         past: past(pasts, thread).clone(),

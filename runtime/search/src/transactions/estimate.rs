@@ -13,17 +13,17 @@ impl<M: Transactional> Search<'_, '_, M> {
     /// The present node has its next branch: tells the observer how much was explored, if it wants
     /// to know.
     pub(super) fn tell_share(&mut self) {
-        let levels = &self.levels[..=self.depth];
+        let nodes = &self.nodes[..=self.depth];
         self.drive.tell_share(|| {
             let (mut share, mut weight) = (0.0, 1.0);
             let mut choice = |done: f64, of: f64| {
                 share += weight * done / of;
                 weight /= of;
             };
-            for (depth, level) in levels.iter().enumerate() {
-                let (done, of) = level.branches(depth);
+            for (depth, node) in nodes.iter().enumerate() {
+                let (done, of) = node.branches(depth);
                 choice(done as f64, of as f64);
-                for &(picked, of) in level.picks.values() {
+                for &(picked, of) in node.picks.values() {
                     choice(f64::from(picked), f64::from(of));
                 }
             }

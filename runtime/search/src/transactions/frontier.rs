@@ -2,7 +2,7 @@
 //! on from there.
 
 use crate::drive::frontier::Frontier;
-use crate::drive::level::Level;
+use crate::drive::node::Node;
 use crate::drive::observer::Stop;
 use crate::drive::transactional::{End, Transactional};
 
@@ -13,33 +13,33 @@ impl<M: Transactional> Search<'_, '_, M> {
     /// The present node has its next branch: tells the observer what it takes to go on here, if it
     /// wants to know.
     pub(super) fn tell(&mut self) {
-        let (levels, reported) = (&mut self.levels, &mut self.reported);
+        let (nodes, reported) = (&mut self.nodes, &mut self.reported);
         let (depth, discipline) = (self.depth, &*self.discipline);
         let told = self.drive.tell(|progress| {
-            levels.truncate(depth + 1);
-            levels.iter_mut().for_each(Level::shrink);
+            nodes.truncate(depth + 1);
+            nodes.iter_mut().for_each(Node::shrink);
             Frontier {
                 progress,
                 discipline: discipline.clone(),
-                levels: std::mem::take(levels),
+                nodes: std::mem::take(nodes),
                 reported: std::mem::take(reported),
             }
         });
         if let Some(told) = told {
-            self.levels = told.levels;
+            self.nodes = told.nodes;
             self.reported = told.reported;
         }
     }
 
     /// Goes to where another search stood.
     pub(super) fn resume(&mut self, frontier: Frontier) -> Result<(), Break> {
-        let Frontier { progress, discipline, levels, reported } = frontier;
+        let Frontier { progress, discipline, nodes, reported } = frontier;
         *self.discipline = discipline;
-        self.levels = levels;
+        self.nodes = nodes;
         self.reported = reported;
         self.drive.reopen(progress);
         self.clear()?;
-        for depth in 0..self.levels.len() {
+        for depth in 0..self.nodes.len() {
             if depth > 0 {
                 let repeated = self.repeat();
                 // What is run again was counted before.
@@ -55,20 +55,20 @@ impl<M: Transactional> Search<'_, '_, M> {
     /// Runs the branch of the present node again.
     fn repeat(&mut self) -> Result<(), Break> {
         let other = Stop::Nondeterminism { step: self.drive.schedule.len() };
-        let Some(thread) = self.levels[self.depth].thread else { return Err(other.into()) };
-        let starts = self.drive.schedule.len() == self.levels[self.depth].schedule;
+        let Some(thread) = self.nodes[self.depth].thread else { return Err(other.into()) };
+        let starts = self.drive.schedule.len() == self.nodes[self.depth].schedule;
         if !starts || thread.0 >= self.drive.machine.threads() {
             return Err(other.into());
         }
-        let mut picks = std::mem::take(&mut self.levels[self.depth].picks);
+        let mut picks = std::mem::take(&mut self.nodes[self.depth].picks);
         let end = self.advance(thread, &mut picks);
-        self.levels[self.depth].picks = picks;
+        self.nodes[self.depth].picks = picks;
         match end? {
             End::Boundary | End::Ended => {}
             End::Blocked if self.parks() => {}
             _ => return Err(other.into()),
         }
-        self.haunt(thread);
+        self.add_inherited(thread);
         self.prepare(thread, Source::Run);
         self.append(thread)
     }

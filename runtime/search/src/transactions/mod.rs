@@ -42,8 +42,8 @@ mod channels;
 mod estimate;
 mod fences;
 mod frontier;
-mod judge;
 mod ownership;
+mod race_check;
 mod reverse;
 mod trace;
 mod weak;
@@ -61,7 +61,7 @@ use crate::core::thread_set::ThreadSet;
 use crate::discipline::{Discipline, Mode, Run, Wanted};
 use crate::drive::Drive;
 pub use crate::drive::frontier::Frontier;
-use crate::drive::level::Level;
+use crate::drive::node::Node;
 use crate::drive::observer::{Limits, Observer, Outcome, Stop};
 use crate::drive::transactional::{End, Transactional};
 use reverse::Source;
@@ -90,14 +90,14 @@ pub fn explore_from<M: Transactional>(
     let mut search = Search {
         drive: Drive::new(machine, limits, observer),
         discipline,
-        levels: Vec::new(),
+        nodes: Vec::new(),
         depth: 0,
         trace: Trace::default(),
         weak: Weak::default(),
         run: Run::default(),
         began: 0,
         held: Vec::new(),
-        ghost: Vec::new(),
+        inherited: Vec::new(),
         pending: Footprint::default(),
         positions: Vec::new(),
         initials: ThreadSet::default(),
@@ -126,7 +126,7 @@ struct Search<'a, 'd, M: Transactional> {
     drive: Drive<'a, M>,
     discipline: &'d mut Discipline,
     /// Nodes on the stack; those from `depth + 1` on are kept for their memory.
-    levels: Vec<Level>,
+    nodes: Vec<Node>,
     depth: usize,
     trace: Trace,
     weak: Weak,
@@ -136,7 +136,7 @@ struct Search<'a, 'd, M: Transactional> {
     began: usize,
     /// Per thread, the locks that it holds.
     held: Vec<Vec<(ObjectId, Mode)>>,
-    ghost: Vec<(ObjectId, Access)>,
+    inherited: Vec<(ObjectId, Access)>,
     pending: Footprint,
     positions: Vec<Position>,
     initials: ThreadSet,
@@ -183,10 +183,10 @@ impl<M: Transactional> Search<'_, '_, M> {
     /// Begins at the root.
     fn begin(&mut self) -> Result<(), Break> {
         self.clear()?;
-        if self.levels.is_empty() {
-            self.levels.push(Level::default());
+        if self.nodes.is_empty() {
+            self.nodes.push(Node::default());
         }
-        self.levels[0].clear();
+        self.nodes[0].clear();
         self.arrive();
         Ok(())
     }
@@ -214,14 +214,14 @@ impl<M: Transactional> Search<'_, '_, M> {
                 Ran::RolledBack => {
                     self.note_roll_back(thread);
                     self.return_here();
-                    if self.levels[self.depth].over {
-                        let last = self.levels[self.depth].rolled_back().len() - 1;
+                    if self.nodes[self.depth].over {
+                        let last = self.nodes[self.depth].rolled_back().len() - 1;
                         self.reverse_rolled_back(last);
                         self.judge_partials()?;
                         self.return_here();
                     }
-                    let level = &mut self.levels[self.depth];
-                    if !level.next_branch(self.depth) && !level.back.is_empty() {
+                    let node = &mut self.nodes[self.depth];
+                    if !node.next_branch(self.depth) && !node.source_set.is_empty() {
                         // Everything that was wanted was explored.
                         return Ok(false);
                     }
@@ -249,11 +249,11 @@ impl<M: Transactional> Search<'_, '_, M> {
     /// its turn. (The search is not complete, but it goes on.)
     fn want_others(&mut self) {
         for thread in (0..self.drive.machine.threads()).map(ThreadId) {
-            let levels = self.levels[..=self.depth].iter_mut().rev();
+            let nodes = self.nodes[..=self.depth].iter_mut().rev();
             let waits =
-                |level: &&mut Level| level.thread != Some(thread) && level.enabled.contains(thread);
-            if let Some(level) = levels.take_while(waits).last() {
-                level.want(thread);
+                |node: &&mut Node| node.thread != Some(thread) && node.enabled.contains(thread);
+            if let Some(node) = nodes.take_while(waits).last() {
+                node.add_backtrack_point(thread);
             }
         }
     }
@@ -265,20 +265,20 @@ impl<M: Transactional> Search<'_, '_, M> {
         self.trace.pop();
         self.weak.truncate(self.depth as Position);
         self.return_here();
-        self.levels[self.depth].over = true;
-        self.levels[self.depth].want_all();
+        self.nodes[self.depth].over = true;
+        self.nodes[self.depth].want_all();
         self.reverse_waiting();
         self.judge_partials()
     }
 
     /// The branch to explore from the present node; none if the execution ends here.
     fn branch(&mut self) -> Result<Option<ThreadId>, Break> {
-        let level = &mut self.levels[self.depth];
-        if level.thread.is_some() {
-            return Ok(level.thread);
+        let node = &mut self.nodes[self.depth];
+        if node.thread.is_some() {
+            return Ok(node.thread);
         }
-        let Some(thread) = level.first(self.trace.last_thread()) else {
-            let ended = level.enabled.is_empty();
+        let Some(thread) = node.first(self.trace.last_thread()) else {
+            let ended = node.enabled.is_empty();
             if ended || !is_on(Fault::BlockedBehindSleep) {
                 self.reverse_waiting();
             }
@@ -292,51 +292,51 @@ impl<M: Transactional> Search<'_, '_, M> {
             }
             return Ok(None);
         };
-        level.begin(thread, false);
+        node.begin(thread, false);
         Ok(Some(thread))
     }
 
     /// Runs a transaction of `thread` from the present node, reverses its races and appends it.
     fn transact(&mut self, thread: ThreadId) -> Result<Ran, Break> {
-        let mut picks = std::mem::take(&mut self.levels[self.depth].picks);
+        let mut picks = std::mem::take(&mut self.nodes[self.depth].picks);
         let end = self.advance(thread, &mut picks);
-        self.levels[self.depth].picks = picks;
+        self.nodes[self.depth].picks = picks;
         let end = end?;
         let rolls_back = end == End::Blocked && !self.parks();
         if rolls_back {
             self.require_wanted();
             return Ok(Ran::RolledBack);
         }
-        let level = &mut self.levels[self.depth];
-        level.ran = true;
-        level.back.insert(thread);
+        let node = &mut self.nodes[self.depth];
+        node.ran = true;
+        node.source_set.insert(thread);
         if self.run.footprint.by_time {
             // Others whose time has come could go on instead, and then wait for this one in turn.
-            level.want_all();
+            node.want_all();
         }
-        self.haunt(thread);
+        self.add_inherited(thread);
         self.reverse_races(thread, Source::Run);
         self.append(thread)?;
-        let level = &mut self.levels[self.depth];
-        sleep::add(&mut level.union, &self.run.footprint.accesses);
-        sleep::add(&mut level.union, &self.ghost);
+        let node = &mut self.nodes[self.depth];
+        sleep::add(&mut node.union, &self.run.footprint.accesses);
+        sleep::add(&mut node.union, &self.inherited);
         // With other values it might touch the same by other operations.
-        let carried = |fixed: &ObjectId| self.ghost.iter().any(|(object, _)| object == fixed);
-        let single = level.picks.is_empty();
-        level.fixed = self.run.fixed.filter(|fixed| single && !carried(fixed));
+        let carried = |fixed: &ObjectId| self.inherited.iter().any(|(object, _)| object == fixed);
+        let single = node.picks.is_empty();
+        node.fixed = self.run.fixed.filter(|fixed| single && !carried(fixed));
         if is_on(Fault::GhostsEnable) {
             let enabled = self.run.footprint.enables.iter();
-            level.union.extend(enabled.map(|&thread| (thread_object(thread), Access::Enqueue)));
+            node.union.extend(enabled.map(|&thread| (thread_object(thread), Access::Enqueue)));
         }
         Ok(if end == End::Over { Ran::Over } else { Ran::On })
     }
 
     /// The transaction of `thread` carries what it has from having been asleep.
-    fn haunt(&mut self, thread: ThreadId) {
+    fn add_inherited(&mut self, thread: ThreadId) {
         self.collect_ghost(thread, Source::Run);
         if is_on(Fault::GhostsEnable) {
             for thread in (0..self.drive.machine.threads()).map(ThreadId) {
-                if self.ghost.contains(&(thread_object(thread), Access::Enqueue)) {
+                if self.inherited.contains(&(thread_object(thread), Access::Enqueue)) {
                     self.run.footprint.enables.push(thread);
                 }
             }
@@ -351,8 +351,8 @@ impl<M: Transactional> Search<'_, '_, M> {
         picks.rewind();
         self.began = self.drive.schedule.len();
         self.run.begin(thread);
-        let gate = (&mut *self.discipline, &mut self.run, &mut self.held[thread.index()]);
-        let end = self.drive.transact(thread, gate, picks)?;
+        let monitor = (&mut *self.discipline, &mut self.run, &mut self.held[thread.index()]);
+        let end = self.drive.transact(thread, monitor, picks)?;
         self.run.seal();
         // Under what it has learned the transaction may have ended before it came to choose.
         if self.discipline.take_grown() && !is_on(Fault::NoRestart) {
@@ -385,13 +385,13 @@ impl<M: Transactional> Search<'_, '_, M> {
 
     /// Keeps what a thread did that is to be rolled back.
     fn note_roll_back(&mut self, thread: ThreadId) {
-        let level = &mut self.levels[self.depth];
+        let node = &mut self.nodes[self.depth];
         // If it runs with other values, it must be woken by what it wanted with these.
-        sleep::add(&mut level.union, &self.run.footprint.accesses);
-        if level.wanted || !level.picks.is_empty() {
-            level.want_all();
+        sleep::add(&mut node.union, &self.run.footprint.accesses);
+        if node.wanted || !node.picks.is_empty() {
+            node.want_all();
         }
-        let rolled = level.roll_back();
+        let rolled = node.roll_back();
         rolled.thread = thread;
         rolled.accesses.clone_from(&self.run.footprint.accesses);
         rolled.joins.clone_from(&self.run.footprint.joins);
@@ -400,9 +400,9 @@ impl<M: Transactional> Search<'_, '_, M> {
 
     /// Puts the machine and all that goes with it back to the present node.
     fn return_here(&mut self) {
-        let level = &self.levels[self.depth];
+        let node = &self.nodes[self.depth];
         self.drive.machine.restore(self.depth);
-        self.drive.schedule.truncate(level.schedule);
+        self.drive.schedule.truncate(node.schedule);
         self.recount_held();
     }
 
@@ -426,7 +426,7 @@ impl<M: Transactional> Search<'_, '_, M> {
                 self.trace.pop();
                 self.weak.truncate(self.depth as Position);
             }
-            if self.levels[self.depth].next_branch(self.depth) {
+            if self.nodes[self.depth].next_branch(self.depth) {
                 return true;
             }
             if self.depth == 0 {
@@ -438,16 +438,16 @@ impl<M: Transactional> Search<'_, '_, M> {
 
     /// Goes to the node behind the transaction of `thread` that was just made.
     fn enter_child(&mut self, thread: ThreadId) {
-        if self.levels.len() == self.depth + 1 {
-            self.levels.push(Level::default());
+        if self.nodes.len() == self.depth + 1 {
+            self.nodes.push(Node::default());
         }
-        let (above, below) = self.levels.split_at_mut(self.depth + 1);
+        let (above, below) = self.nodes.split_at_mut(self.depth + 1);
         let (parent, child) = (&above[self.depth], &mut below[0]);
         child.clear();
         let real = &self.run.footprint.accesses;
-        for &ghost in parent.sleep.ghosts() {
-            if ghost.thread != thread {
-                child.sleep.haunt(ghost);
+        for &inherited in parent.sleep.inherited() {
+            if inherited.thread != thread {
+                child.sleep.add_inherited(inherited);
             }
         }
         let by_time = self.run.footprint.by_time;
@@ -457,11 +457,11 @@ impl<M: Transactional> Search<'_, '_, M> {
                 continue;
             }
             let kept = above[sleeper.depth as usize].sleep.footprint(sleeper.number);
-            let woken = wakes(kept, real) || wakes(kept, &self.ghost);
+            let woken = wakes(kept, real) || wakes(kept, &self.inherited);
             if !woken || is_on(Fault::SleepTooLong) {
                 child.sleep.inherit(sleeper);
             } else if (sleeper.depth as usize) < self.depth {
-                child.sleep.haunt(sleeper);
+                child.sleep.add_inherited(sleeper);
             }
         }
         self.depth += 1;
@@ -470,19 +470,19 @@ impl<M: Transactional> Search<'_, '_, M> {
 
     /// Keeps the present node and looks who may run.
     fn arrive(&mut self) {
-        let level = &mut self.levels[self.depth];
-        level.schedule = self.drive.schedule.len();
+        let node = &mut self.nodes[self.depth];
+        node.schedule = self.drive.schedule.len();
         for thread in (0..self.drive.machine.threads()).map(ThreadId) {
             let status = self.drive.machine.status(thread);
             if status.can_run() {
-                level.enabled.insert(thread);
+                node.enabled.insert(thread);
             }
             if status == Status::Reluctant {
-                level.reluctant.insert(thread);
+                node.reluctant.insert(thread);
             }
         }
         // Nothing runs from where nobody can, and so nothing goes back there.
-        if !level.enabled.is_empty() {
+        if !node.enabled.is_empty() {
             self.drive.machine.save(self.depth);
         }
     }

@@ -23,7 +23,7 @@ impl<M: Transactional> Search<'_, '_, M> {
     /// Collects what `thread`'s next transaction carries from having been asleep
     /// (docs/algorithm.md#inherited-accesses).
     pub(super) fn collect_ghost(&mut self, thread: ThreadId, source: Source) {
-        self.ghost.clear();
+        self.inherited.clear();
         if is_on(Fault::NoGhosts) {
             return;
         }
@@ -31,11 +31,15 @@ impl<M: Transactional> Search<'_, '_, M> {
             Source::Run => self.run.fixed,
             Source::Pending => None,
         };
-        for ghost in self.levels[self.depth].sleep.ghosts() {
-            if ghost.thread != thread {
+        for inherited in self.nodes[self.depth].sleep.inherited() {
+            if inherited.thread != thread {
                 continue;
             }
-            self.levels[ghost.depth as usize].sleep.carry(*ghost, fixed, &mut self.ghost);
+            self.nodes[inherited.depth as usize].sleep.carry(
+                *inherited,
+                fixed,
+                &mut self.inherited,
+            );
         }
     }
 
@@ -65,14 +69,14 @@ impl<M: Transactional> Search<'_, '_, M> {
                 self.reverse_races(thread, Source::Pending);
             }
         }
-        for number in 0..self.levels[self.depth].rolled_back().len() {
+        for number in 0..self.nodes[self.depth].rolled_back().len() {
             self.reverse_rolled_back(number);
         }
     }
 
     /// Reverses the races of a thread that was rolled back here.
     pub(super) fn reverse_rolled_back(&mut self, number: usize) {
-        let rolled = &self.levels[self.depth].rolled_back()[number];
+        let rolled = &self.nodes[self.depth].rolled_back()[number];
         let thread = rolled.thread;
         self.pending.accesses.clone_from(&rolled.accesses);
         self.pending.joins.clone_from(&rolled.joins);
@@ -88,9 +92,9 @@ impl<M: Transactional> Search<'_, '_, M> {
             Source::Run => &self.run.footprint,
             Source::Pending => &self.pending,
         };
-        self.ghost.retain(|access| !footprint.accesses.contains(access));
+        self.inherited.retain(|access| !footprint.accesses.contains(access));
         let by_time = footprint.by_time;
-        let touched = Touched { real: &footprint.accesses, ghost: &self.ghost, by_time };
+        let touched = Touched { real: &footprint.accesses, inherited: &self.inherited, by_time };
         self.trace.prepare(thread, touched, &footprint.joins);
     }
 
@@ -102,17 +106,17 @@ impl<M: Transactional> Search<'_, '_, M> {
             Source::Pending => &self.pending,
         };
         let by_time = footprint.by_time;
-        let touched = Touched { real: &footprint.accesses, ghost: &self.ghost, by_time };
+        let touched = Touched { real: &footprint.accesses, inherited: &self.inherited, by_time };
         let awaits = self.run.awaits;
         self.trace.races(thread, touched, &self.run.need, awaits, &mut self.positions);
         for &position in &self.positions {
             self.trace.initials(position, thread, &mut self.initials);
-            let level = &mut self.levels[position as usize];
-            level.reverse(thread, &self.initials);
+            let node = &mut self.nodes[position as usize];
+            node.reverse(thread, &self.initials);
             if awaits {
                 // After other transactions that it depends on it may have to wait: so it is to run
                 // before them, too.
-                level.want(thread);
+                node.add_backtrack_point(thread);
             }
         }
     }

@@ -2,8 +2,8 @@
 //! with a new one.
 //!
 //! Two vector clocks a transaction: `order` over all dependencies, those inherited from woken
-//! sleepers (ghosts) included, which race reversal uses; and `real` over what was really touched,
-//! which weak happens-before uses (docs/algorithm.md#race-reversal,
+//! sleepers (inherited accesses) included, which race reversal uses; and `real` over what was
+//! really touched, which weak happens-before uses (docs/algorithm.md#race-reversal,
 //! docs/algorithm.md#weak-happens-before). Earlier dependent transactions are found by the chains
 //! of each object and thread, the latest first.
 
@@ -60,7 +60,7 @@ pub(super) struct Touched<'a> {
     /// Accesses that it made.
     pub(super) real: &'a [(ObjectId, Access)],
     /// Accesses inherited from a sleeper.
-    pub(super) ghost: &'a [(ObjectId, Access)],
+    pub(super) inherited: &'a [(ObjectId, Access)],
     /// See [`Footprint::by_time`].
     pub(super) by_time: bool,
 }
@@ -68,7 +68,7 @@ pub(super) struct Touched<'a> {
 impl Touched<'_> {
     fn iter(&self) -> impl Iterator<Item = (ObjectId, Access, bool)> + '_ {
         let real = self.real.iter().map(|&(object, access)| (object, access, false));
-        real.chain(self.ghost.iter().map(|&(object, access)| (object, access, true)))
+        real.chain(self.inherited.iter().map(|&(object, access)| (object, access, true)))
     }
 }
 
@@ -190,7 +190,7 @@ impl Trace {
             }
         }
         self.order.copy_from(&self.base);
-        for (object, access, ghost) in touched.iter() {
+        for (object, access, inherited) in touched.iter() {
             for (other, mut walk) in self.chains.threads(object) {
                 if other == thread {
                     continue;
@@ -198,7 +198,7 @@ impl Trace {
                 while let Some(entry) = walk.entry() {
                     let event = &self.events[entry.position as usize];
                     let ordered = event.index <= self.order.of(other);
-                    let really = ghost || event.index <= self.real.of(other);
+                    let really = inherited || event.index <= self.real.of(other);
                     if ordered && really {
                         break;
                     }
@@ -209,7 +209,7 @@ impl Trace {
                     if !ordered {
                         self.order.join(&event.order);
                     }
-                    if ghost {
+                    if inherited {
                         break;
                     }
                     if !entry.note {
@@ -264,8 +264,8 @@ impl Trace {
             event.meets.grow().extend(history.runs.last().map(|&run| (met, run)));
             history.enablers.push(position);
         }
-        for (object, access, ghost) in touched.iter() {
-            self.chains.push(object, access, ghost, thread, position);
+        for (object, access, inherited) in touched.iter() {
+            self.chains.push(object, access, inherited, thread, position);
         }
         for &(lock, mode, taken) in changes {
             self.ownership.push(lock, thread, mode, taken, position);

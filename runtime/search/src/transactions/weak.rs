@@ -16,7 +16,7 @@ use crate::core::clock::Clock;
 use crate::core::fault::{Fault, is_on};
 use crate::core::footprint::{Access, ObjectId};
 use crate::core::machine::ThreadId;
-use crate::discipline::{Deed, Kind, Mode, Ordering, Run, Value};
+use crate::discipline::{Event, Kind, Mode, Ordering, Run, Value};
 
 use super::channels::Channels;
 use super::fences::Fences;
@@ -25,7 +25,7 @@ use super::trace::Trace;
 /// What is noted about an access: when its thread made it, and where.
 #[derive(Clone, Copy)]
 struct Note {
-    /// The number of its thread's deed.
+    /// The number of its thread's event.
     epoch: u32,
     site: u64,
     plain: bool,
@@ -41,11 +41,11 @@ pub(super) struct Unordered {
     /// The transaction of the earlier one.
     pub(super) position: Position,
     pub(super) earlier: (ThreadId, u64, Access),
-    /// When the earlier one was made: the number of its thread's deed.
+    /// When the earlier one was made: the number of its thread's event.
     pub(super) epoch: u32,
     pub(super) later: (u64, Access),
-    /// The number of the later one among the deeds of its transaction.
-    pub(super) deed: usize,
+    /// The number of the later one among the events of its transaction.
+    pub(super) event: usize,
     /// One of them is plain, or they are atomic and of different sizes: a data race. (Else they are
     /// operations on a queue.)
     pub(super) race: bool,
@@ -93,7 +93,7 @@ pub(super) struct Weak {
     /// What to take back.
     log: Vec<(Position, Logged)>,
     now: Clock,
-    /// The number of the deed that is judged.
+    /// The number of the event that is judged.
     number: usize,
     spare: Vec<Clock>,
 }
@@ -130,7 +130,7 @@ impl Weak {
         }
     }
 
-    /// Judges the deeds of the transaction of `thread` that `trace` has prepared and that comes
+    /// Judges the events of the transaction of `thread` that `trace` has prepared and that comes
     /// next, at `position`; collects the conflicting pairs that are not ordered.
     pub(super) fn judge(
         &mut self,
@@ -144,18 +144,18 @@ impl Weak {
         let index = trace.next_index(thread);
         self.start(thread);
         self.fences.begin(thread);
-        for (number, deed) in run.deeds.iter().enumerate() {
+        for (number, event) in run.events.iter().enumerate() {
             self.number = number;
             // What an access is to larger blocks is no act of its own: what it releases goes with
             // it.
-            let same = matches!(deed, Deed::Data { access, .. } if access.is_of_part());
+            let same = matches!(event, Event::Data { access, .. } if access.is_of_part());
             if !same {
                 self.tick(thread);
             }
-            match *deed {
-                Deed::Acquire(lock, mode) => self.acquire(trace, thread, lock, mode),
-                Deed::Release(lock, mode) => self.release(thread, index, position, lock, mode),
-                Deed::Data { object, access, kind, site } => {
+            match *event {
+                Event::Acquire(lock, mode) => self.acquire(trace, thread, lock, mode),
+                Event::Release(lock, mode) => self.release(thread, index, position, lock, mode),
+                Event::Data { object, access, kind, site } => {
                     let note = Note {
                         epoch: self.now.of(thread),
                         site,
@@ -167,24 +167,24 @@ impl Weak {
                     self.accesses.push(object, access, note, thread, position);
                     self.pass(position, object, kind);
                 }
-                Deed::Queue { object, access } => {
+                Event::Queue { object, access } => {
                     let ordering = Ordering::RELAXED;
                     let note = Note { epoch: self.now.of(thread), site: 0, plain: false, ordering };
                     self.check(thread, object, access, note, unordered);
                     self.accesses.push(object, access, note, thread, position);
                 }
-                Deed::Meet => self.meet(&run.footprint.meets, position),
-                Deed::Fail(..) | Deed::Notice(_) => {}
-                Deed::Fence(ordering) => self.fences.fence(ordering, &mut self.now),
-                Deed::Pass(channel, passing) => {
+                Event::Meet => self.meet(&run.footprint.meets, position),
+                Event::Fail(..) | Event::Notice(_) => {}
+                Event::Fence(ordering) => self.fences.fence(ordering, &mut self.now),
+                Event::Pass(channel, passing) => {
                     let now = &mut self.now;
                     self.channels.pass(channel, passing, (thread, position), now);
                 }
-                Deed::Resume(channel, taken) => {
+                Event::Resume(channel, taken) => {
                     self.channels.resume(channel, taken, thread, &mut self.now);
                 }
-                Deed::Spawn(started) => self.keep(started, position),
-                Deed::Join(ended) => {
+                Event::Spawn(started) => self.keep(started, position),
+                Event::Join(ended) => {
                     if let Some(last) =
                         self.threads.get(ended.index()).and_then(|times| times.0.last())
                     {
@@ -198,7 +198,7 @@ impl Weak {
     }
 
     /// Whether all that `thread` does from the node `node` on (so many transactions are before it)
-    /// is after the deed of this number of `other`.
+    /// is after the event of this number of `other`.
     pub(super) fn knows(
         &self,
         thread: ThreadId,
@@ -326,7 +326,7 @@ impl Weak {
                         earlier: (other, entry.note.site, entry.access),
                         epoch: entry.note.epoch,
                         later: (note.site, access),
-                        deed: self.number,
+                        event: self.number,
                         race,
                     });
                 }

@@ -5,7 +5,7 @@ use crate::check;
 
 use check::{Seen, parse};
 use lockred_model::{Failure, ModelMachine};
-use lockred_search::discipline::Gate;
+use lockred_search::discipline::TransactionMonitor;
 use lockred_search::fingerprint::Fingerprint;
 use lockred_search::footprint::{Footprint, ObjectId};
 use lockred_search::machine::{Chooser, Machine, Status, Step, ThreadId};
@@ -62,10 +62,10 @@ impl Transactional for Blind {
     fn advance(
         &mut self,
         thread: ThreadId,
-        gate: &mut Gate<'_>,
+        monitor: &mut TransactionMonitor<'_>,
         failures: &mut Vec<Failure>,
     ) -> End {
-        self.0.advance(thread, gate, failures)
+        self.0.advance(thread, monitor, failures)
     }
 
     fn race(&self, object: ObjectId, earlier: Racer, later: Racer) -> Failure {
@@ -98,7 +98,7 @@ fn a_search_asks_for_footprints_if_it_needs_them_and_only_then() {
     for strategy in Strategy::ALL {
         let needs = strategy.needs();
         if needs.transactions {
-            // They make footprints of what is reported to the gate.
+            // They make footprints of what is reported to the monitor.
             assert!(!needs.footprints);
             continue;
         }

@@ -1,19 +1,19 @@
 //! The bridge to the search by transactions: operations of the native machine in the words of
 //! [`lockred_search::discipline`].
 //!
-//! While the search runs a transaction, the step under way has a [`Gate`]. It is asked before every
-//! operation at which a thread is stopped ([`next`], called by the explorer), and told, in order,
-//! what was executed ([`on`]): the operation itself, what an atomic region does besides, and every
-//! plain access. Without a gate nothing is done here.
+//! While the search runs a transaction, the step under way has a [`TransactionMonitor`]. It is
+//! asked before every operation at which a thread is stopped ([`next`], called by the explorer),
+//! and told, in order, what was executed ([`on`]): the operation itself, what an atomic region does
+//! besides, and every plain access. Without a monitor nothing is done here.
 //!
 //! | native | told as |
 //! |---|---|
-//! | recognised lock operations | acquire, try, downgrade, release of [`names::lock`]; as data once the word is used otherwise |
+//! | recognised lock operations | acquire, try, downgrade, release of [`object_ids::lock`]; as data once the word is used otherwise |
 //! | the region of a recognised condition variable's wait | [`Operation::Wait`] |
 //! | that of its notify | [`Operation::Notify`]; as data if a waiter may time out |
 //! | dropping one's handle of a thread where it is created | data that is guarded, a both mover ([`handles`]) |
 //! | other atomic operations, other futex calls | [`Operation::Data`], or [`Operation::Await`] with a guard |
-//! | creation of a thread | data, its number ([`names::NUMBERING`]), and [`Operation::Spawn`] |
+//! | creation of a thread | data, its number ([`object_ids::NUMBERING`]), and [`Operation::Spawn`] |
 //! | an act on a channel that is known as a whole | [`Operation::Pass`], and [`Operation::Resume`] after an offer ([`channels`]) |
 //! | a loop that only reads goes on | an await of every word that it reads |
 //!
@@ -24,11 +24,13 @@ mod futex;
 use crate::machine::channels;
 use crate::machine::event::{ChannelAct, Event, Freed, Plain};
 use crate::machine::handles;
-use crate::machine::names::{self, Use};
+use crate::machine::object_ids::{self, Use};
 use crate::machine::operation::{Atomic, AtomicOperation, Pending};
 use crate::machine::state::State;
 use crate::monitor::races::watching;
-use lockred_search::discipline::{Effect, Gate, Kind, Mode, Operation, Ordering, Value};
+use lockred_search::discipline::{
+    Effect, Kind, Mode, Operation, Ordering, TransactionMonitor, Value,
+};
 use lockred_search::footprint::{Access, ObjectId};
 use lockred_search::machine::ThreadId;
 use lockred_trace::hooks::{Class, How, Order};
@@ -43,37 +45,41 @@ const fn internal(object: ObjectId, access: Access) -> Operation {
     Operation::Data { object, access, kind: Kind::Atomic(Value::Updated, INTERNAL), site: 0 }
 }
 
-/// The gate of the step under way, which the search lends: hooks reach it from inside the step.
+/// The monitor of the step under way, which the search lends: hooks reach it from inside the step.
 #[derive(Debug)]
-pub struct Lent(NonNull<Gate<'static>>);
+pub struct Lent(NonNull<TransactionMonitor<'static>>);
 
 impl Lent {
-    /// Lends a gate.
+    /// Lends a monitor.
     ///
     /// # Safety
-    /// The gate lives as long as this value, and nobody else reaches it while a hook runs.
-    pub const unsafe fn new(gate: NonNull<Gate<'_>>) -> Self {
-        Self(gate.cast())
+    /// The monitor lives as long as this value, and nobody else reaches it while a hook runs.
+    pub const unsafe fn new(monitor: NonNull<TransactionMonitor<'_>>) -> Self {
+        Self(monitor.cast())
     }
 
-    /// The gate. Nobody else has it while this is borrowed.
-    const fn gate(&mut self) -> &mut Gate<'static> {
+    /// The monitor. Nobody else has it while this is borrowed.
+    const fn monitor(&mut self) -> &mut TransactionMonitor<'static> {
         // SAFETY: by the promise of who has lent it, which ends with this value.
         unsafe { self.0.as_mut() }
     }
 }
 
-/// The gate, if the search by transactions runs the step, for what needs nothing else of the state.
-fn gate(state: &mut State) -> Option<&mut Gate<'static>> {
-    state.step.gate.as_mut().map(Lent::gate)
+/// The monitor, if the search by transactions runs the step, for what needs nothing else of the
+/// state.
+fn monitor(state: &mut State) -> Option<&mut TransactionMonitor<'static>> {
+    state.step.monitor.as_mut().map(Lent::monitor)
 }
 
-/// Takes the gate out of the state for as long as `act` takes, which needs both. Whether there is
-/// one.
-fn with_gate(state: &mut State, act: impl FnOnce(&mut State, &mut Gate<'_>)) -> bool {
-    let Some(mut lent) = state.step.gate.take() else { return false };
-    act(state, lent.gate());
-    state.step.gate = Some(lent);
+/// Takes the monitor out of the state for as long as `act` takes, which needs both. Whether there
+/// is one.
+fn with_monitor(
+    state: &mut State,
+    act: impl FnOnce(&mut State, &mut TransactionMonitor<'_>),
+) -> bool {
+    let Some(mut lent) = state.step.monitor.take() else { return false };
+    act(state, lent.monitor());
+    state.step.monitor = Some(lent);
     true
 }
 
@@ -117,7 +123,7 @@ fn is_lock(state: &mut State, operation: &AtomicOperation) -> bool {
 /// Somebody may wait, for whatever it is, while these locks are held.
 fn entangle(state: &mut State, held: &[(ObjectId, Mode)]) {
     for &(lock, _) in held {
-        state.knowledge.names.use_word(names::address(lock), Use::Entangles);
+        state.knowledge.names.use_word(object_ids::address(lock), Use::Entangles);
     }
 }
 
@@ -133,13 +139,13 @@ pub fn waits(state: &State, operation: &AtomicOperation) -> bool {
 
 /// Tells an atomic access to `size` bytes, of which `operation` makes what it is to each block.
 fn tell(
-    gate: &mut Gate<'_>,
+    monitor: &mut TransactionMonitor<'_>,
     (address, size): (usize, usize),
     access: Access,
     kind: Kind,
     operation: impl Fn(ObjectId, Access, Kind) -> Operation,
 ) {
-    names::blocks(address, size, |block, part| {
+    object_ids::blocks(address, size, |block, part| {
         let told = match kind {
             // What a part releases is not acquired by others.
             Kind::Atomic(_, ordering) if part => {
@@ -148,7 +154,7 @@ fn tell(
             }
             kind => operation(block, access, kind),
         };
-        gate.after(&told, Effect::Done);
+        monitor.after(&told, Effect::Done);
     });
 }
 
@@ -178,23 +184,23 @@ const fn unseen(kind: Kind) -> Kind {
 }
 
 /// What a stopped thread does next.
-pub fn next(state: &mut State, number: usize, gate: &Gate<'_>) -> Operation {
+pub fn next(state: &mut State, number: usize, monitor: &TransactionMonitor<'_>) -> Operation {
     let pending = state.execution.threads[number].pending;
-    if pending.may_wait() && !gate.held().is_empty() {
-        entangle(state, gate.held());
+    if pending.may_wait() && !monitor.held().is_empty() {
+        entangle(state, monitor.held());
     }
     match pending {
         Pending::Start | Pending::Choosing | Pending::Idling | Pending::Never | Pending::Ended => {
             Operation::Local
         }
         Pending::Sleeping { .. } => Operation::Awake,
-        Pending::Spawn => internal(names::NUMBERING, Access::Write),
+        Pending::Spawn => internal(object_ids::NUMBERING, Access::Write),
         Pending::Join { target } => Operation::Join(ThreadId(target)),
-        Pending::Atomic(operation) => next_atomic(state, number, &operation, gate),
-        Pending::FutexWait { address } => internal(names::queue(address), Access::Enqueue),
+        Pending::Atomic(operation) => next_atomic(state, number, &operation, monitor),
+        Pending::FutexWait { address } => internal(object_ids::queue(address), Access::Enqueue),
         Pending::FutexQueued { deadline: None, .. } => Operation::Local,
-        Pending::FutexQueued { address, .. } => internal(names::queue(address), Access::Leave),
-        Pending::FutexWake { address } => internal(names::queue(address), Access::Wake),
+        Pending::FutexQueued { address, .. } => internal(object_ids::queue(address), Access::Leave),
+        Pending::FutexWake { address } => internal(object_ids::queue(address), Access::Wake),
         Pending::Channel(operation) => {
             let object = channels::object(state, operation.channel);
             match channels::passing(state, &operation) {
@@ -207,7 +213,7 @@ pub fn next(state: &mut State, number: usize, gate: &Gate<'_>) -> Operation {
             Operation::Resume { channel: channels::object(state, channel), taken }
         }
         Pending::Spinning => match state.execution.threads[number].loops.spin.words().next() {
-            Some((address, size)) => await_read(names::first_block(address, size as usize)),
+            Some((address, size)) => await_read(object_ids::first_block(address, size as usize)),
             None => Operation::Local,
         },
     }
@@ -222,25 +228,25 @@ fn next_atomic(
     state: &mut State,
     number: usize,
     operation: &AtomicOperation,
-    gate: &Gate<'_>,
+    monitor: &TransactionMonitor<'_>,
 ) -> Operation {
     let class = operation.how.class();
     let (address, site) = (operation.address, u64::from(operation.site.0));
     if let Some(mode) = mode(class)
         && is_lock(state, operation)
     {
-        let lock = names::lock(address);
-        if !gate.held().is_empty() && matches!(class, Class::Lock | Class::ReadLock) {
-            entangle(state, gate.held());
+        let lock = object_ids::lock(address);
+        if !monitor.held().is_empty() && matches!(class, Class::Lock | Class::ReadLock) {
+            entangle(state, monitor.held());
             state.knowledge.names.use_word(address, Use::Entangles);
         }
         match class {
             Class::Lock | Class::ReadLock => return Operation::Acquire(lock, mode),
             Class::TryLock | Class::TryReadLock => return Operation::TryAcquire(lock, mode),
-            Class::Downgrade if gate.held().contains(&(lock, mode)) => {
+            Class::Downgrade if monitor.held().contains(&(lock, mode)) => {
                 return Operation::Downgrade(lock);
             }
-            _ if gate.held().contains(&(lock, mode)) => return Operation::Release(lock, mode),
+            _ if monitor.held().contains(&(lock, mode)) => return Operation::Release(lock, mode),
             // Somebody else's lock is given back.
             _ => {
                 state.knowledge.names.use_word(address, Use::Refused);
@@ -251,19 +257,20 @@ fn next_atomic(
         // The released lock is not known yet. If the thread holds a try-observed lock, assume that
         // one: it makes the operation a non-mover.
         Class::CondvarWait => {
-            let locks = || gate.held().iter().map(|&(lock, _)| lock);
-            let lock = locks().find(|&lock| gate.is_observed(lock)).or_else(|| locks().next_back());
-            let queue = names::queue(address);
+            let locks = || monitor.held().iter().map(|&(lock, _)| lock);
+            let lock =
+                locks().find(|&lock| monitor.is_observed(lock)).or_else(|| locks().next_back());
+            let queue = object_ids::queue(address);
             return Operation::Wait { queue, lock: lock.unwrap_or(queue), in_order: false };
         }
-        Class::CondvarNotify => return Operation::Notify(names::queue(address)),
+        Class::CondvarNotify => return Operation::Notify(object_ids::queue(address)),
         _ => {}
     }
     let (access, mut kind) = pending_data(operation);
     if handles::drops(state, number, operation) {
         kind = unseen(kind);
     }
-    let object = names::first_block(address, operation.size as usize);
+    let object = object_ids::first_block(address, operation.size as usize);
     match operation.guard {
         Some(_) => Operation::Await { object, access, kind, site },
         None => Operation::Data { object, access, kind, site },
@@ -275,7 +282,7 @@ fn touch_all(
     access: Access,
     mut touch: impl FnMut(ObjectId, Access),
 ) {
-    names::blocks(address, size as usize, |block, part| {
+    object_ids::blocks(address, size as usize, |block, part| {
         touch(block, if part { access.to_whole() } else { access });
     });
 }
@@ -289,13 +296,13 @@ pub fn pending(state: &State, number: usize, mut touch: impl FnMut(ObjectId, Acc
             if let Some(mode) = lock.filter(|_| state.knowledge.names.is_told_as_lock(address)) {
                 let exclusive = mode == Mode::Exclusive;
                 let access = if exclusive { Access::Lock } else { Access::ReadLock };
-                return touch(names::lock(address), access);
+                return touch(object_ids::lock(address), access);
             }
             let (access, _) = pending_data(&operation);
             touch_all((address, operation.size), access, touch);
         }
         Pending::FutexQueued { address, deadline: Some(_) } => {
-            touch(names::queue(address), Access::Leave);
+            touch(object_ids::queue(address), Access::Leave);
         }
         Pending::Channel(operation) => {
             if let Some(passing) = channels::passing(state, &operation) {
@@ -335,12 +342,12 @@ pub fn on(state: &mut State, event: &Event<'_>) {
 /// Events that concern one object of the search, or none.
 fn between(state: &mut State, event: &Event<'_>) {
     if matches!(event, Event::Changed) {
-        with_gate(state, |state, gate| changed(state, gate));
+        with_monitor(state, |state, monitor| changed(state, monitor));
         return;
     }
-    let Some(gate) = gate(state) else { return };
+    let Some(monitor) = monitor(state) else { return };
     let operation = match *event {
-        Event::Looks(operation) => return looks(gate, operation),
+        Event::Looks(operation) => return looks(monitor, operation),
         Event::Fence(order) => Operation::Fence(ordering(order, How::of(Class::Plain))),
         Event::Passed(ChannelAct { object, passing, .. }) if watching() => {
             Operation::Pass(object, passing)
@@ -349,59 +356,65 @@ fn between(state: &mut State, event: &Event<'_>) {
             Operation::Resume { channel: object, taken }
         }
         Event::Created { child, .. } => {
-            gate.after(&internal(names::NUMBERING, Access::Write), Effect::Done);
+            monitor.after(&internal(object_ids::NUMBERING, Access::Write), Effect::Done);
             Operation::Spawn(ThreadId(child))
         }
         Event::Joined { target, .. } => Operation::Join(ThreadId(target)),
         Event::WentOn => Operation::Local,
         Event::Slept(_) => Operation::Awake,
-        Event::ByTime => return gate.by_time(),
-        Event::WaitsForGood => return gate.waits_for_good(),
+        Event::ByTime => return monitor.by_time(),
+        Event::WaitsForGood => return monitor.waits_for_good(),
         _ => return,
     };
-    gate.after(&operation, Effect::Done);
+    monitor.after(&operation, Effect::Done);
 }
 
 /// Plain memory is accessed.
 #[inline]
 fn plain(state: &mut State, address: usize, size: usize, writes: bool, site: SiteId) {
-    if let Some(gate) = gate(state) {
-        touch_plain(gate, address, size, writes, site);
+    if let Some(monitor) = monitor(state) {
+        touch_plain(monitor, address, size, writes, site);
     }
 }
 
-fn touch_plain(gate: &mut Gate<'_>, address: usize, size: usize, writes: bool, site: SiteId) {
+fn touch_plain(
+    monitor: &mut TransactionMonitor<'_>,
+    address: usize,
+    size: usize,
+    writes: bool,
+    site: SiteId,
+) {
     let access = if writes { Access::Write } else { Access::Read };
     let mut new = false;
-    names::blocks(address, size, |block, part| {
+    object_ids::blocks(address, size, |block, part| {
         if !part {
-            new = gate.plain(block, access, u64::from(site.0));
+            new = monitor.plain(block, access, u64::from(site.0));
         } else if new {
-            gate.plain(block, access.to_whole(), u64::from(site.0));
+            monitor.plain(block, access.to_whole(), u64::from(site.0));
         }
     });
 }
 
 /// Memory ends: a write to all of it. Nobody has accessed what was never touched.
 fn ends(state: &mut State, Freed { address, size, muted, .. }: Freed) {
-    if let (false, true, Some(gate)) = (muted, watching(), gate(state)) {
+    if let (false, true, Some(monitor)) = (muted, watching(), monitor(state)) {
         crate::memory::arena::touched(address, size, |address, size| {
-            touch_plain(gate, address, size, true, SiteId(0));
+            touch_plain(monitor, address, size, true, SiteId(0));
         });
     }
 }
 
 /// The running thread has got a block of memory, for which a word stands.
 pub fn creates(state: &mut State, word: usize) {
-    if let Some(gate) = gate(state) {
-        gate.plain(names::granule(word), Access::Create, crate::monitor::births::SITE);
+    if let Some(monitor) = monitor(state) {
+        monitor.plain(object_ids::granule(word), Access::Create, crate::monitor::births::SITE);
     }
 }
 
 /// The running thread has accessed, or frees, a block of memory that another one may have got.
 pub fn uses_block(state: &mut State, word: usize, site: SiteId) {
-    if let Some(gate) = gate(state) {
-        gate.plain(names::granule(word), Access::Use, u64::from(site.0));
+    if let Some(monitor) = monitor(state) {
+        monitor.plain(object_ids::granule(word), Access::Use, u64::from(site.0));
     }
 }
 
@@ -418,7 +431,7 @@ fn atomic(state: &mut State, operation: &AtomicOperation, access: Access, wrote:
         state.execution.threads[number].condvar.address = Some(address);
         return;
     }
-    if with_gate(state, |state, gate| executed(state, gate, operation, access, wrote)) {
+    if with_monitor(state, |state, monitor| executed(state, monitor, operation, access, wrote)) {
         return;
     }
     // It is run again: others must learn all the same what it waits with.
@@ -431,7 +444,7 @@ fn atomic(state: &mut State, operation: &AtomicOperation, access: Access, wrote:
 /// An atomic operation was executed in a transaction.
 fn executed(
     state: &mut State,
-    gate: &mut Gate<'_>,
+    monitor: &mut TransactionMonitor<'_>,
     operation: &AtomicOperation,
     access: Access,
     wrote: bool,
@@ -446,64 +459,64 @@ fn executed(
     if let Some(mode) = mode(class)
         && is_lock(state, operation)
     {
-        let lock = names::lock(address);
-        let use_word = |gate: &mut Gate<'_>| {
+        let lock = object_ids::lock(address);
+        let use_word = |monitor: &mut TransactionMonitor<'_>| {
             touch_all((address, operation.size), Access::Write, |block, access| {
-                gate.uses(block, access, site);
+                monitor.uses(block, access, site);
             });
         };
         let told = match class {
             Class::TryLock | Class::TryReadLock => {
-                gate.after(&Operation::TryAcquire(lock, mode), Effect::Tried(wrote));
+                monitor.after(&Operation::TryAcquire(lock, mode), Effect::Tried(wrote));
                 true
             }
             Class::Lock | Class::ReadLock if wrote => {
-                gate.after(&Operation::Acquire(lock, mode), Effect::Done);
+                monitor.after(&Operation::Acquire(lock, mode), Effect::Done);
                 true
             }
             // It looks; the exchange after it, in the same region, acquires.
             Class::ReadLock => return,
             Class::Unlock if state.execution.threads[number].condvar.address.is_some() => {
-                let held = gate.held().contains(&(lock, mode));
+                let held = monitor.held().contains(&(lock, mode));
                 if held {
                     state.execution.threads[number].condvar.lock = Some(address);
                 }
                 held
             }
             // Who takes the lock next may free it: giving it back is before what that releases.
-            Class::Downgrade if gate.held().contains(&(lock, mode)) => {
-                use_word(gate);
-                gate.after(&Operation::Downgrade(lock), Effect::Done);
+            Class::Downgrade if monitor.held().contains(&(lock, mode)) => {
+                use_word(monitor);
+                monitor.after(&Operation::Downgrade(lock), Effect::Done);
                 return;
             }
-            Class::Unlock | Class::ReadUnlock if gate.held().contains(&(lock, mode)) => {
-                use_word(gate);
-                gate.after(&Operation::Release(lock, mode), Effect::Done);
+            Class::Unlock | Class::ReadUnlock if monitor.held().contains(&(lock, mode)) => {
+                use_word(monitor);
+                monitor.after(&Operation::Release(lock, mode), Effect::Done);
                 return;
             }
             _ => false,
         };
         if told {
-            use_word(gate);
+            use_word(monitor);
             return;
         }
         state.knowledge.names.use_word(address, Use::Refused);
     }
-    data(state, gate, operation, access, wrote);
+    data(state, monitor, operation, access, wrote);
 }
 
 /// The running thread is about to look at a word, maybe in vain, over and over.
-fn looks(gate: &mut Gate<'_>, operation: &AtomicOperation) {
+fn looks(monitor: &mut TransactionMonitor<'_>, operation: &AtomicOperation) {
     let (site, weak) = (u64::from(operation.site.0), operation.sees_stale_values());
     touch_all((operation.address, operation.size), operation.in_vain(), |block, access| {
-        gate.looks(block, access, weak, site);
+        monitor.looks(block, access, weak, site);
     });
 }
 
 /// An atomic operation that is told as an access to data.
 fn data(
     state: &mut State,
-    gate: &mut Gate<'_>,
+    monitor: &mut TransactionMonitor<'_>,
     operation: &AtomicOperation,
     access: Access,
     wrote: bool,
@@ -533,24 +546,24 @@ fn data(
     if handles::drops(state, number, operation) {
         kind = unseen(kind);
     }
-    tell(gate, (address, size), access, kind, |object, access, kind| match operation.guard {
+    tell(monitor, (address, size), access, kind, |object, access, kind| match operation.guard {
         Some(_) => Operation::Await { object, access, kind, site },
         None => Operation::Data { object, access, kind, site },
     });
 }
 
 /// A loop that only reads goes on: the running thread has waited for the words that it reads.
-fn changed(state: &State, gate: &mut Gate<'_>) {
+fn changed(state: &State, monitor: &mut TransactionMonitor<'_>) {
     for (address, size) in state.running_thread().loops.spin.words() {
         let kind = Kind::Atomic(Value::Read, INTERNAL);
-        tell(gate, (address, size as usize), Access::Read, kind, |object, access, kind| {
+        tell(monitor, (address, size as usize), Access::Read, kind, |object, access, kind| {
             Operation::Await { object, access, kind, site: 0 }
         });
     }
 }
 
 /// A thread has ended.
-pub fn ended(state: &mut State, thread: ThreadId, gate: &mut Gate<'_>) {
-    entangle(state, gate.held());
-    gate.ended(thread);
+pub fn ended(state: &mut State, thread: ThreadId, monitor: &mut TransactionMonitor<'_>) {
+    entangle(state, monitor.held());
+    monitor.ended(thread);
 }

@@ -13,7 +13,7 @@ use crate::machine::state::{State, end_execution};
 use crate::memory::arena::{self, REGION_BYTES, Region};
 use crate::memory::heap::{self, BadFree, Block};
 use crate::memory::validity;
-use crate::monitor::lives;
+use crate::monitor::allocations;
 use crate::monitor::races::watching;
 use crate::report::failure::{Failure, place};
 use crate::report::race_report::bytes;
@@ -192,7 +192,8 @@ pub fn bad_free(state: &mut State, address: usize, reason: BadFree) -> ! {
     let block = match reason {
         BadFree::Twice => heap::near(address),
         BadFree::Foreign
-            if !crate::monitor::misuse::mapped(state, address) || !validity::is_heap(address) =>
+            if !crate::monitor::memory_safety::mapped(state, address)
+                || !validity::is_heap(address) =>
         {
             None
         }
@@ -238,11 +239,11 @@ pub fn places_of_free(state: &mut State, block: usize) -> Vec<Place> {
         return Vec::new();
     }
     let number = state.thread_number();
-    let held = lives::held_by(state, number);
-    let mut places: Vec<Place> = lives::held_places(state, Role::Held, held).collect();
-    let life = state.monitors.lives.as_ref().and_then(|lives| lives.of(block));
+    let held = allocations::held_by(state, number);
+    let mut places: Vec<Place> = allocations::held_places(state, Role::Held, held).collect();
+    let life = state.monitors.allocations.as_ref().and_then(|lives| lives.of(block));
     if let Some(event) = life.and_then(|life| life.allocated.clone()) {
-        places.extend(lives::places(state, Role::Allocated, &event));
+        places.extend(allocations::places(state, Role::Allocated, &event));
     }
     places
 }
@@ -251,14 +252,17 @@ pub fn places_of_free(state: &mut State, block: usize) -> Vec<Place> {
 /// life of the block.
 fn end(state: &mut State, mut failure: Failure, block: Option<Block>) -> ! {
     let number = state.thread_number();
-    let held = lives::held_by(state, number);
-    failure.places.extend(lives::held_places(state, Role::Holds, held));
-    let life = block.and_then(|block| state.monitors.lives.as_ref()?.of(block.start));
+    let held = allocations::held_by(state, number);
+    failure.places.extend(allocations::held_places(state, Role::Holds, held));
+    let life = block.and_then(|block| state.monitors.allocations.as_ref()?.of(block.start));
     if let Some(life) = life.filter(|_| state.monitors.recorder.is_some()).cloned() {
-        let freed = life.freed.iter().flat_map(|event| lives::places(state, Role::Freed, event));
+        let freed =
+            life.freed.iter().flat_map(|event| allocations::places(state, Role::Freed, event));
         failure.places.extend(freed);
-        let allocated =
-            life.allocated.iter().flat_map(|event| lives::places(state, Role::Allocated, event));
+        let allocated = life
+            .allocated
+            .iter()
+            .flat_map(|event| allocations::places(state, Role::Allocated, event));
         failure.places.extend(allocated);
     }
     state.step.failures.push(failure);

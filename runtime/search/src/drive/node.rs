@@ -21,13 +21,13 @@ pub(crate) struct RolledBack {
 
 /// A boundary state on the stack.
 #[derive(Default, Serialize, Deserialize)]
-pub(crate) struct Level {
+pub(crate) struct Node {
     /// Threads whose first operation can proceed, and which are not known to roll back.
     pub(crate) enabled: ThreadSet,
     /// Those of them that should not run without need.
     pub(crate) reluctant: ThreadSet,
     /// Threads to be explored (the source set), those explored already included.
-    pub(crate) back: ThreadSet,
+    pub(crate) source_set: ThreadSet,
     pub(crate) sleep: Sleep,
     /// Threads that were rolled back here.
     rolled_back: Thin<RolledBack>,
@@ -49,11 +49,11 @@ pub(crate) struct Level {
     pub(crate) schedule: usize,
 }
 
-impl Level {
+impl Node {
     pub(crate) fn clear(&mut self) {
         self.enabled.clear();
         self.reluctant.clear();
-        self.back.clear();
+        self.source_set.clear();
         self.sleep.clear();
         self.rolled = 0;
         self.thread = None;
@@ -128,14 +128,14 @@ impl Level {
         let done = sleepers.filter(|sleeper| sleeper.depth as usize == depth).count();
         let left =
             |other: &ThreadId| self.enabled.contains(*other) && !self.sleep.asleep.contains(*other);
-        (done, done + self.back.iter().filter(left).count().max(1))
+        (done, done + self.source_set.iter().filter(left).count().max(1))
     }
 
     /// Goes on to the next thread that is wanted. Returns whether there is one.
     fn next_wanted(&mut self) -> bool {
         let wanted =
             |&other: &ThreadId| self.enabled.contains(other) && !self.sleep.asleep.contains(other);
-        let next = self.back.iter().find(wanted);
+        let next = self.source_set.iter().find(wanted);
         match next {
             Some(next) => {
                 self.begin(next, true);
@@ -152,40 +152,40 @@ impl Level {
     /// instead.
     fn disable(&mut self, thread: ThreadId) {
         self.enabled.remove(thread);
-        self.back.remove(thread);
+        self.source_set.remove(thread);
         if self.wanted {
             self.want_all();
         }
     }
 
     /// The thread is to be explored from here, if it can run and does not sleep.
-    pub(crate) fn want(&mut self, thread: ThreadId) {
+    pub(crate) fn add_backtrack_point(&mut self, thread: ThreadId) {
         if self.enabled.contains(thread) && !self.sleep.asleep.contains(thread) {
-            self.back.insert(thread);
+            self.source_set.insert(thread);
         }
     }
 
     pub(crate) fn want_all(&mut self) {
         for thread in self.enabled.iter() {
-            self.back.insert(thread);
+            self.source_set.insert(thread);
         }
     }
 
     /// Makes sure that something that can begin with `initials` is explored from here, for a race
     /// with a transaction of `thread` (docs/algorithm.md#race-reversal).
     pub(crate) fn reverse(&mut self, thread: ThreadId, initials: &ThreadSet) {
-        if initials.intersects(&self.back) || initials.intersects(&self.sleep.asleep) {
+        if initials.intersects(&self.source_set) || initials.intersects(&self.sleep.asleep) {
             return;
         }
         if initials.contains(thread) && self.enabled.contains(thread) {
-            self.back.insert(thread);
+            self.source_set.insert(thread);
             return;
         }
         let others = || initials.iter().filter(|&other| other != thread);
         let runs = |other: &ThreadId| self.enabled.contains(*other);
         let willing = others().filter(runs).find(|&other| !self.reluctant.contains(other));
         if let Some(other) = willing.or_else(|| others().find(runs)) {
-            self.back.insert(other);
+            self.source_set.insert(other);
         } else if others().next().is_some() || self.is_passed_over(thread) {
             // A thread that was rolled back here may want other locks than it did later.
             self.want_all();

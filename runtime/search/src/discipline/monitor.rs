@@ -1,9 +1,9 @@
-//! The gate: asked before and told after every operation of a transaction; it knows the movers and
-//! ends transactions.
+//! The monitor: asked before and told after every operation of a transaction; it knows the movers
+//! and ends transactions.
 //!
 //! A transaction is R* N? L*: right movers (and both movers), at most one non-mover, left movers
-//! (docs/algorithm.md#movers-and-boundaries). The gate keeps the phase, the locks that the thread
-//! holds, and what the transaction did; what it sees weakens the discipline.
+//! (docs/algorithm.md#movers-and-boundaries). The monitor keeps the phase, the locks that the
+//! thread holds, and what the transaction did; what it sees weakens the discipline.
 
 use crate::core::choice::Choice;
 use crate::core::fault::{Fault, is_on};
@@ -13,7 +13,7 @@ use crate::core::picks::Picks;
 
 use super::Discipline;
 use super::operation::{Effect, Kind, Mode, Operation, Ordering, Passing, Value};
-use super::run::{Deed, Run, Wanted};
+use super::run::{Event, Run, Wanted};
 
 /// Transactions longer than this are cut (condition C of the papers: no run is endless).
 const LONGEST: u32 = 10_000;
@@ -38,8 +38,8 @@ enum Mover {
     Non,
 }
 
-/// The gate of one transaction under way.
-pub struct Gate<'a> {
+/// The monitor of one transaction under way.
+pub struct TransactionMonitor<'a> {
     pub(crate) discipline: &'a mut Discipline,
     pub(crate) run: &'a mut Run,
     /// Locks that the thread holds.
@@ -52,7 +52,7 @@ pub struct Gate<'a> {
     pub(crate) alone: bool,
 }
 
-impl Gate<'_> {
+impl TransactionMonitor<'_> {
     /// Asked before each operation; `can_proceed` is false if it would wait. After `Go::On` the
     /// machine executes it and tells `after`; else it leaves the thread before it.
     pub fn before(&mut self, operation: &Operation, can_proceed: bool) -> Go {
@@ -110,9 +110,9 @@ impl Gate<'_> {
                 self.run.touch_lock(lock, mode, i32::from(acquired), acquired);
                 if acquired {
                     self.held.push((lock, mode));
-                    self.run.push(Deed::Acquire(lock, mode));
+                    self.run.push(Event::Acquire(lock, mode));
                 } else {
-                    self.run.push(Deed::Fail(lock, mode));
+                    self.run.push(Event::Fail(lock, mode));
                 }
             }
             Operation::Release(lock, mode) => self.released(lock, mode),
@@ -124,13 +124,13 @@ impl Gate<'_> {
                 if mover == Mover::Non || !is_on(Fault::ProtectedDropped) {
                     self.run.touch(object, access);
                 }
-                self.run.push(Deed::Data { object, access, kind, site });
+                self.run.push(Event::Data { object, access, kind, site });
             }
             Operation::Await { object, access, kind, site } => {
                 self.check_locks(object, access != Access::Read, false);
                 self.run.awaits = true;
                 self.run.touch(object, access);
-                self.run.push(Deed::Data { object, access, kind, site });
+                self.run.push(Event::Data { object, access, kind, site });
             }
             Operation::Pass(channel, passing) => {
                 let access = self.passes(passing);
@@ -138,9 +138,9 @@ impl Gate<'_> {
                 self.run.awaits |= passing.may_wait();
                 self.run.touch(channel, access);
                 self.run.footprint.enables.extend(passing.wakes());
-                self.run.push(Deed::Pass(channel, passing));
+                self.run.push(Event::Pass(channel, passing));
             }
-            Operation::Resume { channel, taken } => self.run.push(Deed::Resume(channel, taken)),
+            Operation::Resume { channel, taken } => self.run.push(Event::Resume(channel, taken)),
             Operation::Wait { queue, lock, in_order } => {
                 self.note_waiting(operation);
                 // First, so that the lock orders it.
@@ -172,13 +172,13 @@ impl Gate<'_> {
                 self.touch_queue(barrier, access);
                 if let Effect::Met(others) = effect {
                     self.run.footprint.meets.extend_from_slice(others);
-                    self.run.push(Deed::Meet);
+                    self.run.push(Event::Meet);
                 }
                 self.run.closed = true;
             }
             Operation::Spawn(thread) => {
                 self.run.footprint.enables.push(thread);
-                self.run.push(Deed::Spawn(thread));
+                self.run.push(Event::Spawn(thread));
                 self.alone = false;
                 commits = true;
             }
@@ -188,9 +188,9 @@ impl Gate<'_> {
                 } else {
                     self.run.touch(thread_object(thread), Access::LateJoin);
                 }
-                self.run.push(Deed::Join(thread));
+                self.run.push(Event::Join(thread));
             }
-            Operation::Fence(ordering) => self.run.push(Deed::Fence(ordering)),
+            Operation::Fence(ordering) => self.run.push(Event::Fence(ordering)),
             Operation::Abort | Operation::Awake | Operation::Local => {}
         }
         self.run.first = false;
@@ -224,7 +224,7 @@ impl Gate<'_> {
         self.run.awaits = true;
         for &object in round {
             self.run.footprint.touch(object, Access::Read);
-            self.run.push(Deed::Notice(object));
+            self.run.push(Event::Notice(object));
         }
         self.run.first = false;
         self.run.length += 1;
@@ -260,7 +260,7 @@ impl Gate<'_> {
             return false;
         }
         self.run.touch(object, access);
-        self.run.push_plain(Deed::Data { object, access, kind: Kind::Plain, site });
+        self.run.push_plain(Event::Data { object, access, kind: Kind::Plain, site });
         true
     }
 
@@ -269,7 +269,7 @@ impl Gate<'_> {
     pub fn uses(&mut self, object: ObjectId, access: Access, site: u64) {
         let ordering = Ordering { trusted: true, ..Ordering::RELAXED };
         let kind = Kind::Atomic(Value::Read, ordering);
-        self.run.push(Deed::Data { object, access, kind, site });
+        self.run.push(Event::Data { object, access, kind, site });
     }
 
     /// From here on, the thread may look at an object, over and over, or write the value that it
@@ -278,7 +278,7 @@ impl Gate<'_> {
     pub fn looks(&mut self, object: ObjectId, access: Access, weak: bool, site: u64) {
         let ordering = Ordering { weak, trusted: !weak, ..Ordering::RELAXED };
         let kind = Kind::Atomic(Value::Unused, ordering);
-        self.run.push(Deed::Data { object, access, kind, site });
+        self.run.push(Event::Data { object, access, kind, site });
     }
 
     /// What was executed last was possible because nobody else could run
@@ -390,7 +390,7 @@ impl Gate<'_> {
         self.run.here.push((lock, mode));
         let observed = self.discipline.is_observed(lock);
         self.run.touch_lock(lock, mode, 1, observed);
-        self.run.push(Deed::Acquire(lock, mode));
+        self.run.push(Event::Acquire(lock, mode));
     }
 
     fn released(&mut self, lock: ObjectId, mode: Mode) {
@@ -399,7 +399,7 @@ impl Gate<'_> {
         }
         let observed = self.discipline.is_observed(lock);
         self.run.touch_lock(lock, mode, -1, observed);
-        self.run.push(Deed::Release(lock, mode));
+        self.run.push(Event::Release(lock, mode));
     }
 
     fn downgraded(&mut self, lock: ObjectId) {
@@ -407,7 +407,7 @@ impl Gate<'_> {
         self.held.push((lock, Mode::Shared));
         let observed = self.discipline.is_observed(lock);
         self.run.touch_lock(lock, Mode::Shared, 1, observed);
-        self.run.push(Deed::Acquire(lock, Mode::Shared));
+        self.run.push(Event::Acquire(lock, Mode::Shared));
     }
 
     /// How others see an access: decrements of a reference count commute unless it matters who is
@@ -437,11 +437,11 @@ impl Gate<'_> {
     fn touch_queue(&mut self, object: ObjectId, access: Access) {
         self.check_locks(object, true, true);
         self.run.touch(object, access);
-        self.run.push(Deed::Queue { object, access });
+        self.run.push(Event::Queue { object, access });
     }
 }
 
-impl Chooser for Gate<'_> {
+impl Chooser for TransactionMonitor<'_> {
     fn choose(&mut self, of: u32) -> u32 {
         let picked = self.picks.pick(of);
         // A choice is never rolled back.

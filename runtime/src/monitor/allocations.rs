@@ -36,12 +36,12 @@ pub struct Life {
 
 /// The blocks of one execution, by address. Kept while recording, and where leaks are looked for.
 #[derive(Debug, Default)]
-pub struct Lives {
+pub struct Allocations {
     before_root: HashMap<usize, Life>,
     since_root: HashMap<usize, Life>,
 }
 
-impl Lives {
+impl Allocations {
     /// What is known of a block.
     pub fn of(&self, block: usize) -> Option<&Life> {
         self.since_root.get(&block).or_else(|| self.before_root.get(&block))
@@ -87,34 +87,35 @@ fn allocated(state: &mut State, block: usize) {
     let below_root = state.below_root;
     if state
         .monitors
-        .lives
+        .allocations
         .as_ref()
-        .is_none_or(|lives| !below_root && lives.before_root.len() >= MOST_BEFORE_ROOT)
+        .is_none_or(|allocations| !below_root && allocations.before_root.len() >= MOST_BEFORE_ROOT)
     {
         return;
     }
     let life = Life { allocated: Some(event(state)), freed: None };
-    if let Some(lives) = &mut state.monitors.lives {
-        let lives = if below_root { &mut lives.since_root } else { &mut lives.before_root };
-        lives.insert(block, life);
+    if let Some(allocations) = &mut state.monitors.allocations {
+        let allocations =
+            if below_root { &mut allocations.since_root } else { &mut allocations.before_root };
+        allocations.insert(block, life);
     }
 }
 
 /// The running thread is freeing a block.
 fn freed(state: &mut State, block: usize) {
-    if state.monitors.lives.is_none() {
+    if state.monitors.allocations.is_none() {
         return;
     }
     let event = event(state);
-    let Some(lives) = &mut state.monitors.lives else { return };
+    let Some(allocations) = &mut state.monitors.allocations else { return };
     if state.below_root {
-        let mut life = lives.of(block).cloned().unwrap_or_default();
+        let mut life = allocations.of(block).cloned().unwrap_or_default();
         // One that was allocated before the root is not known as the program's own until then, but
         // is from here on.
         life.freed = Some(event);
-        lives.since_root.insert(block, life);
+        allocations.since_root.insert(block, life);
     } else {
-        lives.before_root.remove(&block);
+        allocations.before_root.remove(&block);
     }
 }
 

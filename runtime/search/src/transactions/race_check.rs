@@ -39,7 +39,7 @@ impl<M: Transactional> Search<'_, '_, M> {
         }
         let footprint = &self.run.footprint;
         let by_time = footprint.by_time;
-        let touched = Touched { real: &footprint.accesses, ghost: &self.ghost, by_time };
+        let touched = Touched { real: &footprint.accesses, inherited: &self.inherited, by_time };
         if refuted {
             self.trace.prepare(thread, touched, &footprint.joins);
         }
@@ -75,9 +75,9 @@ impl<M: Transactional> Search<'_, '_, M> {
         if is_on(Fault::NoWitness) {
             return self.drive.schedule.clone();
         }
-        let choices = self.run.cut_before(pair.deed, &mut self.pending);
+        let choices = self.run.cut_before(pair.event, &mut self.pending);
         let by_time = self.run.footprint.by_time;
-        let touched = Touched { real: &self.pending.accesses, ghost: &[], by_time };
+        let touched = Touched { real: &self.pending.accesses, inherited: &[], by_time };
         self.trace.prepare(thread, touched, &self.pending.joins);
         let order = witness::order(&self.trace, &self.weak, pair);
         let parts = order.into_iter().map(|at| self.trace.event(at).schedule);
@@ -97,16 +97,16 @@ impl<M: Transactional> Search<'_, '_, M> {
     }
 
     pub(super) fn finish_partials(&mut self) -> Result<(), Break> {
-        for number in 0..self.levels[self.depth].rolled_back().len() {
-            let thread = self.levels[self.depth].rolled_back()[number].thread;
-            if self.levels[self.depth].rolled_back()[..number].iter().any(|r| r.thread == thread) {
+        for number in 0..self.nodes[self.depth].rolled_back().len() {
+            let thread = self.nodes[self.depth].rolled_back()[number].thread;
+            if self.nodes[self.depth].rolled_back()[..number].iter().any(|r| r.thread == thread) {
                 continue;
             }
             self.advance(thread, &mut Picks::default())?;
-            self.ghost.clear();
+            self.inherited.clear();
             let by_time = self.run.footprint.by_time;
             let accesses = &self.run.footprint.accesses;
-            let touched = Touched { real: accesses, ghost: &self.ghost, by_time };
+            let touched = Touched { real: accesses, inherited: &self.inherited, by_time };
             self.trace.prepare(thread, touched, &self.run.footprint.joins);
             self.append(thread)?;
         }

@@ -1,12 +1,12 @@
 //! Futex calls in the words of the search: queues of condition variables, and those that the
 //! discipline does not know.
 
-use super::{INTERNAL, internal, tell, with_gate};
+use super::{INTERNAL, internal, tell, with_monitor};
 use crate::machine::event::Futex;
-use crate::machine::names::{self, Use};
+use crate::machine::object_ids::{self, Use};
 use crate::machine::operation::Pending;
 use crate::machine::state::State;
-use lockred_search::discipline::{Effect, Gate, Kind, Mode, Operation, Value};
+use lockred_search::discipline::{Effect, Kind, Mode, Operation, TransactionMonitor, Value};
 use lockred_search::footprint::Access;
 use lockred_search::machine::ThreadId;
 
@@ -24,16 +24,16 @@ pub(super) fn futex(state: &mut State, address: usize, what: Futex<'_>) {
 
 /// The queue at an address is used as that of a condition variable, or in a way that the discipline
 /// does not know.
-fn use_queue(state: &mut State, gate: &mut Gate<'_>, address: usize, how: Use) {
+fn use_queue(state: &mut State, monitor: &mut TransactionMonitor<'_>, address: usize, how: Use) {
     if state.knowledge.names.use_queue(address, how) {
-        gate.expose(names::queue(address));
+        monitor.expose(object_ids::queue(address));
     }
 }
 
 /// An access to a queue that the discipline does not know: seen by all.
-fn queue(state: &mut State, gate: &mut Gate<'_>, address: usize, access: Access) {
-    use_queue(state, gate, address, Use::Exposed);
-    gate.after(&internal(names::queue(address), access), Effect::Done);
+fn queue(state: &mut State, monitor: &mut TransactionMonitor<'_>, address: usize, access: Access) {
+    use_queue(state, monitor, address, Use::Exposed);
+    monitor.after(&internal(object_ids::queue(address), access), Effect::Done);
 }
 
 /// A futex's word was compared, and the running thread has entered its queue or not.
@@ -43,23 +43,23 @@ fn futex_wait(state: &mut State, address: usize, entered: bool, timed: bool) {
     let (condvar, lock) = (thread.condvar.address.take(), thread.condvar.lock.take());
     let known = lock.filter(|_| condvar == Some(address) && entered);
     thread.condvar.waits_with = known.filter(|_| !timed);
-    with_gate(state, |state, gate| {
+    with_monitor(state, |state, monitor| {
         if let Some(lock) = known {
-            let (queue, lock) = (names::queue(address), names::lock(lock));
-            gate.after(&Operation::Wait { queue, lock, in_order: false }, Effect::Done);
-            use_queue(state, gate, address, Use::Condvar);
+            let (queue, lock) = (object_ids::queue(address), object_ids::lock(lock));
+            monitor.after(&Operation::Wait { queue, lock, in_order: false }, Effect::Done);
+            use_queue(state, monitor, address, Use::Condvar);
             if timed {
-                use_queue(state, gate, address, Use::Exposed);
+                use_queue(state, monitor, address, Use::Exposed);
             }
             return;
         }
         if let Some(lock) = lock {
-            let lock = names::lock(lock);
-            gate.after(&Operation::Release(lock, Mode::Exclusive), Effect::Done);
+            let lock = object_ids::lock(lock);
+            monitor.after(&Operation::Release(lock, Mode::Exclusive), Effect::Done);
         }
-        compared(state, gate, address);
+        compared(state, monitor, address);
         if entered {
-            queue(state, gate, address, Access::Enqueue);
+            queue(state, monitor, address, Access::Enqueue);
         }
     });
 }
@@ -70,24 +70,24 @@ fn futex_returned(state: &mut State, address: usize) {
     let number = state.thread_number() as usize;
     let thread = &mut state.execution.threads[number];
     let (condvar, lock) = (thread.condvar.address.take(), thread.condvar.lock.take());
-    with_gate(state, |state, gate| {
+    with_monitor(state, |state, monitor| {
         if let Some(lock) = lock {
-            let lock = names::lock(lock);
-            gate.after(&Operation::Release(lock, Mode::Exclusive), Effect::Done);
+            let lock = object_ids::lock(lock);
+            monitor.after(&Operation::Release(lock, Mode::Exclusive), Effect::Done);
         }
         if condvar == Some(address) {
-            gate.after(&Operation::Local, Effect::Done);
+            monitor.after(&Operation::Local, Effect::Done);
         } else {
-            compared(state, gate, address);
+            compared(state, monitor, address);
         }
     });
 }
 
 /// The word of a futex was compared by the machine.
-fn compared(state: &mut State, gate: &mut Gate<'_>, address: usize) {
+fn compared(state: &mut State, monitor: &mut TransactionMonitor<'_>, address: usize) {
     state.knowledge.names.use_as_data(address, 4);
     let kind = Kind::Atomic(Value::Read, INTERNAL);
-    tell(gate, (address, 4), Access::Read, kind, |object, access, kind| Operation::Data {
+    tell(monitor, (address, 4), Access::Read, kind, |object, access, kind| Operation::Data {
         object,
         access,
         kind,
@@ -97,33 +97,33 @@ fn compared(state: &mut State, gate: &mut Gate<'_>, address: usize) {
 
 /// The running thread leaves a futex's queue, in which it might have timed out.
 fn futex_left(state: &mut State, address: usize) {
-    with_gate(state, |state, gate| queue(state, gate, address, Access::Leave));
+    with_monitor(state, |state, monitor| queue(state, monitor, address, Access::Leave));
 }
 
 /// Waiters of a futex were woken.
 fn futex_wake(state: &mut State, address: usize, woken: &[u32]) {
     let number = state.thread_number() as usize;
     let condvar = state.execution.threads[number].condvar.address.take();
-    with_gate(state, |state, gate| {
+    with_monitor(state, |state, monitor| {
         let threads = &state.execution.threads;
         let waits_with = |&thread: &u32| {
             let lock = threads[thread as usize].condvar.waits_with?;
-            Some((ThreadId(thread), names::lock(lock)))
+            Some((ThreadId(thread), object_ids::lock(lock)))
         };
         let known: Vec<_> = woken.iter().filter_map(waits_with).collect();
         if condvar == Some(address) && known.len() == woken.len() {
-            use_queue(state, gate, address, Use::Condvar);
-            return gate.after(
-                &Operation::Notify(names::queue(address)),
+            use_queue(state, monitor, address, Use::Condvar);
+            return monitor.after(
+                &Operation::Notify(object_ids::queue(address)),
                 Effect::Woke { waiters: &known, others: false },
             );
         }
         let access = if woken.is_empty() { Access::WakeNone } else { Access::Wake };
-        queue(state, gate, address, access);
+        queue(state, monitor, address, access);
         for &thread in woken {
             let pending = state.execution.threads[thread as usize].pending;
             if let Pending::FutexQueued { deadline: None, .. } = pending {
-                gate.enables(ThreadId(thread));
+                monitor.enables(ThreadId(thread));
             }
         }
     });

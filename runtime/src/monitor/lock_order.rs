@@ -68,7 +68,7 @@ pub enum Event {
 
 /// Circles that were found.
 #[derive(Debug, Default)]
-pub struct Nesting {
+pub struct LockOrder {
     /// Edges of executions that were looked at, by their places.
     seen: HashSet<Vec<(u32, Taken, Taken)>>,
     circles: Vec<Circle>,
@@ -136,24 +136,24 @@ pub fn judge(state: &mut State) {
         return;
     }
     let seen = edges.iter().map(|(_, edge)| (edge.thread, edge.holds, edge.acquires)).collect();
-    if !state.monitors.nesting.seen.insert(seen) {
+    if !state.monitors.lock_order.seen.insert(seen) {
         return;
     }
     for circle in circles(&state.execution.events, &edges) {
         let mut places: Vec<(SiteId, SiteId)> =
             circle.iter().map(|edge| (edge.holds.site, edge.acquires.site)).collect();
         places.sort_unstable_by_key(|(holds, acquires)| (holds.0, acquires.0));
-        if state.monitors.nesting.circles.iter().all(|known| known.places != places)
+        if state.monitors.lock_order.circles.iter().all(|known| known.places != places)
             && let Some(schedule) = crate::machine::trail::schedule_so_far(state)
         {
-            state.monitors.nesting.circles.push(Circle { places, edges: circle, schedule });
+            state.monitors.lock_order.circles.push(Circle { places, edges: circle, schedule });
         }
     }
 }
 
 /// The search is over, and has found no deadlock: its circles as warnings.
 pub fn warnings(state: &State, complete: bool) -> Vec<Warning> {
-    let nesting = &state.monitors.nesting;
+    let nesting = &state.monitors.lock_order;
     let circles = nesting.circles.iter();
     circles.map(|circle| warning(circle, complete)).collect()
 }
