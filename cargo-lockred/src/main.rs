@@ -50,9 +50,7 @@ mod subject;
 mod toolchain;
 mod wrapper;
 
-use clap::error::ErrorKind;
-use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _};
-use cli::check::SearchOptions;
+use clap::{CommandFactory as _, FromArgMatches as _};
 use cli::{Command, Lockred};
 use exit::Exit;
 use std::env;
@@ -67,8 +65,8 @@ fn main() -> ExitCode {
     let matches = Lockred::command().get_matches_from(arguments(env::args_os()));
     let mut lockred = Lockred::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     match (&mut lockred.command, matches.subcommand()) {
-        (Command::Check(options), Some((_, typed))) => learn(&mut options.search, typed),
-        (Command::Discipline(options), Some((_, typed))) => learn(&mut options.search, typed),
+        (Command::Check(options), Some((_, typed))) => options.search.learn_typed(typed),
+        (Command::Discipline(options), Some((_, typed))) => options.search.learn_typed(typed),
         _ => {}
     }
     // The panic itself was printed by the hook; what is left to say is whose fault it is.
@@ -77,14 +75,6 @@ fn main() -> ExitCode {
         Exit::Unsupported
     });
     exit.into()
-}
-
-/// What was typed of the search's options, which have to go together.
-fn learn(search: &mut SearchOptions, typed: &ArgMatches) {
-    search.learn_typed(typed);
-    if let Err(conflict) = search.agree() {
-        Lockred::command().error(ErrorKind::ArgumentConflict, conflict).exit();
-    }
 }
 
 /// Runs a command, and tells the error that it ends with, if it does.

@@ -118,7 +118,7 @@ fn what_is_denied_fails_unless_the_tests_exclude_it() {
 
 #[test]
 fn a_search_that_was_cut_excludes_nothing() {
-    let cut = check(&["it_joins", "one_sets", "--max-executions", "1", "--strategy", "naive"]);
+    let cut = check(&["it_joins", "one_sets", "--max-executions", "1", "--search", "naive"]);
     let came = came(&cut);
     assert!(came.values().all(|(status, ..)| status != "excluded"), "{came:?}");
 }

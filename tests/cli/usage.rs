@@ -8,7 +8,7 @@ fn wrong_options_are_named() {
     let fixture = shared("sample");
     for (arguments, named) in [
         (&["check", "--frobnicate"][..], "--frobnicate"),
-        (&["check", "--strategy", "clever"], "clever"),
+        (&["check", "--search", "clever"], "clever"),
         (&["check", "--random", "dice"], "dice"),
         (&["check", "--max-executions", "many"], "many"),
         (&["check", "--max-seconds", "soon"], "soon"),

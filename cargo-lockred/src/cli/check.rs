@@ -2,8 +2,8 @@
 
 use super::findings::FindingOptions;
 use super::format::{Format, FormatName};
+use super::search::Search;
 use super::selection::Selection;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Parser, ValueEnum};
 use lockred_trace::session::{Environment, Limits, Random, Strategy, Time};
@@ -18,8 +18,8 @@ Examples:
   cargo lockred check --test api -- a::b       the tests of tests/api.rs whose names contain `a::b`
   cargo lockred check --bin server             the program `server` itself, as one test
   cargo lockred check --max-seconds 5          at most five seconds a test
-  cargo lockred check --strategy random        random walks instead of the systematic search
-  cargo lockred check --preemptions 2          interleavings with at most two preemptions only
+  cargo lockred check --search bounded=2       interleavings with at most two preemptions only
+  cargo lockred check --search sample          random interleavings instead of every one
   cargo lockred check --resume                 go on where an interrupted or killed check stopped
   cargo lockred check --require verified       fail unless every interleaving of every test was covered
   cargo lockred check --audit                  what came of the warnings of `cargo lockred audit`
@@ -91,20 +91,26 @@ pub struct FilterOptions {
 #[derive(Args, Clone, PartialEq, Debug)]
 #[command(next_help_heading = "Search")]
 pub struct SearchOptions {
-    /// How interleavings are chosen [default: transactions, with --preemptions bounded]
-    #[arg(long, value_name = "NAME", value_parser = strategies())]
-    pub strategy: Option<Strategy>,
-    /// Only interleavings with at most this many preemptions, those with fewer first [default with
-    /// --strategy bounded: 2]
+    /// How to choose interleavings: exhaustive, bounded[=N], sample[=uniform|pct|pos] or states
     ///
-    /// A preemption is a switch away from a thread that could have gone on; switches away from
-    /// threads that wait or have ended are free. Most bugs take one or two, and there are far fewer
-    /// such interleavings than in all, so this is for tests that do not end otherwise. A test is at
-    /// most `passed`, unless the bound turns out to leave nothing out.
-    #[arg(long, value_name = "N")]
-    pub preemptions: Option<u32>,
-    /// Seed of the strategies that sample (random, pct, pos), and of the randomness that the
-    /// program gets from the system
+    /// exhaustive: every interleaving, up to equivalence. Critical sections that do not depend on
+    /// each other are not reordered.
+    ///
+    /// bounded=N: only interleavings with at most N preemptions (2 by default), those with fewer
+    /// first. A preemption is a switch away from a thread that could have continued; switches away
+    /// from threads that wait or have ended are free. Most bugs take one or two, and there are far
+    /// fewer such interleavings, so use this for tests that do not end otherwise. A test is at most
+    /// `passed`, unless the bound turns out to leave nothing out.
+    ///
+    /// sample: random interleavings; never complete. uniform: random walks. pct: random priorities
+    /// of threads with few changes, for rare bugs of few ordering constraints. pos: random
+    /// priorities of operations, which spread over the orders of dependent ones.
+    ///
+    /// states: every state of the program once, which ends on programs that run for ever. It sees
+    /// fewer data races (`cargo lockred explain data-races`).
+    #[arg(long, value_name = "SEARCH", default_value = "exhaustive", value_parser = Search::parse)]
+    pub search: Search,
+    /// Seed of `--search sample`, and of the randomness that the program gets from the system
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub seed: u64,
     /// Stop a test after this many executions
@@ -238,13 +244,6 @@ impl ReportOptions {
     }
 }
 
-/// The strategies by their names, as clap lists them.
-fn strategies() -> impl TypedValueParser<Value = Strategy> {
-    let listed = |strategy: Strategy| PossibleValue::new(strategy.name()).help(strategy.about());
-    let names = PossibleValuesParser::new(Strategy::ALL.map(listed));
-    names.try_map(|name| Strategy::of(&name).ok_or("no strategy has this name"))
-}
-
 /// What `--require` takes.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Require {
@@ -268,20 +267,12 @@ impl SearchOptions {
         let name = |word: &str| word.split('=').next().unwrap_or_default().to_owned();
         let own = Alone::try_parse_from(words.iter().map(|word| format!("--{word}")));
         let own = own.map_err(|error| error.to_string())?.search;
-        own.agree()?;
-        let is_typed = |name: &str| {
-            // These two are one choice.
-            let same: &[&str] = &["strategy", "preemptions"];
-            let same = if same.contains(&name) { same } else { &[name] };
-            same.iter().any(|&name| self.typed.contains(name))
-        };
-        let words = words.iter().filter(|word| !is_typed(&name(word)));
+        let words = words.iter().filter(|word| !self.typed.contains(&name(word)));
         let words: Vec<String> = words.cloned().collect();
         let mut search = self.clone();
         for word in &words {
             match name(word).as_str() {
-                "strategy" => search.strategy = own.strategy,
-                "preemptions" => search.preemptions = own.preemptions,
+                "search" => search.search = own.search,
                 "seed" => search.seed = own.seed,
                 "max-executions" => search.max_executions = own.max_executions,
                 "max-seconds" => search.max_seconds = own.max_seconds,
@@ -298,30 +289,9 @@ impl SearchOptions {
         Ok(OwnOptions { words, search })
     }
 
-    /// Whether the options go together.
-    ///
-    /// # Errors
-    /// Which do not.
-    pub fn agree(&self) -> Result<(), String> {
-        match self.strategy {
-            None | Some(Strategy::Bounded { .. }) => Ok(()),
-            Some(strategy) if self.preemptions.is_some() => {
-                let name = strategy.name();
-                Err(format!("`--preemptions` goes with `--strategy bounded`, not with `{name}`"))
-            }
-            Some(_) => Ok(()),
-        }
-    }
-
-    /// The strategy with its parameters.
-    pub fn strategy(&self) -> Strategy {
-        let bounded = || self.preemptions.map(|preemptions| Strategy::Bounded { preemptions });
-        let typed = self.strategy.unwrap_or(Strategy::Transactions);
-        match typed {
-            Strategy::Bounded { .. } => bounded().unwrap_or(typed),
-            _ if self.strategy.is_none() => bounded().unwrap_or(typed),
-            _ => typed.seeded(self.seed),
-        }
+    /// What the runtime does.
+    pub const fn strategy(&self) -> Strategy {
+        self.search.strategy(self.seed)
     }
 
     /// What is explored of the environment.
@@ -385,13 +355,13 @@ mod tests {
 
     #[test]
     fn a_test_has_its_own_options_unless_the_command_line_names_them() {
-        let words = ["strategy=dpor", "max-seconds=2.5", "spurious"].map(String::from);
+        let words = ["search=dpor", "max-seconds=2.5", "spurious"].map(String::from);
         let own = typed(&[]).with(&words).unwrap();
         assert_eq!(own.words, words);
         let search = own.search;
         assert_eq!((search.strategy(), search.max_seconds), (Strategy::Dpor, 2.5));
         assert!(search.spurious && !search.reuse);
-        let own = typed(&["--strategy", "naive", "--seed=4"]).with(&words).unwrap();
+        let own = typed(&["--search", "naive", "--seed=4"]).with(&words).unwrap();
         assert_eq!(own.words, words[1..]);
         assert_eq!((own.search.strategy(), own.search.seed), (Strategy::Naive, 4));
         assert_eq!(own.search.max_seconds, 2.5);
@@ -401,45 +371,24 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_on_preemptions_is_a_strategy() {
+    fn a_search_is_chosen_by_one_option() {
         let bounded = |preemptions| Strategy::Bounded { preemptions };
         assert_eq!(typed(&[]).strategy(), Strategy::Transactions);
-        assert_eq!(typed(&["--preemptions", "0"]).strategy(), bounded(0));
-        assert_eq!(typed(&["--strategy", "bounded"]).strategy(), bounded(2));
-        assert_eq!(typed(&["--strategy=bounded", "--preemptions=5"]).strategy(), bounded(5));
-        assert!(typed(&["--strategy=dpor", "--preemptions=5"]).agree().is_err());
-        let words = ["preemptions=3".to_owned()];
+        assert_eq!(typed(&["--search", "bounded=0"]).strategy(), bounded(0));
+        let sample = ["--search=sample=pos", "--seed", "7"];
+        assert_eq!(typed(&sample).strategy(), Strategy::Pos { seed: 7 });
+        let words = ["search=bounded=3".to_owned()];
         let own = |arguments: &[&str]| typed(arguments).with(&words).unwrap();
         assert_eq!(own(&[]).search.strategy(), bounded(3));
-        assert_eq!(own(&["--preemptions", "1"]).search.strategy(), bounded(1));
-        let by_states = own(&["--strategy", "stateful"]);
+        let by_states = own(&["--search", "states"]);
         assert_eq!(by_states.search.strategy(), Strategy::Stateful);
         assert!(by_states.words.is_empty());
     }
 
     #[test]
-    fn every_strategy_is_offered_and_those_that_sample_take_the_seed() {
-        for strategy in Strategy::ALL {
-            let options = ["--seed", "7", "--strategy", strategy.name()];
-            assert_eq!(typed(&options).strategy(), strategy.seeded(7));
-        }
-    }
-
-    #[test]
-    fn attributes_take_the_same_strategies() {
-        // The attributes are compiled into programs of users, and so depend on nothing.
-        let source = include_str!("../../../runtime/annotations/macros/src/options.rs");
-        for strategy in Strategy::ALL {
-            assert!(source.contains(&format!("\"{}\"", strategy.name())), "{}", strategy.name());
-        }
-    }
-
-    #[test]
     fn what_is_no_option_of_a_test_is_refused() {
-        for word in ["verify-restores", "max-seconds=0", "strategy=x", "typed"] {
+        for word in ["verify-restores", "max-seconds=0", "search=x", "typed"] {
             assert!(typed(&[]).with(&[word.to_owned()]).is_err(), "{word}");
         }
-        let both = ["strategy=naive", "preemptions=3"].map(String::from);
-        assert!(typed(&[]).with(&both).is_err());
     }
 }

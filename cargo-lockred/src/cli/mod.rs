@@ -8,6 +8,7 @@ pub mod format;
 pub mod list;
 pub mod plan;
 pub mod replay;
+pub mod search;
 pub mod selection;
 
 use clap::{Parser, Subcommand};

@@ -186,7 +186,7 @@ impl Place {
     fn executions(&self, program: &str, count: u32) -> Result<f64, String> {
         let mut check = Command::new(&self.tool);
         check.args(["lockred", "check", "--quiet", "--message-format", "json", "--lib", "--exact"]);
-        check.args(["--strategy", "random", "--max-executions", &count.to_string()]);
+        check.args(["--search", "sample", "--max-executions", &count.to_string()]);
         check.args(["--allow", "locking-discipline", &format!("tests::{program}")]);
         check.arg("--target-dir").arg(&self.targets).current_dir(&self.programs);
         let text = printed(&mut check, &[0])?;

@@ -20,7 +20,7 @@ pub fn searches(tool: &Path, seconds: &str) -> Result<Vec<Checked>, String> {
 
 /// Every program with random walks, the one that is judged by its rate with many.
 pub fn walks(tool: &Path) -> Result<Vec<Checked>, String> {
-    let random = ["--strategy", "random", "--max-seconds", RANDOM_SECONDS, "--max-executions"];
+    let random = ["--search", "sample", "--max-seconds", RANDOM_SECONDS, "--max-executions"];
     let few = [&random[..], &[FEW_EXECUTIONS, "--skip", JUDGED_BY_RATE]].concat();
     let many = [&random[..], &[MANY_EXECUTIONS, JUDGED_BY_RATE]].concat();
     let mut walks = check(tool, &few)?;
