@@ -62,7 +62,11 @@ fn main() -> ExitCode {
     if let Some(shim) = env::var_os(wrapper::SHIM) {
         return wrapper::run(shim, env::args_os().skip(1));
     }
-    let matches = Lockred::command().get_matches_from(arguments(env::args_os()));
+    let arguments = arguments(env::args_os());
+    let matches = match Lockred::command().try_get_matches_from(&arguments) {
+        Ok(matches) => matches,
+        Err(refused) => return refuse(&refused, &arguments).into(),
+    };
     let mut lockred = Lockred::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     match (&mut lockred.command, matches.subcommand()) {
         (Command::Check(options), Some((_, typed))) => options.search.learn_typed(typed),
@@ -75,6 +79,19 @@ fn main() -> ExitCode {
         Exit::Unsupported
     });
     exit.into()
+}
+
+/// Says what is wrong with the arguments, or prints the help that they ask for.
+fn refuse(refused: &clap::Error, arguments: &[OsString]) -> Exit {
+    let words: Vec<String> =
+        arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    match cli::replaced::error(refused, &words) {
+        Some(error) => {
+            output::console::Console::new(None, true).error(&error);
+            error.exit
+        }
+        None => refused.exit(),
+    }
 }
 
 /// Runs a command, and tells the error that it ends with, if it does.

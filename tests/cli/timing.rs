@@ -88,7 +88,7 @@ fn the_warning_fails_a_test_or_is_silent_as_is_asked_for() {
     let name = "a_sleep_for_a_worker";
     let output = check(&[name, "--deny", "timing"]).expect(1);
     assert_eq!(output.tests()[0].verdict, Verdict::Failed, "{output}");
-    let _ = output.says(&["error[LR0107]", "--deny or --strict"]);
+    let _ = output.says(&["error[LR0107]", "as --deny asks for"]);
     let output = check(&[name, "--allow", "timing"]).expect(0);
     let test = &output.tests()[0];
     assert_eq!((test.verdict, test.warnings.len()), (Verdict::Passed, 0), "{output}");

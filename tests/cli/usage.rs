@@ -25,6 +25,29 @@ fn wrong_options_are_named() {
 }
 
 #[test]
+fn old_names_are_answered_with_the_new_ones() {
+    for (arguments, said) in [
+        (
+            &["check", "--strategy", "random"][..],
+            "error: --strategy is now --search; --strategy random is --search sample\n",
+        ),
+        (
+            &["discipline", "--strategy=stateful"],
+            "error: --strategy is now --search; --strategy stateful is --search states\n",
+        ),
+        (
+            &["check", "--preemptions", "3"],
+            "error: --preemptions is now --search bounded=N; --preemptions 3 is --search bounded=3\n",
+        ),
+        (&["check", "--strict"], "error: --strict is now --deny thread-stuck\n"),
+        (&["audit", "--strict"], "error: --strict is now --deny thread-stuck\n"),
+    ] {
+        let output = run(&shared("sample"), arguments).expect(2);
+        assert_eq!((output.stdout.as_str(), output.stderr.as_str()), ("", said), "{arguments:?}");
+    }
+}
+
+#[test]
 fn without_a_command_help_is_shown() {
     let _ = run(&shared("sample"), &[]).expect(2).says(&["check", "replay", "setup"]);
 }

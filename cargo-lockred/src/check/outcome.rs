@@ -216,7 +216,7 @@ pub enum Timing {
 }
 
 /// What is noted of a warning that fails its test.
-pub const DENIED: &str = "a warning that fails the test, as --deny or --strict asks for";
+pub const DENIED: &str = "a warning that fails the test, as --deny asks for";
 
 impl FoundBug {
     /// The command that replays it, if its schedule could be written.

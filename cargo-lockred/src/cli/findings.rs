@@ -4,7 +4,6 @@
 use crate::error::{Error, Result};
 use clap::Args;
 use lockred_trace::codes::{BugKind, WarningKind};
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Which findings fail a check.
@@ -16,13 +15,10 @@ pub struct FindingOptions {
     pub deny: Vec<Wanted>,
     /// Suppress this warning: its code, its name, or `warnings` for all
     ///
-    /// A warning that is named outweighs `warnings`, and `--strict`: `--deny warnings --allow leak`
-    /// fails tests for all warnings but leaks.
+    /// A warning that is named outweighs `warnings`: `--deny warnings --allow leak` fails tests for
+    /// all warnings but leaks.
     #[arg(short = 'A', long, value_name = "WARNING", value_parser = Wanted::parse)]
     pub allow: Vec<Wanted>,
-    /// Fail tests that leave threads blocked for ever behind (`--deny thread-stuck`)
-    #[arg(long)]
-    pub strict: bool,
     /// Accept the findings in this file, and fail for others only
     ///
     /// Findings are told apart by code, test, functions and source lines, so that other code, and
@@ -130,9 +126,8 @@ impl FindingOptions {
             };
             list.iter().filter_map(one).collect::<Vec<_>>()
         };
-        let strictly = strict().into_iter().filter(|_| self.strict).map(|kind| ("--strict", kind));
         let all = [named("--deny", &self.deny), named("--allow", &self.allow)];
-        let mut lost = all.into_iter().flatten().chain(strictly);
+        let mut lost = all.into_iter().flatten();
         let Some((option, kind)) = lost.find(|(_, kind)| !teller.tells(*kind)) else {
             return Ok(());
         };
@@ -153,8 +148,7 @@ impl FindingOptions {
         if named(&self.deny) || named(&self.allow) {
             return named(&self.deny);
         }
-        let strictly = self.strict && strict().contains(&kind);
-        strictly || self.deny.contains(&Wanted::All)
+        self.deny.contains(&Wanted::All)
     }
 
     /// Whether a warning is not to be told.
@@ -164,31 +158,26 @@ impl FindingOptions {
     }
 }
 
-/// What `--strict` denies.
-fn strict() -> BTreeSet<WarningKind> {
-    BTreeSet::from([WarningKind::ThreadStuck])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn options(deny: &[&str], allow: &[&str], strict: bool) -> FindingOptions {
+    fn options(deny: &[&str], allow: &[&str]) -> FindingOptions {
         let parsed =
             |texts: &[&str]| texts.iter().map(|text| Wanted::parse(text).unwrap()).collect();
-        FindingOptions { deny: parsed(deny), allow: parsed(allow), strict, ..Default::default() }
+        FindingOptions { deny: parsed(deny), allow: parsed(allow), ..Default::default() }
     }
 
     #[test]
     fn what_is_named_outweighs_what_is_said_of_all() {
         let (leak, stuck) = (WarningKind::Leak, WarningKind::ThreadStuck);
-        let these = options(&["warnings"], &["leak"], false);
+        let these = options(&["warnings"], &["leak"]);
         assert_eq!((these.denies(leak), these.allows(leak)), (false, true));
         assert_eq!((these.denies(stuck), these.allows(stuck)), (true, false));
-        let these = options(&["LR0104"], &["warnings"], false);
+        let these = options(&["LR0104"], &["warnings"]);
         assert_eq!((these.denies(leak), these.allows(leak)), (true, false));
         assert_eq!((these.denies(stuck), these.allows(stuck)), (false, true));
-        let these = options(&["leak"], &["leak"], false);
+        let these = options(&["leak"], &["leak"]);
         assert!(
             these.denies(leak) && !these.allows(leak),
             "what is said twice fails rather than hides"
@@ -201,35 +190,24 @@ mod tests {
             let error = these.told_by(teller).unwrap_err();
             (error.message, error.hint.unwrap())
         };
-        let (message, hint) = said(Teller::Check, options(&["leak", "LR0201"], &[], false));
+        let (message, hint) = said(Teller::Check, options(&["leak", "LR0201"], &[]));
         assert_eq!(
             message,
             "`cargo lockred check` never tells unprotected-write (LR0201): --deny is of no effect"
         );
         assert!(hint.starts_with("`cargo lockred audit` does, and `cargo lockred check --audit`"));
-        let (message, hint) = said(Teller::Audit, options(&["warnings"], &["leak"], false));
+        let (message, hint) = said(Teller::Audit, options(&["warnings"], &["leak"]));
         assert!(message.ends_with("leak (LR0104): --allow is of no effect"), "{message}");
         assert_eq!(hint, "`cargo lockred check` does");
-        let (message, _) = said(Teller::Audit, options(&[], &[], true));
-        assert!(message.ends_with("thread-stuck (LR0106): --strict is of no effect"), "{message}");
         for (teller, these) in [
-            (Teller::Check, options(&["warnings", "LR0101", "LR0106"], &["leak"], true)),
-            (Teller::Audit, options(&["warnings", "LR0101"], &["LR0207"], false)),
+            (Teller::Check, options(&["warnings", "LR0101", "LR0106"], &["leak"])),
+            (Teller::Audit, options(&["warnings", "LR0101"], &["LR0207"])),
         ] {
             assert!(these.told_by(teller).is_ok(), "{teller:?}: {these:?}");
         }
         for kind in WarningKind::ALL {
             assert!(Teller::Check.tells(*kind) || Teller::Audit.tells(*kind), "{kind:?}");
         }
-    }
-
-    #[test]
-    fn strict_is_about_threads_that_are_stuck() {
-        let these = options(&[], &[], true);
-        assert!(these.denies(WarningKind::ThreadStuck) && !these.denies(WarningKind::Leak));
-        let these = options(&[], &["thread-stuck"], true);
-        assert!(!these.denies(WarningKind::ThreadStuck));
-        assert!(!options(&[], &[], false).denies(WarningKind::ThreadStuck));
     }
 
     #[test]

@@ -7,6 +7,7 @@ pub mod findings;
 pub mod format;
 pub mod list;
 pub mod plan;
+pub mod replaced;
 pub mod replay;
 pub mod search;
 pub mod selection;
