@@ -35,7 +35,6 @@ mod exit;
 mod explain;
 mod fingerprint;
 mod interrupt;
-mod list;
 mod lock_order;
 mod manual;
 mod output;
@@ -104,7 +103,6 @@ fn run(lockred: Lockred) -> Exit {
             (discipline::command::run(*options), color)
         }
         Command::Explain(options) => (explain::run(&options), options.color),
-        Command::List(options) => (list::run(&options), options.color),
         Command::Audit(options) => (audit::run(&options), options.selection.display.color),
         Command::Plan(options) => (plan::run(&options), options.selection.display.color),
         Command::Setup(options) => (setup::run(&options), options.color),

@@ -2,7 +2,7 @@
 //! none.
 
 use crate::build::artifact::Built;
-use crate::cli::list::ListFormat;
+use crate::cli::format::Lines;
 use crate::cli::plan::PlanOptions;
 use crate::error::{Error, Result};
 use crate::executable::sidecar;
@@ -107,20 +107,20 @@ pub fn run(options: &PlanOptions) -> Result<Exit> {
         let protection = protection.as_ref().map(|protection| {
             let told = protection::Told { protection, sidecar, root, target };
             match options.message_format {
-                ListFormat::Human => told.human(),
-                ListFormat::Json => told.json(),
+                Lines::Human => told.human(),
+                Lines::Json => told.json(),
             }
         });
         let protection = protection.unwrap_or_default();
         let (plan, order) = match options.message_format {
-            ListFormat::Human => (human(&plan, built, &choice), order.map(|order| order.human())),
-            ListFormat::Json => (json(&plan, built, &choice), order.map(|order| order.json())),
+            Lines::Human => (human(&plan, built, &choice), order.map(|order| order.human())),
+            Lines::Json => (json(&plan, built, &choice), order.map(|order| order.json())),
         };
         // The last line of JSON is of the whole program.
         let order = order.unwrap_or_default();
         text += &match options.message_format {
-            ListFormat::Human => plan + &protection + &order,
-            ListFormat::Json => protection + &order + &plan,
+            Lines::Human => plan + &protection + &order,
+            Lines::Json => protection + &order + &plan,
         };
     }
     if text.is_empty() {

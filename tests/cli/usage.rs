@@ -17,7 +17,8 @@ fn wrong_options_are_named() {
         (&["check", "--deny", "deadlock"], "deadlock"),
         (&["explain", "luck"], "luck"),
         (&["prove"], "prove"),
-        (&["replay"], "<ID>"),
+        (&["replay", "--step"], "<ID>"),
+        (&["replay", "3f2a", "--message-format", "json"], "--message-format"),
     ] {
         let output = run(&fixture, arguments).expect(2).says(&[named]);
         assert_eq!(output.stdout, "", "{arguments:?} printed on standard output");
@@ -39,6 +40,7 @@ fn old_names_are_answered_with_the_new_ones() {
             &["check", "--preemptions", "3"],
             "error: --preemptions is now --search bounded=N; --preemptions 3 is --search bounded=3\n",
         ),
+        (&["list"], "error: list is now replay, without an id\n"),
         (&["check", "--strict"], "error: --strict is now --deny thread-stuck\n"),
         (&["audit", "--strict"], "error: --strict is now --deny thread-stuck\n"),
     ] {
@@ -57,7 +59,7 @@ fn help_names_commands_and_options() {
     let fixture = shared("sample");
     let output = run(&fixture, &["--help"]).expect(0);
     assert!(
-        ["check", "replay", "list", "plan", "explain", "setup"]
+        ["check", "replay", "plan", "explain", "setup"]
             .iter()
             .all(|name| output.stdout.contains(name))
     );

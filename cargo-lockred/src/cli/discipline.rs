@@ -1,7 +1,7 @@
 //! Options of `cargo lockred discipline`.
 
 use super::check::{FilterOptions, SearchOptions};
-use super::list::ListFormat;
+use super::format::Lines;
 use super::selection::Selection;
 use clap::Args;
 use std::path::PathBuf;
@@ -25,8 +25,8 @@ pub struct DisciplineOptions {
     #[command(flatten)]
     pub search: SearchOptions,
     /// How the discipline is told
-    #[arg(long, value_enum, default_value_t = ListFormat::Human, value_name = "FORMAT")]
-    pub message_format: ListFormat,
+    #[arg(long, value_enum, default_value_t = Lines::Human, value_name = "FORMAT")]
+    pub message_format: Lines,
     /// Write the discipline to a file that is made to be committed
     #[arg(long)]
     pub pin: bool,

@@ -5,7 +5,6 @@ pub mod check;
 pub mod discipline;
 pub mod findings;
 pub mod format;
-pub mod list;
 pub mod plan;
 pub mod replaced;
 pub mod replay;
@@ -36,12 +35,10 @@ pub struct Lockred {
 pub enum Command {
     /// Build the tests and explore the interleavings of each
     Check(Box<check::CheckOptions>),
-    /// Run the schedule of a reported bug again and show the interleaving
+    /// Replay a reported bug and show the interleaving; without an id, list the bugs
     Replay(replay::ReplayOptions),
     /// Tell which lock protects which field, keep that in a file, or compare it with the file
     Discipline(Box<discipline::DisciplineOptions>),
-    /// List the schedules of bugs that were found, which replay can run
-    List(list::ListOptions),
     /// Tell what is shared between threads and what protects it, with warnings, without running
     /// anything
     Audit(Box<audit::AuditOptions>),

@@ -1,6 +1,6 @@
 //! Options of `cargo lockred plan`.
 
-use super::list::ListFormat;
+use super::format::Lines;
 use super::selection::Selection;
 use clap::Args;
 
@@ -21,8 +21,8 @@ pub struct PlanOptions {
     #[arg(value_name = "FILTER")]
     pub filters: Vec<String>,
     /// Output format of the plan
-    #[arg(long, value_enum, default_value_t = ListFormat::Human, value_name = "FORMAT")]
-    pub message_format: ListFormat,
+    #[arg(long, value_enum, default_value_t = Lines::Human, value_name = "FORMAT")]
+    pub message_format: Lines,
     #[command(flatten)]
     pub selection: Selection,
 }

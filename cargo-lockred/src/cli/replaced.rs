@@ -39,6 +39,9 @@ const OPTIONS: &[Replaced] = &[
     },
 ];
 
+/// The commands that had other names, with what they are now.
+const COMMANDS: &[(&str, &str)] = &[("list", "replay, without an id")];
+
 /// A search as it is typed, if it is one.
 fn search(text: &str) -> Option<String> {
     Search::parse(text).is_ok().then(|| format!("--search {text}"))
@@ -54,6 +57,11 @@ pub fn error(refused: &clap::Error, arguments: &[String]) -> Option<Error> {
         ErrorKind::UnknownArgument => {
             let command = arguments.iter().skip(1).find(|argument| !argument.starts_with('-'))?;
             option(command, context(ContextKind::InvalidArg)?, arguments)
+        }
+        ErrorKind::InvalidSubcommand => {
+            let old = context(ContextKind::InvalidSubcommand)?;
+            let (_, new) = COMMANDS.iter().find(|(known, _)| *known == old)?;
+            Some(format!("{old} is now {new}"))
         }
         _ => None,
     }
@@ -110,6 +118,7 @@ mod tests {
                 "--preemptions is now --search bounded=N; --preemptions 3 is --search bounded=3",
             ),
             ("check --preemptions few", "--preemptions is now --search bounded=N"),
+            ("list --message-format json", "list is now replay, without an id"),
             ("audit --strict", "--strict is now --deny thread-stuck"),
         ] {
             assert_eq!(said(arguments).as_deref(), Some(expected), "{arguments}");
