@@ -1,5 +1,5 @@
-//! In which order a program may acquire its locks: the part of `cargo lockred plan` that tells it,
-//! and circles for `check`.
+//! In which order a program may acquire its locks: the part of `cargo lockred audit
+//! --accesses` that tells it, and circles for `check`.
 
 use crate::executable::place::{Place, relative};
 use crate::output::line::json;

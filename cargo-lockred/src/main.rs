@@ -38,7 +38,6 @@ mod interrupt;
 mod lock_order;
 mod manual;
 mod output;
-mod plan;
 mod protection;
 mod replay;
 mod report;
@@ -69,6 +68,7 @@ fn main() -> ExitCode {
     let mut lockred = Lockred::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     match (&mut lockred.command, matches.subcommand()) {
         (Command::Check(options), Some((_, typed))) => options.search.learn_typed(typed),
+        (Command::Audit(options), Some((_, typed))) => options.search.learn_typed(typed),
         (Command::Discipline(options), Some((_, typed))) => options.search.learn_typed(typed),
         _ => {}
     }
@@ -103,8 +103,10 @@ fn run(lockred: Lockred) -> Exit {
             (discipline::command::run(*options), color)
         }
         Command::Explain(options) => (explain::run(&options), options.color),
-        Command::Audit(options) => (audit::run(&options), options.selection.display.color),
-        Command::Plan(options) => (plan::run(&options), options.selection.display.color),
+        Command::Audit(options) => {
+            let color = options.selection.display.color;
+            (audit::run(*options), color)
+        }
         Command::Setup(options) => (setup::run(&options), options.color),
     };
     outcome.unwrap_or_else(|error| {

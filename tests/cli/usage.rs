@@ -2,6 +2,7 @@
 
 use crate::fixtures::{empty, shared};
 use lockred_tests::tool::run;
+use std::collections::BTreeSet;
 
 #[test]
 fn wrong_options_are_named() {
@@ -16,6 +17,13 @@ fn wrong_options_are_named() {
         (&["check", "--message-format", "xml"], "xml"),
         (&["check", "--deny", "deadlock"], "deadlock"),
         (&["explain", "luck"], "luck"),
+        (&["audit", "--max-seconds", "5"], "--confirm"),
+        (&["audit", "--exact"], "--confirm"),
+        (&["audit", "--accesses", "--search", "sample"], "--confirm"),
+        (&["audit", "--accesses", "--confirm"], "--confirm"),
+        (&["audit", "--accesses", "--deny", "LR0201"], "--deny"),
+        (&["audit", "--accesses", "--message-format", "sarif"], "human or json"),
+        (&["audit", "transfer"], "takes no filter"),
         (&["prove"], "prove"),
         (&["replay", "--step"], "<ID>"),
         (&["replay", "3f2a", "--message-format", "json"], "--message-format"),
@@ -40,7 +48,9 @@ fn old_names_are_answered_with_the_new_ones() {
             &["check", "--preemptions", "3"],
             "error: --preemptions is now --search bounded=N; --preemptions 3 is --search bounded=3\n",
         ),
-        (&["list"], "error: list is now replay, without an id\n"),
+        (&["list"], "error: list is now cargo lockred replay, without an id\n"),
+        (&["plan", "--lib"], "error: plan is now cargo lockred audit --accesses\n"),
+        (&["check", "--audit"], "error: --audit is now cargo lockred audit --confirm\n"),
         (&["check", "--strict"], "error: --strict is now --deny thread-stuck\n"),
         (&["audit", "--strict"], "error: --strict is now --deny thread-stuck\n"),
     ] {
@@ -59,7 +69,7 @@ fn help_names_commands_and_options() {
     let fixture = shared("sample");
     let output = run(&fixture, &["--help"]).expect(0);
     assert!(
-        ["check", "replay", "plan", "explain", "setup"]
+        ["check", "replay", "audit", "discipline", "explain", "setup"]
             .iter()
             .all(|name| output.stdout.contains(name))
     );
@@ -69,6 +79,30 @@ fn help_names_commands_and_options() {
         [&search[..], &["--reuse", "--leaks", "--message-format", "--bin", "--baseline", "--deny"]]
             .concat();
     assert!(options.iter().all(|name| output.stdout.contains(name)), "{output}");
+}
+
+/// The options that a help text lists, without those that every command has.
+fn options(arguments: &[&str]) -> BTreeSet<String> {
+    let help = run(&shared("sample"), arguments).expect(0).stdout;
+    let lines = help.lines().map(str::trim_start);
+    let words = lines.filter_map(|line| line.split([' ', ',', '[']).find(|w| w.starts_with("--")));
+    words.map(str::to_owned).collect()
+}
+
+#[test]
+fn options_of_developers_are_not_in_the_help_and_those_of_confirm_in_the_long_one() {
+    for command in ["check", "audit", "discipline"] {
+        let all = options(&[command, "--help"]);
+        assert!(all.contains("--distrust") && all.contains("--search"), "{command}: {all:?}");
+        for hidden in ["--without-rule", "--protection", "--check-static", "--verify-restores"] {
+            assert!(!all.contains(hidden), "{command}: {hidden}");
+        }
+    }
+    let (short, long) = (options(&["audit", "-h"]), options(&["audit", "--help"]));
+    for option in ["--search", "--max-seconds", "--exact", "--leaks"] {
+        assert!(long.contains(option) && !short.contains(option), "{option}");
+    }
+    assert!(["--confirm", "--accesses", "--distrust"].iter().all(|name| short.contains(*name)));
 }
 
 #[test]

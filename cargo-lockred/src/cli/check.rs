@@ -22,7 +22,6 @@ Examples:
   cargo lockred check --search sample          random interleavings instead of every one
   cargo lockred check --resume                 go on where an interrupted or killed check stopped
   cargo lockred check --require verified       fail unless every interleaving of every test was covered
-  cargo lockred check --audit                  what came of the warnings of `cargo lockred audit`
   cargo lockred check --deny warnings          fail for warnings, too
   cargo lockred check --baseline known.toml    fail for findings only that are not in the file
   cargo lockred check --message-format sarif=lockred.sarif --message-format junit=lockred.xml")]
@@ -37,14 +36,8 @@ pub struct CheckOptions {
     /// a change of the program or of options everything is checked again.
     #[arg(long, help_heading = "Search")]
     pub resume: bool,
-    /// Also run the static audit, and report which of its warnings the tests confirm or exclude
-    ///
-    /// A schedule shows it (`confirmed`), locks are acquired so without anybody waiting (`nested`),
-    /// all interleavings of the package's tests were covered and none shows it (`excluded`; of an
-    /// access only where a test makes it to memory that threads share), none was found
-    /// (`not-reached`), or it is about types and tasks, which no schedule can show (`static`). They
-    /// fail nothing unless they are denied: then what is not excluded does.
-    #[arg(long, help_heading = "Analysis")]
+    /// The warnings of the audit are told, with what came of them (`cargo lockred audit --confirm`).
+    #[arg(skip)]
     pub audit: bool,
     /// The locking discipline is looked at in every test (`cargo lockred discipline`).
     #[arg(skip)]
@@ -63,6 +56,19 @@ impl CheckOptions {
         let output = ReportOptions { require: None, message_format: Vec::new() };
         let findings = FindingOptions::default();
         let (resume, audit, observes) = (false, false, true);
+        Self { filter, search, resume, audit, observes, findings, output, selection }
+    }
+
+    /// To check, and to tell what came of the warnings of the audit.
+    pub fn confirming(
+        filter: FilterOptions,
+        search: SearchOptions,
+        findings: FindingOptions,
+        message_format: Vec<Format>,
+        selection: Selection,
+    ) -> Self {
+        let output = ReportOptions { require: None, message_format };
+        let (resume, audit, observes) = (false, true, false);
         Self { filter, search, resume, audit, observes, findings, output, selection }
     }
 }

@@ -137,7 +137,7 @@ impl FindingOptions {
             format!("`cargo lockred {own}` never tells {name} ({code}): {option} is of no effect");
         let mut hint = format!("`cargo lockred {other}` does");
         if teller == Teller::Check {
-            hint += ", and `cargo lockred check --audit` tells what came of it";
+            hint += ", and `cargo lockred audit --confirm` tells what came of it";
         }
         Err(Error::usage(message).hint(hint))
     }
@@ -195,7 +195,9 @@ mod tests {
             message,
             "`cargo lockred check` never tells unprotected-write (LR0201): --deny is of no effect"
         );
-        assert!(hint.starts_with("`cargo lockred audit` does, and `cargo lockred check --audit`"));
+        assert!(
+            hint.starts_with("`cargo lockred audit` does, and `cargo lockred audit --confirm`")
+        );
         let (message, hint) = said(Teller::Audit, options(&["warnings"], &["leak"]));
         assert!(message.ends_with("leak (LR0104): --allow is of no effect"), "{message}");
         assert_eq!(hint, "`cargo lockred check` does");

@@ -5,7 +5,6 @@ pub mod check;
 pub mod discipline;
 pub mod findings;
 pub mod format;
-pub mod plan;
 pub mod replaced;
 pub mod replay;
 pub mod search;
@@ -39,11 +38,8 @@ pub enum Command {
     Replay(replay::ReplayOptions),
     /// Tell which lock protects which field, keep that in a file, or compare it with the file
     Discipline(Box<discipline::DisciplineOptions>),
-    /// Tell what is shared between threads and what protects it, with warnings, without running
-    /// anything
+    /// Report what threads share and what protects it, with warnings, without running anything
     Audit(Box<audit::AuditOptions>),
-    /// Say which accesses of the tests are watched, and why others need not be
-    Plan(Box<plan::PlanOptions>),
     /// Say what a code in a report means, with an example; all codes, if none is named
     Explain(ExplainOptions),
     /// Build the back end for the toolchain in use (the first check does it by itself)

@@ -32,6 +32,12 @@ const OPTIONS: &[Replaced] = &[
         now: |value| search(&format!("bounded={value}")),
     },
     Replaced {
+        commands: &["check"],
+        old: "--audit",
+        new: "cargo lockred audit --confirm",
+        now: |_| None,
+    },
+    Replaced {
         commands: &["check", "audit"],
         old: "--strict",
         new: "--deny thread-stuck",
@@ -40,7 +46,8 @@ const OPTIONS: &[Replaced] = &[
 ];
 
 /// The commands that had other names, with what they are now.
-const COMMANDS: &[(&str, &str)] = &[("list", "replay, without an id")];
+const COMMANDS: &[(&str, &str)] =
+    &[("list", "cargo lockred replay, without an id"), ("plan", "cargo lockred audit --accesses")];
 
 /// A search as it is typed, if it is one.
 fn search(text: &str) -> Option<String> {
@@ -118,7 +125,9 @@ mod tests {
                 "--preemptions is now --search bounded=N; --preemptions 3 is --search bounded=3",
             ),
             ("check --preemptions few", "--preemptions is now --search bounded=N"),
-            ("list --message-format json", "list is now replay, without an id"),
+            ("list --message-format json", "list is now cargo lockred replay, without an id"),
+            ("plan --lib", "plan is now cargo lockred audit --accesses"),
+            ("check --audit one", "--audit is now cargo lockred audit --confirm"),
             ("audit --strict", "--strict is now --deny thread-stuck"),
         ] {
             assert_eq!(said(arguments).as_deref(), Some(expected), "{arguments}");

@@ -137,18 +137,18 @@ pub struct Models {
 #[derive(Args, Serialize, Deserialize, Clone, Debug, Default)]
 #[command(next_help_heading = "Analysis")]
 pub struct Analysis {
-    /// Instrument accesses even if this rule proves them safe (`cargo lockred plan` lists the
-    /// rules)
-    #[arg(long, value_name = "RULE")]
+    /// Instrument accesses even if this rule proves them safe (`cargo lockred audit --accesses`
+    /// lists the rules)
+    #[arg(long, hide = true, value_name = "RULE")]
     pub without_rule: Vec<String>,
-    /// Find in which order locks may be acquired: `plan` tells it, and `check` walks towards the
-    /// circles in it, and tells what came of them
+    /// Find in which order locks may be acquired: `audit --accesses` prints it, and `check` walks
+    /// towards the circles in it, and reports what came of them
     #[arg(long)]
     #[serde(default)]
     pub lock_order: bool,
-    /// Find which locks protect the memory that threads share, and what nobody writes: `plan` tells
-    /// it by object and byte
-    #[arg(long)]
+    /// Find which locks protect the memory that threads share, and what nobody writes: `audit
+    /// --accesses` prints it by object and byte
+    #[arg(long, hide = true)]
     #[serde(default)]
     pub protection: bool,
     /// Let loops over a range of integers whose rounds synchronise make N such rounds (in the
