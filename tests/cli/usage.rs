@@ -102,7 +102,7 @@ fn options_of_developers_are_not_in_the_help_and_those_of_confirm_in_the_long_on
     for option in ["--search", "--max-seconds", "--exact", "--leaks"] {
         assert!(long.contains(option) && !short.contains(option), "{option}");
     }
-    assert!(["--confirm", "--accesses", "--distrust"].iter().all(|name| short.contains(*name)));
+    assert!(["--confirm", "--accesses", "--deny"].iter().all(|name| short.contains(*name)));
 }
 
 #[test]

@@ -15,9 +15,9 @@ use clap::{Arg, Args};
          list only such functions"
     )),
     after_help = "\
-Nothing is run, unless --confirm is given. What is shared, and what protects it, is told by type, the most dangerous first: `unsafe impl Send` and
+Nothing is run, unless --confirm is given. What is shared, and what protects it, is listed by type, the most dangerous first: `unsafe impl Send` and
 `Sync`, fields with their protection, atomic variables with their memory orders and the pairs that synchronise, the order of locks, locks across
-calls. Warnings are of what may be: each has a code that `cargo lockred explain` tells more of.
+calls. Warnings are of what may be: `cargo lockred explain CODE` says more of each.
 
 Functions are seen whether or not a test calls them; generic ones that nothing makes use of are seen by their source alone.
 
@@ -62,7 +62,7 @@ pub struct AuditOptions {
     /// Machine-readable output, in addition to the report: human, json, sarif, or FORMAT=FILE
     ///
     /// json: a JSON object a line. sarif: a SARIF 2.1.0 log of the warnings. What goes to stdout
-    /// takes the place of what is for people. With --confirm: the formats of `check`.
+    /// replaces the report for people. With --confirm: the formats of `check`.
     #[arg(long, value_name = "FORMAT[=FILE]", value_parser = Format::parse)]
     pub message_format: Vec<Format>,
     #[command(flatten)]

@@ -20,20 +20,20 @@ Examples:
   cargo lockred check --max-seconds 5          at most five seconds a test
   cargo lockred check --search bounded=2       interleavings with at most two preemptions only
   cargo lockred check --search sample          random interleavings instead of every one
-  cargo lockred check --resume                 go on where an interrupted or killed check stopped
+  cargo lockred check --resume                 continue an interrupted or killed check
   cargo lockred check --require verified       fail unless every interleaving of every test was covered
   cargo lockred check --deny warnings          fail for warnings, too
-  cargo lockred check --baseline known.toml    fail for findings only that are not in the file
+  cargo lockred check --baseline known.toml    fail only for findings that are not in the file
   cargo lockred check --message-format sarif=lockred.sarif --message-format junit=lockred.xml")]
 pub struct CheckOptions {
     #[command(flatten)]
     pub filter: FilterOptions,
     #[command(flatten)]
     pub search: SearchOptions,
-    /// Go on where an interrupted or killed check with the same options stopped
+    /// Resume an interrupted or killed check that had the same options
     ///
-    /// Verdicts of tests that it had finished are taken over, and the test under way goes on. After
-    /// a change of the program or of options everything is checked again.
+    /// Finished tests keep their verdicts, and the test under way continues. After a change of the
+    /// program or of the options everything is checked again.
     #[arg(long, help_heading = "Search")]
     pub resume: bool,
     /// The warnings of the audit are told, with what came of them (`cargo lockred audit --confirm`).
@@ -79,10 +79,10 @@ pub struct FilterOptions {
     /// Check only tests whose names contain one of these strings
     #[arg(value_name = "FILTER")]
     pub filters: Vec<String>,
-    /// Filters match whole names
+    /// Match filters against whole names
     #[arg(long, help_heading = "Test selection")]
     pub exact: bool,
-    /// Leave out tests whose names contain this string
+    /// Skip tests whose names contain this string
     #[arg(long, value_name = "FILTER", help_heading = "Test selection")]
     pub skip: Vec<String>,
     /// Check only the tests that are marked `#[ignore]`
@@ -117,7 +117,7 @@ pub struct SearchOptions {
     #[arg(long, value_name = "SEARCH", default_value = "exhaustive", value_parser = Search::parse)]
     pub search: Search,
     /// Seed of `--search sample`, and of the randomness that the program gets from the system
-    #[arg(long, default_value_t = 0, value_name = "N")]
+    #[arg(long, hide_short_help = true, default_value_t = 0, value_name = "N")]
     pub seed: u64,
     /// Stop a test after this many executions
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -126,47 +126,47 @@ pub struct SearchOptions {
     #[arg(long, default_value = "60", value_name = "S", value_parser = seconds)]
     pub max_seconds: f64,
     /// Cut an execution after this many operations
-    #[arg(long, default_value_t = 100_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, hide_short_help = true, default_value_t = 100_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_operations: u64,
-    /// Go on behind the first bug of a test
+    /// Keep searching a test after its first bug
     #[arg(long)]
     pub keep_going: bool,
-    /// Waits may return, and `compare_exchange_weak` fail, for no reason
+    /// Let waits return, and `compare_exchange_weak` fail, spuriously
     ///
     /// Explores spurious results wherever the documentation of std allows them: Condvar::wait and
     /// wait_timeout, thread::park and park_timeout, the futex calls of other libraries, and
-    /// compare_exchange_weak outside of std. try_lock is no such place: std's locks fail only if
+    /// compare_exchange_weak outside of std. try_lock is not one of them: std's locks fail only if
     /// they are locked. It happens at most twice in a row: for a loop that waits for its condition
-    /// that covers all further rounds, for other code it is told as the assumption
+    /// this covers all further iterations; for other code it is reported as the assumption
     /// `bounded-spurious`. What a test does before it creates a thread, waits or chooses is not
     /// part of the search.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub spurious: bool,
-    /// A thread gets the memory that it freed last again at once
+    /// Reuse freed memory at once, to find ABA problems
     ///
-    /// So that addresses come back and an ABA problem shows: a compare-exchange that takes a new
-    /// block for the old one. Without it, freed memory stays dead for a while, which finds uses of
-    /// it. Over-aligned blocks are never handed out again.
-    #[arg(long)]
+    /// A thread gets the memory that it freed last, so that a compare-exchange can mistake a new
+    /// block for the old one. Without this option, freed memory stays unused for a while, which
+    /// finds uses of it. Over-aligned blocks are never reused.
+    #[arg(long, hide_short_help = true)]
     pub reuse: bool,
-    /// Warn of memory that is still allocated at the end, and that nothing points to
+    /// Warn of memory that is leaked at the end of a test
     ///
-    /// Of blocks that the test and its threads have allocated since it first created a thread. What
-    /// the program's statics, live thread-local variables and other live blocks point to is no
-    /// leak. The search is slower.
+    /// A leak is a block that the test or its threads have allocated since it first created a
+    /// thread, and that no static, live thread-local variable or other live block points to. The
+    /// search is slower.
     #[arg(long)]
     pub leaks: bool,
-    /// Randomness from the system: a fixed stream, or explored
+    /// Fix the randomness that the system provides, or explore it
     ///
-    /// Of what getrandom gives (seeds of HashMap, of the crate rand, …).
-    #[arg(long, value_enum, default_value_t = RandomName::Fixed, value_name = "HOW")]
+    /// This is what getrandom returns: seeds of HashMap, of the crate rand, …
+    #[arg(long, hide_short_help = true, value_enum, default_value_t = RandomName::Fixed, value_name = "HOW")]
     pub random: RandomName,
-    /// When sleeps and timeouts end: at any time, or once no thread can run, in the order of time
+    /// Let sleeps and timeouts end at any time, or in their order once no thread can run
     ///
-    /// Nothing promises that a sleep is long enough for what another thread does meanwhile. A test
-    /// that fails only where one is not is warned of (`timing`, LR0107). With `ordered`, such
-    /// schedules are not explored at all, which is an assumption (`time-ordered`).
-    #[arg(long, value_enum, default_value_t = TimeName::Any, value_name = "WHEN")]
+    /// Nothing guarantees that a sleep is long enough for what another thread does meanwhile. A
+    /// test that fails only where one is not gets a warning (`timing`, LR0107). With `ordered`,
+    /// such schedules are not explored, which is an assumption (`time-ordered`).
+    #[arg(long, hide_short_help = true, value_enum, default_value_t = TimeName::Any, value_name = "WHEN")]
     pub time: TimeName,
     /// Compare every restore from a copy of the state with running the steps again (a test of
     /// lockred itself; slow)
@@ -206,7 +206,7 @@ struct Alone {
 pub enum RandomName {
     /// One stream for each thread, the same in every execution
     Fixed,
-    /// Each request is answered in four ways: two streams, all bits 0, all bits 1; which is a
+    /// Each request is answered in four ways: two streams, all bits 0, all bits 1. This is a
     /// sample, not all values
     Explore,
 }
@@ -216,7 +216,7 @@ pub enum RandomName {
 pub enum TimeName {
     /// At any time, as nothing promises more
     Any,
-    /// Only once no thread can run but such as sleep or wait longer, or go round a loop in vain
+    /// Only once all threads sleep, wait longer, or spin in vain
     Ordered,
 }
 
@@ -224,7 +224,7 @@ pub enum TimeName {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Verdicts")]
 pub struct ReportOptions {
-    /// End with status 5 when a test is not at least this
+    /// Exit with status 5 unless every test reaches this verdict
     #[arg(long, value_enum, value_name = "VERDICT")]
     pub require: Option<Require>,
     /// Machine-readable output, in addition to the report on stderr: human, json, sarif, junit,

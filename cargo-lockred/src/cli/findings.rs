@@ -10,7 +10,7 @@ use std::path::PathBuf;
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Findings")]
 pub struct FindingOptions {
-    /// Fail tests for this warning too: its code, its name, or `warnings` for all
+    /// Fail tests with this warning: its code, its name, or `warnings` for all
     #[arg(short = 'D', long, value_name = "WARNING", value_parser = Wanted::parse)]
     pub deny: Vec<Wanted>,
     /// Suppress this warning: its code, its name, or `warnings` for all
@@ -19,18 +19,18 @@ pub struct FindingOptions {
     /// all warnings but leaks.
     #[arg(short = 'A', long, value_name = "WARNING", value_parser = Wanted::parse)]
     pub allow: Vec<Wanted>,
-    /// Accept the findings in this file, and fail for others only
+    /// Accept the findings in this file; fail only for others
     ///
-    /// Findings are told apart by code, test, functions and source lines, so that other code, and
-    /// line numbers, may change. Tests with known findings are searched on behind these. Entries
-    /// whose test was searched completely without finding them are told as stale.
+    /// Findings are identified by code, test, functions and source lines, so that other code, and
+    /// line numbers, may change. The search of a test continues after its known findings. Entries
+    /// whose test was searched completely without finding them are reported as stale.
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
-    /// Accept all findings of this check, and keep them in the baseline
+    /// Accept all findings, and write them to the baseline
     ///
-    /// Searches behind the first bug of a test (`--keep-going`). Entries of tests that were not
-    /// checked, or not completely, stay.
-    #[arg(long, requires = "baseline")]
+    /// The search of a test continues after its first bug (`--keep-going`). Entries of tests that
+    /// were not checked, or not completely, stay.
+    #[arg(long, hide_short_help = true, requires = "baseline")]
     pub write_baseline: bool,
 }
 
