@@ -19,7 +19,7 @@ fn wrong_options_are_named() {
         (&["explain", "luck"], "luck"),
         (&["audit", "--max-seconds", "5"], "--confirm"),
         (&["audit", "--exact"], "--confirm"),
-        (&["audit", "--accesses", "--search", "sample"], "--confirm"),
+        (&["audit", "--accesses", "--search", "sample"], "--accesses"),
         (&["audit", "--accesses", "--confirm"], "--confirm"),
         (&["audit", "--accesses", "--deny", "LR0201"], "--deny"),
         (&["audit", "--accesses", "--message-format", "sarif"], "human or json"),

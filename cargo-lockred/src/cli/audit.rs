@@ -74,7 +74,8 @@ pub struct AuditOptions {
 fn only_with_confirm(arg: Arg) -> Arg {
     let of_check = ["Test selection", "Search"].map(Some).contains(&arg.get_help_heading());
     if of_check && arg.get_id() != "distrust" {
-        arg.requires("confirm").hide_short_help(true)
+        // What conflicts with a required option would excuse from it.
+        arg.requires("confirm").conflicts_with("accesses").hide_short_help(true)
     } else {
         arg
     }
