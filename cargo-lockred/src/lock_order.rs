@@ -121,6 +121,18 @@ impl Told<'_> {
         text
     }
 
+    /// A circle, for people, in one line: its locks, and where each is acquired under another one.
+    pub fn in_one_line(&self, circle: &Circle) -> String {
+        let name = |&lock: &u32| self.lock(lock);
+        let first = circle.locks.first().map_or_else(String::new, name);
+        let acquired = circle.locks.iter().zip(self.nestings(circle)).map(|(lock, nesting)| {
+            let Place { file, line, .. } = self.place(nesting.wanted.call);
+            format!("{} ({file}:{line})", name(lock))
+        });
+        let acquired: Vec<String> = acquired.collect();
+        format!("  {}: {}", heading(circle.kind, &first), acquired.join(", "))
+    }
+
     fn nestings(&self, circle: &Circle) -> impl Iterator<Item = &Nesting> {
         circle.nestings.iter().filter_map(|&number| self.order.nestings.get(number as usize))
     }

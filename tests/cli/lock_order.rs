@@ -167,6 +167,20 @@ fn the_search_says_what_came_of_each_circle() {
         .says(&["circle: threads may wait for each other", "confirmed: a schedule leads there"]);
 }
 
+#[test]
+fn a_circle_that_nothing_confirms_takes_one_line_unless_all_is_asked_for() {
+    let check = ["check", "--lock-order", "orders::gated"];
+    let short = run(&shared("lock_order"), &check).expect(0);
+    let of_gated = short.stderr.lines().filter(|line| line.contains("circle under a common lock"));
+    let [line] = &of_gated.collect::<Vec<_>>()[..] else { panic!("{short}") };
+    for part in ["::A (src/orders.rs:", "::B (src/orders.rs:", "; excluded: every interleaving"] {
+        assert!(line.contains(part), "{line}");
+    }
+    assert!(!short.stderr.contains("  acquires "), "{short}");
+    let long = run(&shared("lock_order"), &[&check[..], &["--verbose"]].concat()).expect(0);
+    let _ = long.says(&["circle under a common lock, which", "  acquires "]);
+}
+
 /// The statuses of circles that threads may wait in, each with whether it fails the check.
 fn denied(arguments: &[&str], exit: i32) -> BTreeSet<(String, bool)> {
     let lines = told(&["check"], arguments, exit).into_iter();
