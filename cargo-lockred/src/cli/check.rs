@@ -36,7 +36,7 @@ pub struct CheckOptions {
     /// program or of the options everything is checked again.
     #[arg(long, help_heading = "Search")]
     pub resume: bool,
-    /// The warnings of the audit are told, with what came of them (`cargo lockred audit --confirm`).
+    /// The warnings of the audit are reported, with what came of them (`audit --confirm`).
     #[arg(skip)]
     pub audit: bool,
     /// The locking discipline is looked at in every test (`cargo lockred discipline`).

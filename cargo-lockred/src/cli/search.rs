@@ -1,6 +1,5 @@
 //! `--search`: how interleavings are chosen, as it is typed and as it is printed.
 
-use crate::output::words::at_most;
 use lockred_trace::session::Strategy;
 use std::fmt::{Display, Formatter};
 
@@ -104,23 +103,6 @@ impl Search {
             Self::Naive => Strategy::Naive,
         }
     }
-
-    /// In words, for people.
-    pub fn words(self) -> String {
-        let words = match self {
-            Self::Exhaustive => "exhaustive search",
-            Self::States => "search over states",
-            Self::Bounded { preemptions } => {
-                return format!("bounded search, {}", at_most(preemptions.into()));
-            }
-            Self::Sample(Sample::Uniform) => "uniform sample",
-            Self::Sample(Sample::Pct) => "PCT sample",
-            Self::Sample(Sample::Pos) => "POS sample",
-            Self::Dpor => "exhaustive search by single operations",
-            Self::Naive => "exhaustive search without reduction",
-        };
-        words.into()
-    }
 }
 
 impl Display for Search {
@@ -142,7 +124,6 @@ impl Display for Search {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::HashSet;
 
     const ALL: [Search; 8] = [
         Search::Exhaustive,
@@ -195,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn each_strategy_is_the_one_of_a_search_that_has_words_of_its_own() {
+    fn each_strategy_is_the_one_of_a_search() {
         let strategies = ALL.map(|search| search.strategy(7));
         for strategy in Strategy::ALL {
             let same = |other: &Strategy| other.name() == strategy.name();
@@ -204,12 +185,6 @@ mod tests {
             };
             assert_eq!(one.samples(), one == one.seeded(7) && one != one.seeded(8));
         }
-        let words: HashSet<String> = ALL.map(Search::words).into();
-        assert_eq!(words.len(), ALL.len());
-        assert_eq!(
-            Search::Bounded { preemptions: 2 }.words(),
-            "bounded search, at most 2 preemptions"
-        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::console::Console;
 use super::progress::Progress;
 use super::style::Paint;
-use super::words::{at_most, count};
+use super::words::{self, at_most, count};
 use crate::build::artifact::Built;
 use crate::check::outcome::{Ended, Outcome};
 use crate::check::tally::Tally;
@@ -78,7 +78,7 @@ impl<'a> Human<'a> {
             "{} in {} (rustc {release}, {}, {bounds})",
             count(tests as u64, "test"),
             count(targets as u64, "target"),
-            search.search.words(),
+            words::search(search.search),
         );
         self.console.status("Checking", &text);
     }

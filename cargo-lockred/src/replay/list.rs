@@ -1,5 +1,5 @@
-//! `cargo lockred replay` without an id: the schedules that are kept, and whether their programs are
-//! still the same.
+//! `cargo lockred replay` without an id: the schedules that are kept, and whether their programs
+//! are still the same.
 
 use crate::cli::format::Lines;
 use crate::cli::selection::Color;
