@@ -13,7 +13,7 @@ const JUDGED_BY_RATE: &str = "lock_increment::threads_2";
 /// A program, and what it took; or why it has no numbers.
 type Checked = (Case, Result<Measured, String>);
 
-/// Every program with the strategy that users get, ended after so many seconds.
+/// Every program with the search that users get, ended after so many seconds.
 pub fn searches(tool: &Path, seconds: &str) -> Result<Vec<Checked>, String> {
     check(tool, &["--max-seconds", seconds])
 }
