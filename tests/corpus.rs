@@ -119,7 +119,7 @@ fn check_claims(module: &str, programs: &[Program]) -> u64 {
     let names = programs.iter().map(|program| program.name.as_str());
     let check = ["check", "--max-executions", "20000", "--max-seconds", "20", "--exact"];
     compare(programs, &lockred(&check.into_iter().chain(names).collect::<Vec<_>>()));
-    let plan = lockred(&["plan"]).expect(0).stdout;
+    let plan = lockred(&["audit", "--accesses"]).expect(0).stdout;
     let plan: serde_json::Value = serde_json::from_str(plan.lines().last().unwrap()).unwrap();
     let rules = plan["rules"].as_array().unwrap().iter();
     let own = rules.filter(|rule| rule["rule"].as_str().unwrap().starts_with("own-"));

@@ -41,7 +41,7 @@ const SINGLE_EXECUTIONS: u64 = 2000;
 const NATIVE_EXECUTIONS: &str = "10000";
 
 /// A search of interleavings with few preemptions only.
-const FEW: &str = "--preemptions=2";
+const FEW: &str = "--search=bounded=2";
 /// It stops here.
 const FEW_EXECUTIONS: &str = "1000";
 
@@ -133,7 +133,7 @@ fn check(root: &Path, search: &str) -> Vec<TestFinished> {
 fn differences(model: &Judged, native: &TestFinished) -> Vec<String> {
     let found = |kind| native.bugs.iter().any(|bug| bug.kind == kind);
     let (races, deadlocks) = (found(BugKind::DataRace), found(BugKind::Deadlock));
-    let is_bounded = native.strategy == "bounded";
+    let is_bounded = native.search.starts_with("bounded");
     let agrees = |found: bool, there: bool| found == there || (is_bounded && there);
     let mut wrong = Vec::new();
     let mut expect = |what: &str, agrees: bool| {
@@ -150,7 +150,7 @@ fn differences(model: &Judged, native: &TestFinished) -> Vec<String> {
         expect("verdict", clean != deadlocks && native.verdict != Verdict::Unsupported);
         let may_stop = reads_and_writes(&model.program) || is_bounded;
         expect("completeness", native.complete || may_stop);
-        if native.strategy == "transactions" {
+        if native.search == "exhaustive" {
             expect("executions", {
                 let more = native.executions > model.executions;
                 native.executions == model.executions || (more && may_need_more(&model.program))
@@ -169,7 +169,7 @@ fn describe(model: &Judged, native: &TestFinished, wrong: &[String]) -> String {
          model: races {races}, deadlocks {deadlocks}, {executions} executions\n\
          native: {:?}, bugs {kinds:?}, complete {}, {} executions, {} blocked, {} refinements, rests on {assumptions:?}\n{}",
         native.name,
-        native.strategy,
+        native.search,
         wrong.join(", "),
         native.verdict,
         native.complete,
@@ -219,7 +219,7 @@ fn native_and_model_machine_agree() {
     emit::write_crate(&root, &programs, THREADS, Locks::Std)
         .unwrap_or_else(|e| panic!("cannot write {}: {e}", root.display()));
     let mut differing = 0;
-    for search in ["--strategy=transactions", "--strategy=dpor", FEW] {
+    for search in ["--search=exhaustive", "--search=dpor", FEW] {
         let native = check(&root, search);
         let executions: u64 = native.iter().map(|test| test.executions).sum();
         let pairs = || judged.iter().zip(&native).filter(|(model, _)| !model.races);

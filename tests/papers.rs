@@ -68,7 +68,7 @@ fn every_program_gets_its_verdict() {
 
 #[test]
 fn the_search_over_states_ends_on_programs_that_run_for_ever() {
-    let stateful = "--strategy=stateful";
+    let stateful = "--search=states";
     let mut programs = with(&programs(is_small), stateful);
     programs.extend(self::programs(|module| module == "endless"));
     compare(&programs, &[stateful]);
@@ -77,7 +77,7 @@ fn the_search_over_states_ends_on_programs_that_run_for_ever() {
 #[test]
 fn the_sizes_of_the_papers() {
     let heavy = programs(|module| module == "heavy");
-    for option in ["--strategy=stateful", "--strategy=random"] {
+    for option in ["--search=states", "--search=sample"] {
         compare(&with(&heavy, option), &[option]);
     }
 }

@@ -45,7 +45,7 @@ fn temporary(name: &str) -> PathBuf {
 }
 
 fn check(directory: &Path, arguments: &[&str]) -> Vec<TestFinished> {
-    let common = ["check", "--message-format", "json", "--strategy", "stateful"];
+    let common = ["check", "--message-format", "json", "--search", "states"];
     let output = tool::finish(&mut tool::lockred(directory, [&common, arguments].concat()));
     let tests = output.tests();
     assert!(!tests.is_empty(), "{output}");

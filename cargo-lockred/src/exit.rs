@@ -8,7 +8,7 @@ use std::process::ExitCode;
 #[repr(u8)]
 pub enum Exit {
     /// `check`: no bug found. `replay`: the schedule ran to its end and no bug showed. `setup`:
-    /// done. `explain`, `list`, `discipline`: printed.
+    /// done. `explain`, `replay` without an id, `discipline`: printed.
     Success = 0,
     /// `check`: a bug was found that the baseline does not have, or a warning, or a circle in the
     /// order of locks, that was denied. `replay`: the bug was reproduced. `discipline --check`: a

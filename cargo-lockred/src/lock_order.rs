@@ -1,5 +1,5 @@
-//! In which order a program may acquire its locks: the part of `cargo lockred plan` that tells it,
-//! and circles for `check`.
+//! In which order a program may acquire its locks: the part of `cargo lockred audit
+//! --accesses` that tells it, and circles for `check`.
 
 use crate::executable::place::{Place, relative};
 use crate::output::line::json;
@@ -119,6 +119,18 @@ impl Told<'_> {
             let _ = writeln!(text, "             {}", self.who(nesting));
         }
         text
+    }
+
+    /// A circle, for people, in one line: its locks, and where each is acquired under another one.
+    pub fn in_one_line(&self, circle: &Circle) -> String {
+        let name = |&lock: &u32| self.lock(lock);
+        let first = circle.locks.first().map_or_else(String::new, name);
+        let acquired = circle.locks.iter().zip(self.nestings(circle)).map(|(lock, nesting)| {
+            let Place { file, line, .. } = self.place(nesting.wanted.call);
+            format!("{} ({file}:{line})", name(lock))
+        });
+        let acquired: Vec<String> = acquired.collect();
+        format!("  {}: {}", heading(circle.kind, &first), acquired.join(", "))
     }
 
     fn nestings(&self, circle: &Circle) -> impl Iterator<Item = &Nesting> {

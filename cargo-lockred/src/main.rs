@@ -35,11 +35,9 @@ mod exit;
 mod explain;
 mod fingerprint;
 mod interrupt;
-mod list;
 mod lock_order;
 mod manual;
 mod output;
-mod plan;
 mod protection;
 mod replay;
 mod report;
@@ -50,9 +48,7 @@ mod subject;
 mod toolchain;
 mod wrapper;
 
-use clap::error::ErrorKind;
-use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _};
-use cli::check::SearchOptions;
+use clap::{CommandFactory as _, FromArgMatches as _};
 use cli::{Command, Lockred};
 use exit::Exit;
 use std::env;
@@ -64,11 +60,16 @@ fn main() -> ExitCode {
     if let Some(shim) = env::var_os(wrapper::SHIM) {
         return wrapper::run(shim, env::args_os().skip(1));
     }
-    let matches = Lockred::command().get_matches_from(arguments(env::args_os()));
+    let arguments = arguments(env::args_os());
+    let matches = match Lockred::command().try_get_matches_from(&arguments) {
+        Ok(matches) => matches,
+        Err(refused) => return refuse(&refused, &arguments).into(),
+    };
     let mut lockred = Lockred::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     match (&mut lockred.command, matches.subcommand()) {
-        (Command::Check(options), Some((_, typed))) => learn(&mut options.search, typed),
-        (Command::Discipline(options), Some((_, typed))) => learn(&mut options.search, typed),
+        (Command::Check(options), Some((_, typed))) => options.search.learn_typed(typed),
+        (Command::Audit(options), Some((_, typed))) => options.search.learn_typed(typed),
+        (Command::Discipline(options), Some((_, typed))) => options.search.learn_typed(typed),
         _ => {}
     }
     // The panic itself was printed by the hook; what is left to say is whose fault it is.
@@ -79,11 +80,16 @@ fn main() -> ExitCode {
     exit.into()
 }
 
-/// What was typed of the search's options, which have to go together.
-fn learn(search: &mut SearchOptions, typed: &ArgMatches) {
-    search.learn_typed(typed);
-    if let Err(conflict) = search.agree() {
-        Lockred::command().error(ErrorKind::ArgumentConflict, conflict).exit();
+/// Says what is wrong with the arguments, or prints the help that they ask for.
+fn refuse(refused: &clap::Error, arguments: &[OsString]) -> Exit {
+    let words: Vec<String> =
+        arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    match cli::replaced::error(refused, &words) {
+        Some(error) => {
+            output::console::Console::new(None, true).error(&error);
+            error.exit
+        }
+        None => refused.exit(),
     }
 }
 
@@ -97,9 +103,10 @@ fn run(lockred: Lockred) -> Exit {
             (discipline::command::run(*options), color)
         }
         Command::Explain(options) => (explain::run(&options), options.color),
-        Command::List(options) => (list::run(&options), options.color),
-        Command::Audit(options) => (audit::run(&options), options.selection.display.color),
-        Command::Plan(options) => (plan::run(&options), options.selection.display.color),
+        Command::Audit(options) => {
+            let color = options.selection.display.color;
+            (audit::run(*options), color)
+        }
         Command::Setup(options) => (setup::run(&options), options.color),
     };
     outcome.unwrap_or_else(|error| {

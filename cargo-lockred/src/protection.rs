@@ -1,4 +1,5 @@
-//! What protects the memory that threads share: the part of `cargo lockred plan` that tells it.
+//! What protects the memory that threads share: the part of `cargo lockred audit --accesses` that
+//! prints it.
 
 use crate::executable::place::{Place, relative};
 use crate::output::line::json;

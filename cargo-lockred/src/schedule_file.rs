@@ -109,7 +109,7 @@ fn free_id(directory: &Path, fingerprint: &str) -> String {
 pub fn read(directory: &Path, id: &str) -> Result<ScheduleFile> {
     if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Err(Error::usage(format!("unknown schedule id `{id}`"))
-            .hint("an id is what `check` prints after `cargo lockred replay`, such as 3f2a; `cargo lockred list` lists them"));
+            .hint("an id is what `check` prints after `cargo lockred replay`, such as 3f2a; without an id, it lists them"));
     }
     let path = directory.join(format!("{}.json", id.to_lowercase()));
     parse(&path)
@@ -123,7 +123,7 @@ pub fn parse(path: &Path) -> Result<ScheduleFile> {
     let shown = path.display();
     let text = fs::read_to_string(path).map_err(|e| match e.kind() {
         ErrorKind::NotFound => Error::usage(format!("there is no schedule {shown}"))
-            .hint("`cargo lockred list` lists the ids; give replay the --manifest-path and --target-dir of the check"),
+            .hint("`cargo lockred replay` without an id lists them; give replay the --manifest-path and --target-dir of the check"),
         _ => Error::usage(format!("cannot read the schedule {shown}: {e}")),
     })?;
     let damaged = |e: serde_json::Error| {

@@ -1,4 +1,4 @@
-//! What `check`, `plan` and `replay` work on: a workspace, its toolchain with a back end, and what
+//! What `check`, `audit` and `replay` work on: a workspace, its toolchain with a back end, and what
 //! was built.
 
 use crate::backend::{self, Backend};

@@ -29,20 +29,20 @@ fn ended(test: &TestFinished) -> &str {
 #[test]
 fn a_test_has_options_of_its_own_and_the_command_line_wins() {
     let test = check(0, &["options::bounded"]);
-    assert_eq!((test.strategy.as_str(), test.executions, ended(&test)), ("naive", 3, "executions"));
-    assert_eq!(test.others["options"], serde_json::json!(["strategy=naive", "max-executions=3"]));
+    assert_eq!((test.search.as_str(), test.executions, ended(&test)), ("naive", 3, "executions"));
+    assert_eq!(test.others["options"], serde_json::json!(["search=naive", "max-executions=3"]));
     let test = check(0, &["options::bounded", "--max-executions", "5"]);
-    assert_eq!((test.strategy.as_str(), test.executions), ("naive", 5));
-    assert_eq!(test.others["options"], serde_json::json!(["strategy=naive"]));
+    assert_eq!((test.search.as_str(), test.executions), ("naive", 5));
+    assert_eq!(test.others["options"], serde_json::json!(["search=naive"]));
     // Which is what it would be anyhow.
-    let test = check(0, &["options::bounded", "--strategy", "transactions"]);
-    assert_eq!((test.strategy.as_str(), ended(&test)), ("transactions", "executions"));
+    let test = check(0, &["options::bounded", "--search", "exhaustive"]);
+    assert_eq!((test.search.as_str(), ended(&test)), ("exhaustive", "executions"));
     let test = check(0, &["options::cut"]);
-    assert_eq!((test.strategy.as_str(), ended(&test)), ("transactions", "operations"));
+    assert_eq!((test.search.as_str(), ended(&test)), ("exhaustive", "operations"));
     let test = check(0, &["options::few"]);
-    assert_eq!((test.strategy.as_str(), ended(&test)), ("bounded", "preemptions"));
+    assert_eq!((test.search.as_str(), ended(&test)), ("bounded=1", "preemptions"));
     assert_eq!(test.others["preemptions"], 1);
-    let test = check(0, &["options::few", "--strategy", "transactions"]);
+    let test = check(0, &["options::few", "--search", "exhaustive"]);
     assert_eq!((test.verdict, ended(&test)), (Verdict::Verified, "complete"));
     let test = check(0, &["options::usual"]);
     assert_eq!((test.executions, test.verdict, ended(&test)), (20, Verdict::Verified, "complete"));
@@ -55,7 +55,7 @@ fn options_hold_for_the_replay_and_are_told_when_asked() {
     let _ = run(annotations(), &["replay", &test.bugs[0].id]).expect(1).says(&["for no reason"]);
     let _ = run(annotations(), &["check", "options::", "--verbose"])
         .expect(1)
-        .says(&["its own options: --strategy=naive --max-executions=3"]);
+        .says(&["its own options: --search=naive --max-executions=3"]);
 }
 
 #[test]
@@ -96,23 +96,19 @@ const LEFT_OUT: &str =
 
 #[test]
 fn executions_are_left_out_in_which_what_is_assumed_is_false() {
-    for strategy in ["transactions", "dpor", "stateful"] {
-        let search = |name: &str, status| check(status, &[name, "--strategy", strategy]);
+    for how in ["exhaustive", "dpor", "states"] {
+        let search = |name: &str, status| check(status, &[name, "--search", how]);
         let test = search("assumed::of_chosen_values", 0);
         let told = format!("{LEFT_OUT}: `from <= to && to > 0` (src/assumed.rs:13:5)");
-        assert_eq!(
-            (test.verdict, assumed(&test)),
-            (Verdict::Passed, vec![told.as_str()]),
-            "{strategy}"
-        );
-        assert!(test.complete, "{strategy}: {test:?}");
-        assert_eq!(search("assumed::of_nothing", 1).bugs.len(), 1, "{strategy}");
+        assert_eq!((test.verdict, assumed(&test)), (Verdict::Passed, vec![told.as_str()]), "{how}");
+        assert!(test.complete, "{how}: {test:?}");
+        assert_eq!(search("assumed::of_nothing", 1).bugs.len(), 1, "{how}");
         let test = search("assumed::of_what_another_thread_does", 1);
-        assert!(test.bugs[0].message.contains("what was assumed"), "{strategy}: {test:?}");
+        assert!(test.bugs[0].message.contains("what was assumed"), "{how}: {test:?}");
         let test = search("assumed::under_a_lock", 0);
-        assert_eq!((test.verdict, assumed(&test).len()), (Verdict::Passed, 1), "{strategy}");
+        assert_eq!((test.verdict, assumed(&test).len()), (Verdict::Passed, 1), "{how}");
         let test = search("assumed::always_true", 0);
-        assert_eq!((test.complete, assumed(&test).len()), (true, 0), "{strategy}");
+        assert_eq!((test.complete, assumed(&test).len()), (true, 0), "{how}");
     }
 }
 
@@ -131,7 +127,7 @@ fn warnings(test: &TestFinished) -> Vec<&str> {
 
 #[test]
 fn blocks_that_are_atomic_are_fine() {
-    for strategy in ["transactions", "dpor"] {
+    for how in ["exhaustive", "dpor"] {
         for name in [
             "one_critical_section",
             "two_independent_ones",
@@ -140,9 +136,9 @@ fn blocks_that_are_atomic_are_fine() {
             "threads_of_its_own",
         ] {
             let name = format!("blocks::{name}");
-            let test = check(0, &[&name, "--strategy", strategy]);
-            assert_eq!(warnings(&test), [""; 0], "{strategy}: {name}");
-            assert_eq!(test.verdict, Verdict::Verified, "{strategy}: {name}");
+            let test = check(0, &[&name, "--search", how]);
+            assert_eq!(warnings(&test), [""; 0], "{how}: {name}");
+            assert_eq!(test.verdict, Verdict::Verified, "{how}: {name}");
         }
     }
 }
@@ -156,18 +152,18 @@ fn blocks_that_are_not_are_told_with_what_comes_in_between() {
         ("a_message_in_between", "a_message_in_between::pair", &[131, 131, 132]),
         ("a_method_of_several_types", "Numbered<_>::next", &[173, 174, 173, 174]),
     ] {
-        // Channels are known as a whole to the default strategy only.
+        // Channels are known as a whole to the default search only.
         let others = (!block.ends_with("pair")).then_some("dpor");
-        for strategy in ["transactions"].into_iter().chain(others) {
+        for how in ["exhaustive"].into_iter().chain(others) {
             let name = format!("blocks::{test}");
-            let test = check(0, &[&name, "--strategy", strategy]);
-            let [warning] = &test.warnings[..] else { panic!("{strategy}: {test:?}") };
-            assert_eq!(warning["code"], "LR0103", "{strategy}: {name}");
+            let test = check(0, &[&name, "--search", how]);
+            let [warning] = &test.warnings[..] else { panic!("{how}: {test:?}") };
+            assert_eq!(warning["code"], "LR0103", "{how}: {name}");
             let said = format!("atomicity: `annotations::blocks::{block}` is not atomic: thread ");
-            assert!(warnings(&test)[0].starts_with(&said), "{strategy}: {warning}");
+            assert!(warnings(&test)[0].starts_with(&said), "{how}: {warning}");
             let sites = warning["sites"].as_array().unwrap();
             let told: Vec<u64> = sites.iter().map(|site| site["line"].as_u64().unwrap()).collect();
-            assert_eq!(told, lines, "{strategy}: {warning}");
+            assert_eq!(told, lines, "{how}: {warning}");
         }
     }
     let _ = check(1, &["blocks::a_load_and_a_store", "--deny", "atomicity"]);

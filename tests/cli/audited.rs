@@ -1,4 +1,4 @@
-//! What a check says of the warnings of the audit: `check --audit`.
+//! What a check says of the warnings of the audit: `audit --confirm`.
 
 use crate::fixtures::{empty, shared};
 use lockred_tests::tool::{Output, run};
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 fn check(arguments: &[&str]) -> Output {
     run(
         &shared("suspects"),
-        &[&["check", "--audit", "--message-format", "json"], arguments].concat(),
+        &[&["audit", "--confirm", "--message-format", "json"], arguments].concat(),
     )
 }
 
@@ -46,7 +46,7 @@ fn each_kind_is_confirmed_by_the_test_that_shows_it() {
 
 #[test]
 fn the_order_of_locks_is_told_as_well_also_when_quiet() {
-    let arguments = ["check", "--audit", "--lock-order", "-q", "both_ways"];
+    let arguments = ["audit", "--confirm", "--lock-order", "-q", "both_ways"];
     let output = run(&shared("suspects"), &arguments).expect(1);
     let _ = output.says(&[
         "circle: threads may wait for each other",
@@ -66,7 +66,7 @@ fn every_form_has_the_warnings() {
         .iter()
         .map(|name| format!("--message-format={name}={}", file(name)))
         .collect();
-    let mut arguments = vec!["check", "--audit", "--deny", "LR0203", "one_sets", "one_gets"];
+    let mut arguments = vec!["audit", "--confirm", "--deny", "LR0203", "one_sets", "one_gets"];
     arguments.extend(forms.iter().map(String::as_str));
     let _ = run(&shared("suspects"), &arguments).expect(1);
     let read = |name: &str| std::fs::read_to_string(file(name)).unwrap();
@@ -95,7 +95,7 @@ const RIGHT: &[&str] = &["one_sets", "nobody_else"];
 
 #[test]
 fn what_is_denied_fails_unless_the_tests_exclude_it() {
-    let human = ["check", "--audit", "--deny", "LR0201"];
+    let human = ["audit", "--confirm", "--deny", "LR0201"];
     let output = run(&shared("suspects"), &[&human, RIGHT].concat()).expect(1);
     let _ = output.says(&[
         "warnings of the audit, and what came of them",
@@ -118,7 +118,7 @@ fn what_is_denied_fails_unless_the_tests_exclude_it() {
 
 #[test]
 fn a_search_that_was_cut_excludes_nothing() {
-    let cut = check(&["it_joins", "one_sets", "--max-executions", "1", "--strategy", "naive"]);
+    let cut = check(&["it_joins", "one_sets", "--max-executions", "1", "--search", "naive"]);
     let came = came(&cut);
     assert!(came.values().all(|(status, ..)| status != "excluded"), "{came:?}");
 }

@@ -27,30 +27,30 @@ fn without_bugs(test: &TestFinished) -> Verdict {
 
 #[test]
 fn nothing_is_spurious_unless_asked_for() {
-    for strategy in ["transactions", "dpor"] {
-        for test in check(0, &["once::", "again::", "--strategy", strategy]) {
-            assert_eq!(test.verdict, without_bugs(&test), "{strategy}: {test:?}");
+    for how in ["exhaustive", "dpor"] {
+        for test in check(0, &["once::", "again::", "--search", how]) {
+            assert_eq!(test.verdict, without_bugs(&test), "{how}: {test:?}");
         }
     }
 }
 
 #[test]
 fn what_trusts_in_one_wait_fails_and_what_looks_again_is_right() {
-    for strategy in ["transactions", "dpor"] {
-        let search = ["--spurious", "--strategy", strategy];
+    for how in ["exhaustive", "dpor"] {
+        let search = ["--spurious", "--search", how];
         let once = check(1, &[&["once::"], &search[..]].concat());
         assert_eq!(once.len(), 5);
         for test in once {
-            let [bug] = &test.bugs[..] else { panic!("{strategy}: {test:?}") };
-            assert_eq!(bug.kind, BugKind::Panic, "{strategy}: {}", test.name);
+            let [bug] = &test.bugs[..] else { panic!("{how}: {test:?}") };
+            assert_eq!(bug.kind, BugKind::Panic, "{how}: {}", test.name);
         }
         let again = check(0, &[&["again::"], &search[..]].concat());
         assert_eq!(again.len(), 5);
         for test in again {
-            assert_eq!(test.verdict, without_bugs(&test), "{strategy}: {test:?}");
+            assert_eq!(test.verdict, without_bugs(&test), "{how}: {test:?}");
         }
     }
-    for test in check(1, &["once::", "--spurious", "--strategy", "random"]) {
+    for test in check(1, &["once::", "--spurious", "--search", "sample"]) {
         assert_eq!(test.verdict, Verdict::Failed, "{test:?}");
     }
 }
@@ -72,8 +72,8 @@ fn a_replay_shows_what_was_chosen() {
 #[test]
 fn freed_memory_comes_back_if_that_is_asked_for_and_in_the_replay() {
     let name = "memory::an_address_that_comes_back";
-    for strategy in ["transactions", "dpor"] {
-        let search = [name, "--strategy", strategy];
+    for how in ["exhaustive", "dpor"] {
+        let search = [name, "--search", how];
         assert_eq!(check(0, &search)[0].verdict, Verdict::Verified);
         let tests = check(1, &[&search[..], &["--reuse"]].concat());
         let bug = &tests[0].bugs[0];
@@ -86,10 +86,10 @@ fn freed_memory_comes_back_if_that_is_asked_for_and_in_the_replay() {
 fn lost_memory_is_warned_of_if_that_is_asked_for() {
     let name = "memory::a_block_that_is_lost";
     assert_eq!(check(0, &[name])[0].warnings, [serde_json::Value::Null; 0]);
-    for strategy in ["transactions", "dpor", "naive", "random"] {
-        let search = ["--leaks", "--max-executions", "20", "--strategy", strategy];
+    for how in ["exhaustive", "dpor", "naive", "sample"] {
+        let search = ["--leaks", "--max-executions", "20", "--search", how];
         let test = &check(0, &[&[name], &search[..]].concat())[0];
-        let [warning] = &test.warnings[..] else { panic!("{strategy}: {test:?}") };
+        let [warning] = &test.warnings[..] else { panic!("{how}: {test:?}") };
         assert_eq!(warning["code"], "LR0104");
         let expected =
             "leak: a block of 72 bytes is still allocated at the end, and nothing points to it";
@@ -103,9 +103,9 @@ fn lost_memory_is_warned_of_if_that_is_asked_for() {
 
 #[test]
 fn every_value_is_explored() {
-    for strategy in ["transactions", "dpor", "naive", "random"] {
-        let tests = check(1, &["values::chosen", "--strategy", strategy]);
-        assert_eq!(tests[0].bugs.len(), 1, "{strategy}: {tests:?}");
+    for how in ["exhaustive", "dpor", "naive", "sample"] {
+        let tests = check(1, &["values::chosen", "--search", how]);
+        assert_eq!(tests[0].bugs.len(), 1, "{how}: {tests:?}");
     }
 }
 

@@ -45,7 +45,7 @@ fn a_walk_closes_a_circle_that_the_search_does_not_come_to() {
     assert_eq!((&bug["kind"], &bug["schedule"]["minimal"]), (&json!("deadlock"), &json!(true)));
 
     // As the search finds it, where that comes there.
-    let found = told(&["deadlocks", "--strategy", "bounded"], 1);
+    let found = told(&["deadlocks", "--search", "bounded"], 1);
     let [test] = &found("test-finished")[..] else { panic!("one test") };
     assert_eq!(test["bugs"][0]["fingerprint"], bug["fingerprint"]);
     assert_eq!(test["bugs"][0]["id"], bug["id"]);

@@ -115,7 +115,9 @@ fn what_library_code_accesses_under_a_lock_is_known_to_be_protected() {
 #[test]
 fn the_plan_tells_what_protects_memory_and_who_operates_on_it() {
     let fixture = shared("claims");
-    let output = run(&fixture, &["plan", "--protection", "--message-format", "json"]).expect(0);
+    let output =
+        run(&fixture, &["audit", "--accesses", "--protection", "--message-format", "json"])
+            .expect(0);
     let lines = output.stdout.lines().map(|line| serde_json::from_str(line).unwrap());
     let lines: Vec<serde_json::Value> = lines.collect();
     let of = |reason: &str| -> Vec<&serde_json::Value> {
@@ -149,18 +151,20 @@ fn the_plan_tells_what_protects_memory_and_who_operates_on_it() {
     let all = whole["objects"].as_u64().unwrap();
     let counts = of("thread").into_iter().map(|t| t["objects"].as_array().unwrap().len() as u64);
     assert!(counts.max().unwrap() < all, "{all}");
-    let human = run(&fixture, &["plan", "--protection"]).expect(0).stdout;
+    let human = run(&fixture, &["audit", "--accesses", "--protection"]).expect(0).stdout;
     for text in ["what protects memory", "locked     the lock at 0", "src/lib.rs:"] {
         assert!(human.contains(text), "{human}");
     }
-    let plain = run(&fixture, &["plan"]).expect(0).stdout;
+    let plain = run(&fixture, &["audit", "--accesses"]).expect(0).stdout;
     assert!(!plain.contains("what protects memory"), "{plain}");
 }
 
 #[test]
 fn the_plan_tells_the_order_of_locks_and_circles_in_it() {
     let fixture = shared("claims");
-    let output = run(&fixture, &["plan", "--lock-order", "--message-format", "json"]).expect(0);
+    let output =
+        run(&fixture, &["audit", "--accesses", "--lock-order", "--message-format", "json"])
+            .expect(0);
     let lines = output.stdout.lines().map(|line| serde_json::from_str(line).unwrap());
     let lines: Vec<serde_json::Value> = lines.collect();
     let of = |reason: &str| -> Vec<&serde_json::Value> {
@@ -184,11 +188,11 @@ fn the_plan_tells_the_order_of_locks_and_circles_in_it() {
         circle["kind"] == "circle" && names[0].ends_with("LEFT") && names[1].ends_with("RIGHT")
     };
     assert!(of("circle").into_iter().any(is_theirs), "{:?}", of("circle"));
-    let human = run(&fixture, &["plan", "--lock-order"]).expect(0).stdout;
+    let human = run(&fixture, &["audit", "--accesses", "--lock-order"]).expect(0).stdout;
     for text in ["the order of locks", "circle: threads may wait for each other", "src/lib.rs:"] {
         assert!(human.contains(text), "{human}");
     }
-    let plain = run(&fixture, &["plan"]).expect(0).stdout;
+    let plain = run(&fixture, &["audit", "--accesses"]).expect(0).stdout;
     assert!(!plain.contains("the order of locks"), "{plain}");
 }
 
@@ -217,8 +221,11 @@ fn what_is_true_of_accesses_is_counted_whether_it_is_known_or_not() {
 fn the_plan_has_reasons_and_rules_can_be_switched_off() {
     let fixture = shared("claims");
     let plan = |arguments: &[&str]| {
-        let output =
-            run(&fixture, &[&["plan", "--message-format", "json"], arguments].concat()).expect(0);
+        let output = run(
+            &fixture,
+            &[&["audit", "--accesses", "--message-format", "json"], arguments].concat(),
+        )
+        .expect(0);
         let lines = output.stdout.lines().map(|line| serde_json::from_str(line).unwrap());
         lines.collect::<Vec<serde_json::Value>>()
     };
@@ -232,7 +239,7 @@ fn the_plan_has_reasons_and_rules_can_be_switched_off() {
     let without = plan(&["--without-rule", "repeated"]);
     assert!(count(&all, "repeated") > 0 && count(&without, "repeated") == 0);
     assert_eq!(count(&all, "stack"), count(&without, "stack"));
-    let human = run(&fixture, &["plan"]).expect(0).stdout;
+    let human = run(&fixture, &["audit", "--accesses"]).expect(0).stdout;
     assert!(human.contains("claims::tests::add_to_place") && human.contains("the whole program: "));
     // What the rules rest on that follow addresses through memory.
     let addresses = |lines: &[serde_json::Value]| lines.last().unwrap()["addresses"].clone();
@@ -245,5 +252,7 @@ fn the_plan_has_reasons_and_rules_can_be_switched_off() {
     }
     let none = plan(&["--without-rule", "own-variables", "--without-rule", "own-memory"]);
     assert_eq!(addresses(&none)["followed"], "not-asked");
-    let _ = run(&fixture, &["plan", "--without-rule", "luck"]).expect(2).says(&["luck", "heap"]);
+    let _ = run(&fixture, &["audit", "--accesses", "--without-rule", "luck"])
+        .expect(2)
+        .says(&["luck", "heap"]);
 }

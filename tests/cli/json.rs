@@ -38,8 +38,8 @@ fn a_line_says_what_was_done() {
         assert_eq!((test.v, test.package.as_str()), (1, "sample"), "{name}");
         assert_eq!((test.target.kind.as_str(), test.target.name.as_str()), ("lib", "sample"));
         assert_eq!(
-            (test.strategy.as_str(), test.memory_model.as_str()),
-            ("transactions", "sc"),
+            (test.search.as_str(), test.memory_model.as_str()),
+            ("exhaustive", "sc"),
             "{name}"
         );
         assert!(test.seconds >= 0.0 && test.seconds < 60.0, "{name} took {}", test.seconds);

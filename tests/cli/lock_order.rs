@@ -62,10 +62,13 @@ const PROGRAMS: &[Program] = &[
     program("locks::parking_lots", &["A B", "B A", "B C"], &["A C"], Some("circle")),
 ];
 
-/// What `plan` or `check` says of the order of locks, by lines of JSON.
-fn told(command: &str, arguments: &[&str], exit: i32) -> Vec<Value> {
-    let json = [command, "--lock-order", "--message-format", "json"];
-    let arguments = [&json, arguments].concat();
+/// The command that prints the whole order of locks.
+const ACCESSES: &[&str] = &["audit", "--accesses"];
+
+/// What `audit --accesses` or `check` says of the order of locks, by lines of JSON.
+fn told(command: &[&str], arguments: &[&str], exit: i32) -> Vec<Value> {
+    let json = ["--lock-order", "--message-format", "json"];
+    let arguments = [command, &json, arguments].concat();
     let output = run(&shared("lock_order"), &arguments).expect(exit);
     output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
@@ -80,7 +83,7 @@ fn name(locks: &Value) -> Option<&str> {
 
 #[test]
 fn nestings_and_circles_are_those_of_the_programs() {
-    let lines = told("plan", &[], 0);
+    let lines = told(ACCESSES, &[], 0);
     let of = |reason: &'static str| lines.iter().filter(move |line| line["reason"] == reason);
     // A library's own locks, which no circle goes through, would hide those of the programs.
     let is_librarys = |line: &&Value| {
@@ -112,7 +115,7 @@ fn nestings_and_circles_are_those_of_the_programs() {
 
 #[test]
 fn nestings_say_which_threads_they_are_of() {
-    let lines = told("plan", &[], 0);
+    let lines = told(ACCESSES, &[], 0);
     let threads = |within: &str| -> Vec<&str> {
         let nesting = lines.iter().find(|line| line["within"] == within).unwrap();
         nesting["threads"].as_array().unwrap().iter().map(|t| t.as_str().unwrap()).collect()
@@ -135,7 +138,7 @@ fn whatever_happens_is_known() {
 fn the_search_says_what_came_of_each_circle() {
     let fixture = shared("lock_order");
     let status = |filter: &str, exit: i32, kind: &str| {
-        let lines = told("check", &[filter], exit).into_iter();
+        let lines = told(&["check"], &[filter], exit).into_iter();
         let circles: Vec<Value> = lines.filter(|line| line["reason"] == "circle").collect();
         let is_it = |circle: &&Value| {
             let locks = circle["locks"].as_array().unwrap();
@@ -164,9 +167,23 @@ fn the_search_says_what_came_of_each_circle() {
         .says(&["circle: threads may wait for each other", "confirmed: a schedule leads there"]);
 }
 
+#[test]
+fn a_circle_that_nothing_confirms_takes_one_line_unless_all_is_asked_for() {
+    let check = ["check", "--lock-order", "orders::gated"];
+    let short = run(&shared("lock_order"), &check).expect(0);
+    let of_gated = short.stderr.lines().filter(|line| line.contains("circle under a common lock"));
+    let [line] = &of_gated.collect::<Vec<_>>()[..] else { panic!("{short}") };
+    for part in ["::A (src/orders.rs:", "::B (src/orders.rs:", "; excluded: every interleaving"] {
+        assert!(line.contains(part), "{line}");
+    }
+    assert!(!short.stderr.contains("  acquires "), "{short}");
+    let long = run(&shared("lock_order"), &[&check[..], &["--verbose"]].concat()).expect(0);
+    let _ = long.says(&["circle under a common lock, which", "  acquires "]);
+}
+
 /// The statuses of circles that threads may wait in, each with whether it fails the check.
 fn denied(arguments: &[&str], exit: i32) -> BTreeSet<(String, bool)> {
-    let lines = told("check", arguments, exit).into_iter();
+    let lines = told(&["check"], arguments, exit).into_iter();
     let circles = lines.filter(|line| line["reason"] == "circle" && line["kind"] == "circle");
     let told = circles
         .map(|line| (line["status"].as_str().unwrap().into(), line["denied"].as_bool().unwrap()));
@@ -203,7 +220,7 @@ fn what_the_baseline_has_fails_nothing() {
 #[test]
 fn of_a_program_that_is_too_large_only_that_is_told() {
     let flaw = ["--static-flaw", "order-is-too-much"];
-    let plan = told("plan", &flaw, 0);
+    let plan = told(ACCESSES, &flaw, 0);
     let of = |lines: &[Value], reason: &str| -> Vec<Value> {
         lines.iter().filter(|line| line["reason"] == reason).cloned().collect()
     };
@@ -211,16 +228,12 @@ fn of_a_program_that_is_too_large_only_that_is_told() {
     assert_eq!((&order["known"], &order["nestings"]), (&false.into(), &0.into()));
     assert!(of(&plan, "nesting").is_empty() && of(&plan, "circle").is_empty(), "{plan:?}");
     let check = [&["orders::same", "--deny", "lock-order"], &flaw[..]].concat();
-    let lines = told("check", &check, 0);
+    let lines = told(&["check"], &check, 0);
     let [order] = &of(&lines, "lock-order")[..] else { panic!("{lines:?}") };
     assert_eq!(order["known"], false);
     assert!(of(&lines, "circle").is_empty(), "{lines:?}");
-    for command in ["plan", "check"] {
-        let arguments = [&[command, "--lock-order"], &flaw[..]].concat();
-        let arguments = match command {
-            "check" => [&arguments[..], &["orders::same"]].concat(),
-            _ => arguments,
-        };
+    for command in [ACCESSES, &["check", "orders::same"]] {
+        let arguments = [command, &["--lock-order"], &flaw[..]].concat();
         let human = run(&shared("lock_order"), &arguments).expect(0);
         let text = human.stdout.clone() + &human.stderr;
         assert!(text.contains("not known") && text.contains("too large for it"), "{text}");

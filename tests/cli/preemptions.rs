@@ -1,4 +1,4 @@
-//! `--preemptions N`: what takes more is left out, which is said.
+//! `--search bounded=N`: what takes more is left out, which is said.
 
 use crate::fixtures::shared;
 use lockred_tests::outcome::TestFinished;
@@ -17,8 +17,8 @@ fn bugs_show_from_the_number_on_that_they_take() {
     for (name, takes) in [("tests::one", 1), ("tests::two", 2)] {
         for most in 0..=3 {
             let status = i32::from(most >= takes);
-            let test = check(status, &[name, "--preemptions", &most.to_string()]);
-            assert_eq!(test.strategy, "bounded");
+            let test = check(status, &[name, "--search", &format!("bounded={most}")]);
+            assert_eq!(test.search, format!("bounded={most}"));
             if most < takes {
                 assert_eq!(test.verdict, Verdict::Passed);
                 assert_eq!(test.others["ended"], "preemptions");
@@ -35,9 +35,9 @@ fn bugs_show_from_the_number_on_that_they_take() {
 
 #[test]
 fn a_bound_that_leaves_nothing_out_verifies() {
-    let test = check(0, &["tests::right", "--preemptions", "2"]);
+    let test = check(0, &["tests::right", "--search", "bounded=2"]);
     assert_eq!((test.verdict, test.complete), (Verdict::Passed, false));
-    let test = check(0, &["tests::right", "--preemptions", "1000"]);
+    let test = check(0, &["tests::right", "--search", "bounded=1000"]);
     assert_eq!((test.verdict, test.complete), (Verdict::Verified, true));
     assert_eq!(test.others.get("preemptions"), None);
 }
@@ -45,18 +45,16 @@ fn a_bound_that_leaves_nothing_out_verifies() {
 #[test]
 fn who_reads_it_is_told_the_bound_and_how_far_it_came() {
     let directory = shared("preemptions");
-    let right = ["check", "tests::right", "--strategy", "bounded"];
-    let _ = run(&directory, &right).expect(0).says(&[
-        "strategy bounded, at most 2 preemptions, ",
+    let right = ["check", "tests::right"];
+    let _ = run(&directory, &[&right[..], &["--search", "bounded"]].concat()).expect(0).says(&[
+        "bounded search, at most 2 preemptions, ",
         "s, at most 2 preemptions\n",
         "not every interleaving of 1 test: those with more preemptions were left out",
     ]);
-    let _ = run(&directory, &[&right[..], &["--require", "verified"]].concat()).expect(5);
-    let few = ["--preemptions", "9", "--max-executions", "40"];
+    let required = ["--search=bounded", "--require", "verified"];
+    let _ = run(&directory, &[&right[..], &required].concat()).expect(5);
+    let few = ["--search", "bounded=9", "--max-executions", "40"];
     let _ = run(&directory, &[&right[..], &few].concat())
         .expect(0)
         .says(&["stopped at --max-executions, no preemptions covered"]);
-    let _ = run(&directory, &["check", "--preemptions", "1", "--strategy", "dpor"])
-        .expect(2)
-        .says(&["`--preemptions` goes with `--strategy bounded`, not with `dpor`"]);
 }

@@ -83,14 +83,14 @@ fn a_stale_schedule_is_tried_on_the_changed_program() {
 fn what_is_kept_is_listed_with_what_became_of_its_program() {
     let fixture = own("sample", "listed");
     let _ = std::fs::remove_dir_all(fixture.join("target/lockred/schedules"));
-    let _ = run(&fixture, &["list"]).expect(0).says(&["no schedules"]);
+    let _ = run(&fixture, &["replay"]).expect(0).says(&["no schedules"]);
     let (id, file) = find(&fixture);
-    let listed = || run(&fixture, &["list"]).expect(0).stdout;
+    let listed = || run(&fixture, &["replay"]).expect(0).stdout;
     let line = listed();
     for part in [id.as_str(), "LR0002", "same", "tests::deadlocks", "wait for each other"] {
         assert!(line.contains(part), "`{part}` is missing in {line}");
     }
-    let json = run(&fixture, &["list", "--message-format", "json"]).expect(0).stdout;
+    let json = run(&fixture, &["replay", "--message-format", "json"]).expect(0).stdout;
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!((&json["reason"], &json["id"]), (&"schedule".into(), &id.into()));
     assert_eq!((&json["program"], &json["test"]), (&"same".into(), &"tests::deadlocks".into()));
@@ -107,7 +107,7 @@ fn what_is_kept_is_listed_with_what_became_of_its_program() {
     assert!(missing.contains("missing"), "{missing}");
     assert!(changed.contains("changed"), "{changed}");
     std::fs::write(file, "torn").unwrap();
-    let output = run(&fixture, &["list"]).expect(0).says(&["is damaged"]);
+    let output = run(&fixture, &["replay"]).expect(0).says(&["is damaged"]);
     assert_eq!(output.stdout, "");
 }
 

@@ -2,9 +2,8 @@
 
 use crate::fixtures::shared;
 use lockred_tests::outcome::TestFinished;
-use lockred_tests::tool::{Output, run};
+use lockred_tests::tool::{Output, SEARCHES, run};
 use lockred_trace::codes::{BugKind, Verdict};
-use lockred_trace::session::Strategy;
 
 /// Tests whose sleeps, timeouts and clocks are taken for enough.
 const WRONG: [&str; 6] = [
@@ -89,7 +88,7 @@ fn the_warning_fails_a_test_or_is_silent_as_is_asked_for() {
     let name = "a_sleep_for_a_worker";
     let output = check(&[name, "--deny", "timing"]).expect(1);
     assert_eq!(output.tests()[0].verdict, Verdict::Failed, "{output}");
-    let _ = output.says(&["error[LR0107]", "--deny or --strict"]);
+    let _ = output.says(&["error[LR0107]", "as --deny asks for"]);
     let output = check(&[name, "--allow", "timing"]).expect(0);
     let test = &output.tests()[0];
     assert_eq!((test.verdict, test.warnings.len()), (Verdict::Passed, 0), "{output}");
@@ -97,14 +96,14 @@ fn the_warning_fails_a_test_or_is_silent_as_is_asked_for() {
 
 #[test]
 fn with_ordered_time_sleeps_are_long_enough() {
-    for strategy in Strategy::ALL.map(Strategy::name) {
+    for search in SEARCHES {
         let some = &["a_sleep_for_a_worker", "sleeps_in_order"];
-        let options = ["--time", "ordered", "--strategy", strategy, "--max-executions", "200"];
+        let options = ["--time", "ordered", "--search", search, "--max-executions", "200"];
         let output = check(&[&some[..], &options].concat()).expect(0);
         for test in output.tests() {
             assert_eq!((test.verdict, test.warnings.len()), (Verdict::Passed, 0), "{output}");
             let assumed = test.assumptions.iter().any(|told| told.code == "time-ordered");
-            assert!(assumed, "{strategy}: {output}");
+            assert!(assumed, "{search}: {output}");
         }
     }
 }

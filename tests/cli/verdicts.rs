@@ -1,9 +1,8 @@
 //! Each exit code, and what people read beside it.
 
 use crate::fixtures::shared;
-use lockred_tests::tool::run;
+use lockred_tests::tool::{SEARCHES, run};
 use lockred_trace::codes::{AssumptionKind, BugKind, Verdict};
-use lockred_trace::session::Strategy;
 
 #[test]
 fn what_is_verified_exits_with_0() {
@@ -69,24 +68,25 @@ fn a_bound_is_said_and_nothing_bounded_is_verified() {
 }
 
 #[test]
-fn every_strategy_finds_the_deadlock() {
-    for strategy in Strategy::ALL.map(Strategy::name) {
+fn every_search_finds_the_deadlock() {
+    for search in SEARCHES {
         let arguments =
-            ["check", "--message-format", "json", "--strategy", strategy, "tests::deadlocks"];
+            ["check", "--message-format", "json", "--search", search, "tests::deadlocks"];
         let test = &run(&shared("sample"), &arguments).expect(1).tests()[0];
-        assert_eq!(test.bugs[0].kind, BugKind::Deadlock, "{strategy}");
-        assert_eq!(test.strategy, strategy);
+        assert_eq!(test.bugs[0].kind, BugKind::Deadlock, "{search}");
+        assert_eq!(test.search, search);
     }
 }
 
 #[test]
 fn a_sample_covers_nothing_for_sure_and_says_so() {
-    for strategy in Strategy::ALL.into_iter().filter(|strategy| strategy.samples()) {
-        let name = strategy.name();
-        let sample = ["check", "--strategy", name, "--max-executions", "100", "tests::verified"];
+    for (name, words) in
+        [("sample", "uniform sample"), ("sample=pct", "PCT sample"), ("sample=pos", "POS sample")]
+    {
+        let sample = ["check", "--search", name, "--max-executions", "100", "tests::verified"];
         let output = run(&shared("sample"), &sample).expect(0);
         let _ = output.says(&[
-            &format!("strategy {name}, at most 100 executions"),
+            &format!("{words}, at most 100 executions"),
             "not every interleaving of 1 test: stopped at --max-executions",
         ]);
         let options = ["--seed", "3", "--message-format", "json"];

@@ -171,7 +171,7 @@ mod tests {
 
     const RACE: &str = r#"{"reason":"test-finished","v":1,"package":"p","target":{"kind":"lib","name":"p"},
 "name":"m::f","verdict":"failed","complete":false,"executions":2,"blocked":0,"refinements":0,"transactions":3,
-"operations":4,"seconds":0.5,"strategy":"dpor","memory_model":"sc","assumptions":[],"warnings":[],"bugs":[{"id":"1a2b",
+"operations":4,"seconds":0.5,"search":"dpor","memory_model":"sc","assumptions":[],"warnings":[],"bugs":[{"id":"1a2b",
 "code":"LR0001","kind":"data-race","fingerprint":"f","known":false,"message":"race","replay":"r.json","sites":[{"file":"src/m.rs",
 "line":4,"column":1,"function":"m::f","thread":"main","role":"write"}],"schedule":{"preemptions":1,"threads":2,"steps":5,"minimal":true}}]}"#;
 

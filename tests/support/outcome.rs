@@ -42,7 +42,7 @@ pub struct TestFinished {
     /// Time from the root to the end of the search.
     pub seconds: f64,
     /// How it was searched.
-    pub strategy: String,
+    pub search: String,
     /// Which memory model was explored.
     pub memory_model: String,
     /// What the verdict rests on.

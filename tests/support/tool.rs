@@ -20,6 +20,18 @@ pub fn path() -> &'static Path {
     })
 }
 
+/// What `--search` takes, as results have it.
+pub const SEARCHES: [&str; 8] = [
+    "exhaustive",
+    "states",
+    "bounded=2",
+    "sample=uniform",
+    "sample=pct",
+    "sample=pos",
+    "dpor",
+    "naive",
+];
+
 /// A command in a directory, with a clean environment.
 #[must_use]
 pub fn clean(program: impl AsRef<OsStr>, directory: &Path) -> Command {

@@ -1,9 +1,10 @@
 //! `cargo lockred audit`: what a package shares between threads, and what protects it, without
-//! running anything.
+//! running anything; with `--confirm`, what tests show of its warnings.
 //!
 //! Two sources are joined: the compiled programs, in which the shim has left what it knows
 //! ([`compiled`]), and the source itself ([`source`]).
 
+mod accesses;
 mod calls;
 mod compiled;
 pub mod human;
@@ -16,7 +17,9 @@ mod source;
 use crate::baseline::{Baseline, Entry, Found, Place};
 use crate::build::artifact::Built;
 use crate::build::project::Project;
+use crate::check;
 use crate::cli::audit::AuditOptions;
+use crate::cli::check::CheckOptions;
 use crate::cli::findings::{FindingOptions, Teller};
 use crate::cli::format::{self, FormatName};
 use crate::error::{Error, Result};
@@ -40,7 +43,25 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// When the build fails, or builds nothing, or a file cannot be read or written.
-pub fn run(options: &AuditOptions) -> Result<Exit> {
+pub fn run(options: AuditOptions) -> Result<Exit> {
+    if options.confirm {
+        let AuditOptions { filter, search, findings, message_format, selection, .. } = options;
+        let options = CheckOptions::confirming(filter, search, findings, message_format, selection);
+        return check::run(&options);
+    }
+    if options.accesses {
+        return accesses::run(&options);
+    }
+    if !options.filter.filters.is_empty() {
+        return Err(Error::usage("an audit is of all that is built, and takes no filter").hint(
+            "with --confirm, filters choose the tests that are run; with --accesses, the functions that are listed",
+        ));
+    }
+    audit(&options)
+}
+
+/// Audits, and prints that.
+fn audit(options: &AuditOptions) -> Result<Exit> {
     let selection = &options.selection;
     let display = &selection.display;
     let console = Console::new(display.color, display.quiet);

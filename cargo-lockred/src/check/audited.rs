@@ -1,4 +1,4 @@
-//! What the search came to of the warnings of an audit: `check --audit`.
+//! What the search came to of the warnings of an audit: `audit --confirm`.
 //!
 //! An access that nothing protects is confirmed by a data race there, a publishing operation by a
 //! race that a stronger order would have kept from happening, a wait under a lock by a deadlock in

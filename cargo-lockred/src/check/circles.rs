@@ -39,6 +39,8 @@ struct Finding {
 pub struct Circles {
     /// Whether circles that are not excluded fail the check.
     denied: bool,
+    /// Whether people read all of each circle, whatever came of it.
+    verbose: bool,
     findings: Vec<Finding>,
     /// By number of the target: its tests that were covered.
     covered: BTreeMap<usize, usize>,
@@ -76,9 +78,10 @@ struct UnknownLine<'a> {
 }
 
 impl Circles {
-    /// None so far. `denied`: those that are not excluded fail the check.
-    pub fn new(denied: bool) -> Self {
-        Self { denied, ..Self::default() }
+    /// None so far. `denied`: those that are not excluded fail the check. `verbose`: all of each is
+    /// for people, not one line of those that nothing confirmed.
+    pub fn new(denied: bool, verbose: bool) -> Self {
+        Self { denied, verbose, ..Self::default() }
     }
 
     /// Adds what a test came to, by the number of its target.
@@ -140,7 +143,10 @@ impl Circles {
             };
             let denied = self.denied && fails;
             told.failing += usize::from(denied);
-            told.human += &format!("{}    {}", names.circle(circle), status.text());
+            told.human += &match self.verbose || status == Status::Confirmed {
+                true => format!("{}    {}", names.circle(circle), status.text()),
+                false => format!("{}; {}", names.in_one_line(circle), status.text()),
+            };
             if !tests.is_empty() {
                 told.human += &format!(" ({})", tests.join(", "));
             }

@@ -276,7 +276,7 @@ impl Examiner<'_> {
             kind: self.built.kind,
             target: self.built.target.clone(),
             name: test.name.clone(),
-            strategy: self.search(test).strategy(),
+            search: self.search(test).search,
             own_options: test.own.as_ref().map_or_else(Vec::new, |own| own.words.clone()),
             verdict,
             ended,

@@ -216,7 +216,8 @@ impl Check<'_> {
             targets.iter().map(|target| self.examiner(target)).collect::<Result<_>>()?;
         let jobs = jobs(targets, &examiners, subject, options, self.console)?;
         let (mut tally, mut found) = (Tally::default(), Found::default());
-        let mut circles = Circles::new(options.findings.denies(WarningKind::LockOrder));
+        let verbose = options.selection.display.verbose > 0;
+        let mut circles = Circles::new(options.findings.denies(WarningKind::LockOrder), verbose);
         side_by_side::run(
             jobs.len(),
             options.selection.compilation.side_by_side(),
@@ -259,7 +260,7 @@ impl Check<'_> {
             tally.circles = told.failing;
         }
         if options.audit {
-            let told = audited.told(console.style, options.selection.display.verbose > 0);
+            let told = audited.told(console.style, verbose);
             told.human.lines().for_each(|line| console.line(line));
             outputs.lines(&told.json)?;
             outputs.audited(audited.warned())?;

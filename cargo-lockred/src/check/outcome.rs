@@ -1,11 +1,11 @@
 //! What a check of one test came to: the verdict, and everything that is told with it.
 
+use crate::cli::search::Search;
 use crate::discipline::facts::Facts;
 use crate::report::Report;
 use crate::report::strands::Strand;
 use lockred_trace::codes::{AssumptionKind, BugKind, Verdict, WarningKind};
 use lockred_trace::message::{Assumption, Counts, Exploration, Measure, Proved, Stop};
-use lockred_trace::session::Strategy;
 use std::path::PathBuf;
 
 /// The outcome of one test.
@@ -20,7 +20,7 @@ pub struct Outcome {
     /// The test's name.
     pub name: String,
     /// How it was searched.
-    pub strategy: Strategy,
+    pub search: Search,
     /// Options that it says of itself, as the command line has them.
     pub own_options: Vec<String>,
     /// The verdict.
@@ -216,7 +216,7 @@ pub enum Timing {
 }
 
 /// What is noted of a warning that fails its test.
-pub const DENIED: &str = "a warning that fails the test, as --deny or --strict asks for";
+pub const DENIED: &str = "a warning that fails the test, as --deny asks for";
 
 impl FoundBug {
     /// The command that replays it, if its schedule could be written.

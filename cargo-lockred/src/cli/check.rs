@@ -2,8 +2,8 @@
 
 use super::findings::FindingOptions;
 use super::format::{Format, FormatName};
+use super::search::Search;
 use super::selection::Selection;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Parser, ValueEnum};
 use lockred_trace::session::{Environment, Limits, Random, Strategy, Time};
@@ -18,33 +18,26 @@ Examples:
   cargo lockred check --test api -- a::b       the tests of tests/api.rs whose names contain `a::b`
   cargo lockred check --bin server             the program `server` itself, as one test
   cargo lockred check --max-seconds 5          at most five seconds a test
-  cargo lockred check --strategy random        random walks instead of the systematic search
-  cargo lockred check --preemptions 2          interleavings with at most two preemptions only
-  cargo lockred check --resume                 go on where an interrupted or killed check stopped
+  cargo lockred check --search bounded=2       interleavings with at most two preemptions only
+  cargo lockred check --search sample          random interleavings instead of every one
+  cargo lockred check --resume                 continue an interrupted or killed check
   cargo lockred check --require verified       fail unless every interleaving of every test was covered
-  cargo lockred check --audit                  what came of the warnings of `cargo lockred audit`
   cargo lockred check --deny warnings          fail for warnings, too
-  cargo lockred check --baseline known.toml    fail for findings only that are not in the file
+  cargo lockred check --baseline known.toml    fail only for findings that are not in the file
   cargo lockred check --message-format sarif=lockred.sarif --message-format junit=lockred.xml")]
 pub struct CheckOptions {
     #[command(flatten)]
     pub filter: FilterOptions,
     #[command(flatten)]
     pub search: SearchOptions,
-    /// Go on where an interrupted or killed check with the same options stopped
+    /// Resume an interrupted or killed check that had the same options
     ///
-    /// Verdicts of tests that it had finished are taken over, and the test under way goes on. After
-    /// a change of the program or of options everything is checked again.
+    /// Finished tests keep their verdicts, and the test under way continues. After a change of the
+    /// program or of the options everything is checked again.
     #[arg(long, help_heading = "Search")]
     pub resume: bool,
-    /// Also run the static audit, and report which of its warnings the tests confirm or exclude
-    ///
-    /// A schedule shows it (`confirmed`), locks are acquired so without anybody waiting (`nested`),
-    /// all interleavings of the package's tests were covered and none shows it (`excluded`; of an
-    /// access only where a test makes it to memory that threads share), none was found
-    /// (`not-reached`), or it is about types and tasks, which no schedule can show (`static`). They
-    /// fail nothing unless they are denied: then what is not excluded does.
-    #[arg(long, help_heading = "Analysis")]
+    /// The warnings of the audit are reported, with what came of them (`audit --confirm`).
+    #[arg(skip)]
     pub audit: bool,
     /// The locking discipline is looked at in every test (`cargo lockred discipline`).
     #[arg(skip)]
@@ -65,6 +58,19 @@ impl CheckOptions {
         let (resume, audit, observes) = (false, false, true);
         Self { filter, search, resume, audit, observes, findings, output, selection }
     }
+
+    /// To check, and to tell what came of the warnings of the audit.
+    pub fn confirming(
+        filter: FilterOptions,
+        search: SearchOptions,
+        findings: FindingOptions,
+        message_format: Vec<Format>,
+        selection: Selection,
+    ) -> Self {
+        let output = ReportOptions { require: None, message_format };
+        let (resume, audit, observes) = (false, true, false);
+        Self { filter, search, resume, audit, observes, findings, output, selection }
+    }
 }
 
 /// Which tests of the selected targets, as in `cargo test`.
@@ -73,10 +79,10 @@ pub struct FilterOptions {
     /// Check only tests whose names contain one of these strings
     #[arg(value_name = "FILTER")]
     pub filters: Vec<String>,
-    /// Filters match whole names
+    /// Match filters against whole names
     #[arg(long, help_heading = "Test selection")]
     pub exact: bool,
-    /// Leave out tests whose names contain this string
+    /// Skip tests whose names contain this string
     #[arg(long, value_name = "FILTER", help_heading = "Test selection")]
     pub skip: Vec<String>,
     /// Check only the tests that are marked `#[ignore]`
@@ -91,21 +97,27 @@ pub struct FilterOptions {
 #[derive(Args, Clone, PartialEq, Debug)]
 #[command(next_help_heading = "Search")]
 pub struct SearchOptions {
-    /// How interleavings are chosen [default: transactions, with --preemptions bounded]
-    #[arg(long, value_name = "NAME", value_parser = strategies())]
-    pub strategy: Option<Strategy>,
-    /// Only interleavings with at most this many preemptions, those with fewer first [default with
-    /// --strategy bounded: 2]
+    /// How to choose interleavings: exhaustive, bounded[=N], sample[=uniform|pct|pos] or states
     ///
-    /// A preemption is a switch away from a thread that could have gone on; switches away from
-    /// threads that wait or have ended are free. Most bugs take one or two, and there are far fewer
-    /// such interleavings than in all, so this is for tests that do not end otherwise. A test is at
-    /// most `passed`, unless the bound turns out to leave nothing out.
-    #[arg(long, value_name = "N")]
-    pub preemptions: Option<u32>,
-    /// Seed of the strategies that sample (random, pct, pos), and of the randomness that the
-    /// program gets from the system
-    #[arg(long, default_value_t = 0, value_name = "N")]
+    /// exhaustive: every interleaving, up to equivalence. Critical sections that do not depend on
+    /// each other are not reordered.
+    ///
+    /// bounded=N: only interleavings with at most N preemptions (2 by default), those with fewer
+    /// first. A preemption is a switch away from a thread that could have continued; switches away
+    /// from threads that wait or have ended are free. Most bugs take one or two, and there are far
+    /// fewer such interleavings, so use this for tests that do not end otherwise. A test is at most
+    /// `passed`, unless the bound turns out to leave nothing out.
+    ///
+    /// sample: random interleavings; never complete. uniform: random walks. pct: random priorities
+    /// of threads with few changes, for rare bugs of few ordering constraints. pos: random
+    /// priorities of operations, which spread over the orders of dependent ones.
+    ///
+    /// states: every state of the program once, which ends on programs that run for ever. It sees
+    /// fewer data races (`cargo lockred explain data-races`).
+    #[arg(long, value_name = "SEARCH", default_value = "exhaustive", value_parser = Search::parse)]
+    pub search: Search,
+    /// Seed of `--search sample`, and of the randomness that the program gets from the system
+    #[arg(long, hide_short_help = true, default_value_t = 0, value_name = "N")]
     pub seed: u64,
     /// Stop a test after this many executions
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -114,47 +126,47 @@ pub struct SearchOptions {
     #[arg(long, default_value = "60", value_name = "S", value_parser = seconds)]
     pub max_seconds: f64,
     /// Cut an execution after this many operations
-    #[arg(long, default_value_t = 100_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, hide_short_help = true, default_value_t = 100_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_operations: u64,
-    /// Go on behind the first bug of a test
+    /// Keep searching a test after its first bug
     #[arg(long)]
     pub keep_going: bool,
-    /// Waits may return, and `compare_exchange_weak` fail, for no reason
+    /// Let waits return, and `compare_exchange_weak` fail, spuriously
     ///
     /// Explores spurious results wherever the documentation of std allows them: Condvar::wait and
     /// wait_timeout, thread::park and park_timeout, the futex calls of other libraries, and
-    /// compare_exchange_weak outside of std. try_lock is no such place: std's locks fail only if
+    /// compare_exchange_weak outside of std. try_lock is not one of them: std's locks fail only if
     /// they are locked. It happens at most twice in a row: for a loop that waits for its condition
-    /// that covers all further rounds, for other code it is told as the assumption
+    /// this covers all further iterations; for other code it is reported as the assumption
     /// `bounded-spurious`. What a test does before it creates a thread, waits or chooses is not
     /// part of the search.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub spurious: bool,
-    /// A thread gets the memory that it freed last again at once
+    /// Reuse freed memory at once, to find ABA problems
     ///
-    /// So that addresses come back and an ABA problem shows: a compare-exchange that takes a new
-    /// block for the old one. Without it, freed memory stays dead for a while, which finds uses of
-    /// it. Over-aligned blocks are never handed out again.
-    #[arg(long)]
+    /// A thread gets the memory that it freed last, so that a compare-exchange can mistake a new
+    /// block for the old one. Without this option, freed memory stays unused for a while, which
+    /// finds uses of it. Over-aligned blocks are never reused.
+    #[arg(long, hide_short_help = true)]
     pub reuse: bool,
-    /// Warn of memory that is still allocated at the end, and that nothing points to
+    /// Warn of memory that is leaked at the end of a test
     ///
-    /// Of blocks that the test and its threads have allocated since it first created a thread. What
-    /// the program's statics, live thread-local variables and other live blocks point to is no
-    /// leak. The search is slower.
+    /// A leak is a block that the test or its threads have allocated since it first created a
+    /// thread, and that no static, live thread-local variable or other live block points to. The
+    /// search is slower.
     #[arg(long)]
     pub leaks: bool,
-    /// Randomness from the system: a fixed stream, or explored
+    /// Fix the randomness that the system provides, or explore it
     ///
-    /// Of what getrandom gives (seeds of HashMap, of the crate rand, …).
-    #[arg(long, value_enum, default_value_t = RandomName::Fixed, value_name = "HOW")]
+    /// This is what getrandom returns: seeds of HashMap, of the crate rand, …
+    #[arg(long, hide_short_help = true, value_enum, default_value_t = RandomName::Fixed, value_name = "HOW")]
     pub random: RandomName,
-    /// When sleeps and timeouts end: at any time, or once no thread can run, in the order of time
+    /// Let sleeps and timeouts end at any time, or in their order once no thread can run
     ///
-    /// Nothing promises that a sleep is long enough for what another thread does meanwhile. A test
-    /// that fails only where one is not is warned of (`timing`, LR0107). With `ordered`, such
-    /// schedules are not explored at all, which is an assumption (`time-ordered`).
-    #[arg(long, value_enum, default_value_t = TimeName::Any, value_name = "WHEN")]
+    /// Nothing guarantees that a sleep is long enough for what another thread does meanwhile. A
+    /// test that fails only where one is not gets a warning (`timing`, LR0107). With `ordered`,
+    /// such schedules are not explored, which is an assumption (`time-ordered`).
+    #[arg(long, hide_short_help = true, value_enum, default_value_t = TimeName::Any, value_name = "WHEN")]
     pub time: TimeName,
     /// Compare every restore from a copy of the state with running the steps again (a test of
     /// lockred itself; slow)
@@ -194,7 +206,7 @@ struct Alone {
 pub enum RandomName {
     /// One stream for each thread, the same in every execution
     Fixed,
-    /// Each request is answered in four ways: two streams, all bits 0, all bits 1; which is a
+    /// Each request is answered in four ways: two streams, all bits 0, all bits 1. This is a
     /// sample, not all values
     Explore,
 }
@@ -204,7 +216,7 @@ pub enum RandomName {
 pub enum TimeName {
     /// At any time, as nothing promises more
     Any,
-    /// Only once no thread can run but such as sleep or wait longer, or go round a loop in vain
+    /// Only once all threads sleep, wait longer, or spin in vain
     Ordered,
 }
 
@@ -212,7 +224,7 @@ pub enum TimeName {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Verdicts")]
 pub struct ReportOptions {
-    /// End with status 5 when a test is not at least this
+    /// Exit with status 5 unless every test reaches this verdict
     #[arg(long, value_enum, value_name = "VERDICT")]
     pub require: Option<Require>,
     /// Machine-readable output, in addition to the report on stderr: human, json, sarif, junit,
@@ -238,13 +250,6 @@ impl ReportOptions {
     }
 }
 
-/// The strategies by their names, as clap lists them.
-fn strategies() -> impl TypedValueParser<Value = Strategy> {
-    let listed = |strategy: Strategy| PossibleValue::new(strategy.name()).help(strategy.about());
-    let names = PossibleValuesParser::new(Strategy::ALL.map(listed));
-    names.try_map(|name| Strategy::of(&name).ok_or("no strategy has this name"))
-}
-
 /// What `--require` takes.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Require {
@@ -268,20 +273,12 @@ impl SearchOptions {
         let name = |word: &str| word.split('=').next().unwrap_or_default().to_owned();
         let own = Alone::try_parse_from(words.iter().map(|word| format!("--{word}")));
         let own = own.map_err(|error| error.to_string())?.search;
-        own.agree()?;
-        let is_typed = |name: &str| {
-            // These two are one choice.
-            let same: &[&str] = &["strategy", "preemptions"];
-            let same = if same.contains(&name) { same } else { &[name] };
-            same.iter().any(|&name| self.typed.contains(name))
-        };
-        let words = words.iter().filter(|word| !is_typed(&name(word)));
+        let words = words.iter().filter(|word| !self.typed.contains(&name(word)));
         let words: Vec<String> = words.cloned().collect();
         let mut search = self.clone();
         for word in &words {
             match name(word).as_str() {
-                "strategy" => search.strategy = own.strategy,
-                "preemptions" => search.preemptions = own.preemptions,
+                "search" => search.search = own.search,
                 "seed" => search.seed = own.seed,
                 "max-executions" => search.max_executions = own.max_executions,
                 "max-seconds" => search.max_seconds = own.max_seconds,
@@ -298,30 +295,9 @@ impl SearchOptions {
         Ok(OwnOptions { words, search })
     }
 
-    /// Whether the options go together.
-    ///
-    /// # Errors
-    /// Which do not.
-    pub fn agree(&self) -> Result<(), String> {
-        match self.strategy {
-            None | Some(Strategy::Bounded { .. }) => Ok(()),
-            Some(strategy) if self.preemptions.is_some() => {
-                let name = strategy.name();
-                Err(format!("`--preemptions` goes with `--strategy bounded`, not with `{name}`"))
-            }
-            Some(_) => Ok(()),
-        }
-    }
-
-    /// The strategy with its parameters.
-    pub fn strategy(&self) -> Strategy {
-        let bounded = || self.preemptions.map(|preemptions| Strategy::Bounded { preemptions });
-        let typed = self.strategy.unwrap_or(Strategy::Transactions);
-        match typed {
-            Strategy::Bounded { .. } => bounded().unwrap_or(typed),
-            _ if self.strategy.is_none() => bounded().unwrap_or(typed),
-            _ => typed.seeded(self.seed),
-        }
+    /// What the runtime does.
+    pub const fn strategy(&self) -> Strategy {
+        self.search.strategy(self.seed)
     }
 
     /// What is explored of the environment.
@@ -385,13 +361,13 @@ mod tests {
 
     #[test]
     fn a_test_has_its_own_options_unless_the_command_line_names_them() {
-        let words = ["strategy=dpor", "max-seconds=2.5", "spurious"].map(String::from);
+        let words = ["search=dpor", "max-seconds=2.5", "spurious"].map(String::from);
         let own = typed(&[]).with(&words).unwrap();
         assert_eq!(own.words, words);
         let search = own.search;
         assert_eq!((search.strategy(), search.max_seconds), (Strategy::Dpor, 2.5));
         assert!(search.spurious && !search.reuse);
-        let own = typed(&["--strategy", "naive", "--seed=4"]).with(&words).unwrap();
+        let own = typed(&["--search", "naive", "--seed=4"]).with(&words).unwrap();
         assert_eq!(own.words, words[1..]);
         assert_eq!((own.search.strategy(), own.search.seed), (Strategy::Naive, 4));
         assert_eq!(own.search.max_seconds, 2.5);
@@ -401,45 +377,24 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_on_preemptions_is_a_strategy() {
+    fn a_search_is_chosen_by_one_option() {
         let bounded = |preemptions| Strategy::Bounded { preemptions };
         assert_eq!(typed(&[]).strategy(), Strategy::Transactions);
-        assert_eq!(typed(&["--preemptions", "0"]).strategy(), bounded(0));
-        assert_eq!(typed(&["--strategy", "bounded"]).strategy(), bounded(2));
-        assert_eq!(typed(&["--strategy=bounded", "--preemptions=5"]).strategy(), bounded(5));
-        assert!(typed(&["--strategy=dpor", "--preemptions=5"]).agree().is_err());
-        let words = ["preemptions=3".to_owned()];
+        assert_eq!(typed(&["--search", "bounded=0"]).strategy(), bounded(0));
+        let sample = ["--search=sample=pos", "--seed", "7"];
+        assert_eq!(typed(&sample).strategy(), Strategy::Pos { seed: 7 });
+        let words = ["search=bounded=3".to_owned()];
         let own = |arguments: &[&str]| typed(arguments).with(&words).unwrap();
         assert_eq!(own(&[]).search.strategy(), bounded(3));
-        assert_eq!(own(&["--preemptions", "1"]).search.strategy(), bounded(1));
-        let by_states = own(&["--strategy", "stateful"]);
+        let by_states = own(&["--search", "states"]);
         assert_eq!(by_states.search.strategy(), Strategy::Stateful);
         assert!(by_states.words.is_empty());
     }
 
     #[test]
-    fn every_strategy_is_offered_and_those_that_sample_take_the_seed() {
-        for strategy in Strategy::ALL {
-            let options = ["--seed", "7", "--strategy", strategy.name()];
-            assert_eq!(typed(&options).strategy(), strategy.seeded(7));
-        }
-    }
-
-    #[test]
-    fn attributes_take_the_same_strategies() {
-        // The attributes are compiled into programs of users, and so depend on nothing.
-        let source = include_str!("../../../runtime/annotations/macros/src/options.rs");
-        for strategy in Strategy::ALL {
-            assert!(source.contains(&format!("\"{}\"", strategy.name())), "{}", strategy.name());
-        }
-    }
-
-    #[test]
     fn what_is_no_option_of_a_test_is_refused() {
-        for word in ["verify-restores", "max-seconds=0", "strategy=x", "typed"] {
+        for word in ["verify-restores", "max-seconds=0", "search=x", "typed"] {
             assert!(typed(&[]).with(&[word.to_owned()]).is_err(), "{word}");
         }
-        let both = ["strategy=naive", "preemptions=3"].map(String::from);
-        assert!(typed(&[]).with(&both).is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! Options of `cargo lockred discipline`.
 
 use super::check::{FilterOptions, SearchOptions};
-use super::list::ListFormat;
+use super::format::Lines;
 use super::selection::Selection;
 use clap::Args;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// Options of `discipline`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Every test is checked as by `check`, and looked at in 16 more executions at random. A field is told with the locks that are held whenever
+Every test is checked as by `check`, and looked at in 16 more executions at random. A field is listed with the locks that are held whenever
 threads access it, or as read-only once it is initialised, atomic, or without a lock. `verified`: all interleavings of the tests that
 share it were covered, and none has a bug; which locks are held is what the 16 executions have shown.
 
@@ -18,15 +18,15 @@ Exit status: 0; 1 with --check, when a field has lost its protection; 2, 3 and 1
 Examples:
   cargo lockred discipline            what protects what
   cargo lockred discipline --pin      keep that in lockred.discipline, to be committed
-  cargo lockred discipline --check    fail when a field is not protected any more as it was")]
+  cargo lockred discipline --check    fail when a field has lost its protection")]
 pub struct DisciplineOptions {
     #[command(flatten)]
     pub filter: FilterOptions,
     #[command(flatten)]
     pub search: SearchOptions,
-    /// How the discipline is told
-    #[arg(long, value_enum, default_value_t = ListFormat::Human, value_name = "FORMAT")]
-    pub message_format: ListFormat,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = Lines::Human, value_name = "FORMAT")]
+    pub message_format: Lines,
     /// Write the discipline to a file that is made to be committed
     #[arg(long)]
     pub pin: bool,

@@ -4,37 +4,33 @@
 use crate::error::{Error, Result};
 use clap::Args;
 use lockred_trace::codes::{BugKind, WarningKind};
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Which findings fail a check.
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Findings")]
 pub struct FindingOptions {
-    /// Fail tests for this warning too: its code, its name, or `warnings` for all
+    /// Fail tests with this warning: its code, its name, or `warnings` for all
     #[arg(short = 'D', long, value_name = "WARNING", value_parser = Wanted::parse)]
     pub deny: Vec<Wanted>,
     /// Suppress this warning: its code, its name, or `warnings` for all
     ///
-    /// A warning that is named outweighs `warnings`, and `--strict`: `--deny warnings --allow leak`
-    /// fails tests for all warnings but leaks.
+    /// A warning that is named outweighs `warnings`: `--deny warnings --allow leak` fails tests for
+    /// all warnings but leaks.
     #[arg(short = 'A', long, value_name = "WARNING", value_parser = Wanted::parse)]
     pub allow: Vec<Wanted>,
-    /// Fail tests that leave threads blocked for ever behind (`--deny thread-stuck`)
-    #[arg(long)]
-    pub strict: bool,
-    /// Accept the findings in this file, and fail for others only
+    /// Accept the findings in this file; fail only for others
     ///
-    /// Findings are told apart by code, test, functions and source lines, so that other code, and
-    /// line numbers, may change. Tests with known findings are searched on behind these. Entries
-    /// whose test was searched completely without finding them are told as stale.
+    /// Findings are identified by code, test, functions and source lines, so that other code, and
+    /// line numbers, may change. The search of a test continues after its known findings. Entries
+    /// whose test was searched completely without finding them are reported as stale.
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
-    /// Accept all findings of this check, and keep them in the baseline
+    /// Accept all findings, and write them to the baseline
     ///
-    /// Searches behind the first bug of a test (`--keep-going`). Entries of tests that were not
-    /// checked, or not completely, stay.
-    #[arg(long, requires = "baseline")]
+    /// The search of a test continues after its first bug (`--keep-going`). Entries of tests that
+    /// were not checked, or not completely, stay.
+    #[arg(long, hide_short_help = true, requires = "baseline")]
     pub write_baseline: bool,
 }
 
@@ -130,9 +126,8 @@ impl FindingOptions {
             };
             list.iter().filter_map(one).collect::<Vec<_>>()
         };
-        let strictly = strict().into_iter().filter(|_| self.strict).map(|kind| ("--strict", kind));
         let all = [named("--deny", &self.deny), named("--allow", &self.allow)];
-        let mut lost = all.into_iter().flatten().chain(strictly);
+        let mut lost = all.into_iter().flatten();
         let Some((option, kind)) = lost.find(|(_, kind)| !teller.tells(*kind)) else {
             return Ok(());
         };
@@ -142,7 +137,7 @@ impl FindingOptions {
             format!("`cargo lockred {own}` never tells {name} ({code}): {option} is of no effect");
         let mut hint = format!("`cargo lockred {other}` does");
         if teller == Teller::Check {
-            hint += ", and `cargo lockred check --audit` tells what came of it";
+            hint += ", and `cargo lockred audit --confirm` tells what came of it";
         }
         Err(Error::usage(message).hint(hint))
     }
@@ -153,8 +148,7 @@ impl FindingOptions {
         if named(&self.deny) || named(&self.allow) {
             return named(&self.deny);
         }
-        let strictly = self.strict && strict().contains(&kind);
-        strictly || self.deny.contains(&Wanted::All)
+        self.deny.contains(&Wanted::All)
     }
 
     /// Whether a warning is not to be told.
@@ -164,31 +158,26 @@ impl FindingOptions {
     }
 }
 
-/// What `--strict` denies.
-fn strict() -> BTreeSet<WarningKind> {
-    BTreeSet::from([WarningKind::ThreadStuck])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn options(deny: &[&str], allow: &[&str], strict: bool) -> FindingOptions {
+    fn options(deny: &[&str], allow: &[&str]) -> FindingOptions {
         let parsed =
             |texts: &[&str]| texts.iter().map(|text| Wanted::parse(text).unwrap()).collect();
-        FindingOptions { deny: parsed(deny), allow: parsed(allow), strict, ..Default::default() }
+        FindingOptions { deny: parsed(deny), allow: parsed(allow), ..Default::default() }
     }
 
     #[test]
     fn what_is_named_outweighs_what_is_said_of_all() {
         let (leak, stuck) = (WarningKind::Leak, WarningKind::ThreadStuck);
-        let these = options(&["warnings"], &["leak"], false);
+        let these = options(&["warnings"], &["leak"]);
         assert_eq!((these.denies(leak), these.allows(leak)), (false, true));
         assert_eq!((these.denies(stuck), these.allows(stuck)), (true, false));
-        let these = options(&["LR0104"], &["warnings"], false);
+        let these = options(&["LR0104"], &["warnings"]);
         assert_eq!((these.denies(leak), these.allows(leak)), (true, false));
         assert_eq!((these.denies(stuck), these.allows(stuck)), (false, true));
-        let these = options(&["leak"], &["leak"], false);
+        let these = options(&["leak"], &["leak"]);
         assert!(
             these.denies(leak) && !these.allows(leak),
             "what is said twice fails rather than hides"
@@ -201,35 +190,26 @@ mod tests {
             let error = these.told_by(teller).unwrap_err();
             (error.message, error.hint.unwrap())
         };
-        let (message, hint) = said(Teller::Check, options(&["leak", "LR0201"], &[], false));
+        let (message, hint) = said(Teller::Check, options(&["leak", "LR0201"], &[]));
         assert_eq!(
             message,
             "`cargo lockred check` never tells unprotected-write (LR0201): --deny is of no effect"
         );
-        assert!(hint.starts_with("`cargo lockred audit` does, and `cargo lockred check --audit`"));
-        let (message, hint) = said(Teller::Audit, options(&["warnings"], &["leak"], false));
+        assert!(
+            hint.starts_with("`cargo lockred audit` does, and `cargo lockred audit --confirm`")
+        );
+        let (message, hint) = said(Teller::Audit, options(&["warnings"], &["leak"]));
         assert!(message.ends_with("leak (LR0104): --allow is of no effect"), "{message}");
         assert_eq!(hint, "`cargo lockred check` does");
-        let (message, _) = said(Teller::Audit, options(&[], &[], true));
-        assert!(message.ends_with("thread-stuck (LR0106): --strict is of no effect"), "{message}");
         for (teller, these) in [
-            (Teller::Check, options(&["warnings", "LR0101", "LR0106"], &["leak"], true)),
-            (Teller::Audit, options(&["warnings", "LR0101"], &["LR0207"], false)),
+            (Teller::Check, options(&["warnings", "LR0101", "LR0106"], &["leak"])),
+            (Teller::Audit, options(&["warnings", "LR0101"], &["LR0207"])),
         ] {
             assert!(these.told_by(teller).is_ok(), "{teller:?}: {these:?}");
         }
         for kind in WarningKind::ALL {
             assert!(Teller::Check.tells(*kind) || Teller::Audit.tells(*kind), "{kind:?}");
         }
-    }
-
-    #[test]
-    fn strict_is_about_threads_that_are_stuck() {
-        let these = options(&[], &[], true);
-        assert!(these.denies(WarningKind::ThreadStuck) && !these.denies(WarningKind::Leak));
-        let these = options(&[], &["thread-stuck"], true);
-        assert!(!these.denies(WarningKind::ThreadStuck));
-        assert!(!options(&[], &[], false).denies(WarningKind::ThreadStuck));
     }
 
     #[test]

@@ -1,6 +1,16 @@
 //! What `--message-format` takes: formats for machines, each with the place that it goes to.
 
+use clap::ValueEnum;
 use std::path::PathBuf;
+
+/// What `--message-format` takes of commands that print lines on stdout.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Lines {
+    /// Text
+    Human,
+    /// One JSON object a line
+    Json,
+}
 
 /// A format, and where it goes.
 #[derive(Clone, PartialEq, Eq, Debug)]

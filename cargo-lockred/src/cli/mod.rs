@@ -5,9 +5,9 @@ pub mod check;
 pub mod discipline;
 pub mod findings;
 pub mod format;
-pub mod list;
-pub mod plan;
+pub mod replaced;
 pub mod replay;
+pub mod search;
 pub mod selection;
 
 use clap::{Parser, Subcommand};
@@ -20,7 +20,7 @@ use clap::{Parser, Subcommand};
     bin_name = "cargo lockred",
     version,
     after_help = "Exit status of check: 0 no bug found, 1 a bug was found that is not in the baseline, or a denied warning, 2 wrong usage or no test matched, \
-3 the build failed, 4 a test is unsupported or was ended by an error of ours, 5 --require verified and some test only \
+3 the build failed, 4 a test is unsupported, or lockred failed internally, 5 --require verified and some test only \
 passed, 130 interrupted."
 )]
 pub struct Lockred {
@@ -34,20 +34,15 @@ pub struct Lockred {
 pub enum Command {
     /// Build the tests and explore the interleavings of each
     Check(Box<check::CheckOptions>),
-    /// Run the schedule of a reported bug again and show the interleaving
+    /// Replay a reported bug and show the interleaving; without an id, list the bugs
     Replay(replay::ReplayOptions),
-    /// Tell which lock protects which field, keep that in a file, or compare it with the file
+    /// Report which lock protects which field; pin that in a file, or compare it with the file
     Discipline(Box<discipline::DisciplineOptions>),
-    /// List the schedules of bugs that were found, which replay can run
-    List(list::ListOptions),
-    /// Tell what is shared between threads and what protects it, with warnings, without running
-    /// anything
+    /// Report what threads share and what protects it, with warnings, without running anything
     Audit(Box<audit::AuditOptions>),
-    /// Say which accesses of the tests are watched, and why others need not be
-    Plan(Box<plan::PlanOptions>),
-    /// Say what a code in a report means, with an example; all codes, if none is named
+    /// Explain a code in a report, with an example; without one, list all codes
     Explain(ExplainOptions),
-    /// Build the back end for the toolchain in use (the first check does it by itself)
+    /// Build the back end for the toolchain in use (the first check does so by itself)
     Setup(SetupOptions),
 }
 

@@ -37,7 +37,7 @@ pub struct Packages {
     /// Check all packages of the workspace
     #[arg(long, alias = "all")]
     pub workspace: bool,
-    /// Leave this package out
+    /// Exclude this package
     #[arg(long, value_name = "SPEC", requires = "workspace")]
     pub exclude: Vec<String>,
 }
@@ -91,18 +91,18 @@ pub struct Features {
 #[derive(Args, Serialize, Deserialize, Clone, Debug, Default)]
 #[command(next_help_heading = "Compilation")]
 pub struct Compilation {
-    /// Build with the release profile (what it says of assertions and overflow checks is kept; code
-    /// is optimised little)
+    /// Build with the release profile (its assertions and overflow checks; code is hardly
+    /// optimised)
     #[arg(short, long, conflicts_with = "profile")]
     pub release: bool,
     /// Build with this profile
     #[arg(long, value_name = "PROFILE")]
     pub profile: Option<String>,
-    /// Number of parallel jobs of the build, and of tests that are explored at a time (one, unless
-    /// this is given)
+    /// Number of parallel jobs of the build, and of tests that are explored in parallel (one unless
+    /// given)
     #[arg(short, long, value_name = "N", allow_hyphen_values = true)]
     pub jobs: Option<String>,
-    /// Directory of everything generated; lockred works in `lockred` inside it
+    /// Directory for all generated files; lockred uses `lockred` inside it
     #[arg(long, value_name = "DIRECTORY")]
     pub target_dir: Option<PathBuf>,
 }
@@ -127,9 +127,9 @@ impl Compilation {
 #[derive(Args, Serialize, Deserialize, Clone, Debug, Default)]
 #[command(next_help_heading = "Search")]
 pub struct Models {
-    /// Explore what this library does inside instead of using the sync models of its primitives;
-    /// `all` for every library
-    #[arg(long, value_name = "LIBRARY")]
+    /// Explore the internals of this library instead of using its sync models; `all` for every
+    /// library
+    #[arg(long, hide_short_help = true, value_name = "LIBRARY")]
     pub distrust: Vec<String>,
 }
 
@@ -137,23 +137,23 @@ pub struct Models {
 #[derive(Args, Serialize, Deserialize, Clone, Debug, Default)]
 #[command(next_help_heading = "Analysis")]
 pub struct Analysis {
-    /// Instrument accesses even if this rule proves them safe (`cargo lockred plan` lists the
-    /// rules)
-    #[arg(long, value_name = "RULE")]
+    /// Instrument accesses even if this rule proves them safe (`cargo lockred audit --accesses`
+    /// lists the rules)
+    #[arg(long, hide = true, value_name = "RULE")]
     pub without_rule: Vec<String>,
-    /// Find in which order locks may be acquired: `plan` tells it, and `check` walks towards the
-    /// circles in it, and tells what came of them
+    /// Find in which order locks may be acquired: `audit --accesses` prints it, and `check` walks
+    /// towards the circles in it, and reports what came of them
     #[arg(long)]
     #[serde(default)]
     pub lock_order: bool,
-    /// Find which locks protect the memory that threads share, and what nobody writes: `plan` tells
-    /// it by object and byte
-    #[arg(long)]
+    /// Find which locks protect the memory that threads share, and what nobody writes: `audit
+    /// --accesses` prints it by object and byte
+    #[arg(long, hide = true)]
     #[serde(default)]
     pub protection: bool,
-    /// Let loops over a range of integers whose rounds synchronise make N such rounds (in the
-    /// package of the test)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    /// Cap loops over a range of integers that synchronise at N iterations (in the package of the
+    /// test)
+    #[arg(long, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     #[serde(default)]
     pub scale_loops: Option<u64>,
     /// Compare what the static analysis claims with what happens (a test of lockred itself; slow)
@@ -186,23 +186,23 @@ pub struct Manifest {
     #[arg(long, value_name = "PATH")]
     pub manifest_path: Option<PathBuf>,
     /// Assert that Cargo.lock stays as it is
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub locked: bool,
     /// Do not use the network
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub offline: bool,
     /// --locked and --offline
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub frozen: bool,
     /// Override a configuration value of cargo
-    #[arg(long, value_name = "KEY=VALUE|PATH")]
+    #[arg(long, hide_short_help = true, value_name = "KEY=VALUE|PATH")]
     pub config: Vec<String>,
 }
 
 /// What is printed.
 #[derive(Args, Serialize, Deserialize, Clone, Debug, Default)]
 pub struct Display {
-    /// Print more; twice for cargo's own very verbose output
+    /// Use verbose output; twice for cargo's own very verbose output
     #[arg(short, long, action = ArgAction::Count)]
     pub verbose: u8,
     /// Print reports and the summary only

@@ -7,7 +7,7 @@ use super::protection::Protection;
 use crate::check;
 use crate::cli::check::CheckOptions;
 use crate::cli::discipline::DisciplineOptions;
-use crate::cli::list::ListFormat;
+use crate::cli::format::Lines;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::output::console::Console;
@@ -48,9 +48,9 @@ pub fn run(options: DisciplineOptions) -> Result<Exit> {
         false => None,
     };
     let text = match message_format {
-        ListFormat::Human if check || pin => String::new(),
-        ListFormat::Human => table(&facts),
-        ListFormat::Json => lines(&facts, comparison.as_ref()),
+        Lines::Human if check || pin => String::new(),
+        Lines::Human => table(&facts),
+        Lines::Json => lines(&facts, comparison.as_ref()),
     };
     // Who stops reading has read enough.
     let _ = std::io::stdout().lock().write_all(text.as_bytes());

@@ -3,17 +3,17 @@
 use super::console::Console;
 use super::progress::Progress;
 use super::style::Paint;
-use super::words::{at_most, count};
+use super::words::{self, at_most, count};
 use crate::build::artifact::Built;
 use crate::check::outcome::{Ended, Outcome};
 use crate::check::tally::Tally;
 use crate::cli::check::CheckOptions;
+use crate::cli::search::Search;
 use crate::executable::list::Test;
 use crate::session::Progress as Seen;
 use crate::session::printable::in_line;
 use lockred_trace::codes::{AssumptionKind, Verdict};
 use lockred_trace::message::{Counts, Proved};
-use lockred_trace::session::Strategy;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -74,14 +74,11 @@ impl<'a> Human<'a> {
                 search.max_seconds
             );
         }
-        if let Strategy::Bounded { preemptions } = search.strategy() {
-            bounds = format!("{}, {bounds}", at_most(preemptions.into()));
-        }
         let text = format!(
-            "{} in {} (rustc {release}, strategy {}, {bounds})",
+            "{} in {} (rustc {release}, {}, {bounds})",
             count(tests as u64, "test"),
             count(targets as u64, "target"),
-            search.strategy().name(),
+            words::search(search.search),
         );
         self.console.status("Checking", &text);
     }
@@ -190,9 +187,9 @@ impl<'a> Human<'a> {
 /// What stands after a test's name.
 fn facts(outcome: &Outcome) -> String {
     // Where states are searched, executions are few; where they recur for ever, there are none.
-    let mut facts = vec![match outcome.strategy.needs().states {
-        true => count(outcome.counts.transactions, "transaction"),
-        false => count(outcome.counts.executions, "execution"),
+    let mut facts = vec![match outcome.search {
+        Search::States => count(outcome.counts.transactions, "transaction"),
+        _ => count(outcome.counts.executions, "execution"),
     }];
     if let Some(walks) = outcome.walks {
         // Where they have ended the test, there was no search.

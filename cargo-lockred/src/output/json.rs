@@ -46,7 +46,8 @@ struct TestFinished<'a> {
     preemptions: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     proved: Option<Proved>,
-    strategy: &'static str,
+    /// As `--search` takes it.
+    search: String,
     /// Options of the test's own, as the command line has them.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     options: &'a [String],
@@ -222,7 +223,7 @@ fn line<'a>(outcome: &'a Outcome, root: &Path) -> TestFinished<'a> {
         restoring: outcome.restoring,
         preemptions: outcome.preemptions,
         proved: outcome.proved,
-        strategy: outcome.strategy.name(),
+        search: outcome.search.to_string(),
         options: &outcome.own_options,
         memory_model: MEMORY_MODEL,
         assumptions: outcome.assumptions.iter().map(assumption).collect(),
@@ -327,7 +328,7 @@ mod tests {
             kind: "lib",
             target: "p".into(),
             name: "t".into(),
-            strategy: lockred_trace::session::Strategy::Dpor,
+            search: crate::cli::search::Search::Dpor,
             own_options: Vec::new(),
             verdict: Verdict::Unsupported,
             ended: Ended::Error,
@@ -360,7 +361,7 @@ mod tests {
             "transactions",
             "operations",
             "seconds",
-            "strategy",
+            "search",
             "memory_model",
             "assumptions",
             "bugs",

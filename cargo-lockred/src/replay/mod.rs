@@ -1,7 +1,9 @@
-//! `cargo lockred replay`: runs a kept schedule in a fresh process and shows what happened.
+//! `cargo lockred replay`: runs a kept schedule in a fresh process and shows what happened; without
+//! an id, lists what is kept.
 
 mod again;
 mod gdb;
+mod list;
 mod walk;
 
 use crate::build::artifact::Built;
@@ -44,7 +46,11 @@ pub fn run(options: &ReplayOptions) -> Result<Exit> {
         &place.compilation,
         &place.packages,
     )?;
-    let file = schedule_file::read(&project.schedules(), &options.id)?;
+    let Some(id) = &options.id else {
+        list::print(&project.schedules(), options.message_format, options.color);
+        return Ok(Exit::Success);
+    };
+    let file = schedule_file::read(&project.schedules(), id)?;
     let selection = narrowed(&file, options);
     // A workspace that was moved is looked for where we are.
     let kept = &file.build.directory;

@@ -4,14 +4,14 @@
 /// Options of `cargo lockred check` for one test: `#[lockred::check(max_seconds = 5, spurious)]`
 /// beside `#[test]`.
 ///
-/// They are those of the command line, which wins where both name one: `strategy = "dpor"` (or
-/// `"transactions"`, `"stateful"`, `"naive"`, `"random"`, `"pct"`, `"pos"`), `seed = 1`,
+/// They are those of the command line, which wins where both name one: `search = "bounded=3"` (or
+/// `"exhaustive"`, `"states"`, `"sample"`, `"sample=pct"`, `"sample=pos"`), `seed = 1`,
 /// `max_executions = 100`, `max_seconds = 2.5`, `max_operations = 1000`, `keep_going`, `spurious`,
 /// `reuse`, `leaks`, `random = "explore"` (or `"fixed"`).
 ///
 /// ```
 /// // And `#[test]`.
-/// #[lockred::check(strategy = "dpor", max_seconds = 5)]
+/// #[lockred::check(search = "bounded=3", max_seconds = 5)]
 /// fn transfers() {}
 /// ```
 ///

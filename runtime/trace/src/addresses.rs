@@ -1,5 +1,5 @@
 //! How far it is known where the addresses of a program point to, and what was taken for more than
-//! it does: told by `cargo lockred plan`.
+//! it does: printed by `cargo lockred audit --accesses`.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,5 @@
 //! In which order a program may acquire its locks: found by the shim, kept in the executable, and
-//! told by `cargo lockred plan`.
+//! printed by `cargo lockred audit --accesses`.
 
 use crate::section::Section;
 use crate::sites::SiteId;

@@ -1,5 +1,5 @@
 //! What becomes of each access of a program to memory, and by which rule: decided by the shim, kept
-//! in the executable, and told by `cargo lockred plan`.
+//! in the executable, and printed by `cargo lockred audit --accesses`.
 
 use crate::addresses::Addresses;
 use crate::section::Section;

@@ -1,5 +1,5 @@
 //! What protects the memory that threads share, by object and byte: found by the shim, kept in the
-//! executable, and told by `cargo lockred plan`.
+//! executable, and printed by `cargo lockred audit --accesses`.
 
 use crate::section::Section;
 use crate::sites::SiteId;

@@ -1,9 +1,9 @@
 //! The strategies, in one table: what each is called, whether it samples, and what it needs of the
 //! process that it runs in.
 //!
-//! The command line takes its names from here, the runtime asks what to prepare, and the search
-//! matches on it. All three match exhaustively, so that a new strategy does not compile until each
-//! of them knows it.
+//! The runtime asks what to prepare, and the search matches on it. Both match exhaustively, so that
+//! a new strategy does not compile until they know it; a test of the command line fails until some
+//! `--search` leads to it.
 
 use serde::{Deserialize, Serialize};
 
@@ -101,13 +101,7 @@ impl Strategy {
         Self::Pos { seed: 0 },
     ];
 
-    /// The strategy of this name, with the parameters that it has unless others are given.
-    #[must_use]
-    pub fn of(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|strategy| strategy.name() == name)
-    }
-
-    /// As typed and as printed.
+    /// In a word.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -119,31 +113,6 @@ impl Strategy {
             Self::Random { .. } => "random",
             Self::Pct { .. } => "pct",
             Self::Pos { .. } => "pos",
-        }
-    }
-
-    /// In one line, for whoever chooses.
-    #[must_use]
-    pub const fn about(self) -> &'static str {
-        match self {
-            Self::Transactions => {
-                "Systematic, one interleaving of each class, by whole transactions: locks cost what their data needs"
-            }
-            Self::Stateful => {
-                "Systematic, each state of the program once, by whole transactions: ends on programs that run for ever"
-            }
-            Self::Dpor => "Systematic, one interleaving of each class, by single operations",
-            Self::Bounded { .. } => {
-                "Systematic, every interleaving with few preemptions (see --preemptions), the fewest first, by single operations"
-            }
-            Self::Naive => "Systematic, every interleaving; slow, for comparison",
-            Self::Random { .. } => "Random walks; never complete",
-            Self::Pct { .. } => {
-                "Random priorities of threads with few changes, for rare bugs of few constraints; never complete"
-            }
-            Self::Pos { .. } => {
-                "Random priorities of operations, which spread over orders of dependent ones; never complete"
-            }
         }
     }
 
@@ -187,22 +156,16 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn each_strategy_is_found_by_its_name_and_has_one_line() {
+    fn each_strategy_has_a_name_of_its_own() {
         let names: HashSet<&str> = Strategy::ALL.iter().map(|strategy| strategy.name()).collect();
         assert_eq!(names.len(), Strategy::ALL.len());
-        for strategy in Strategy::ALL {
-            assert_eq!(Strategy::of(strategy.name()), Some(strategy));
-            assert!(!strategy.about().contains('\n'), "{}", strategy.name());
-        }
-        assert_eq!(Strategy::of("clever"), None);
     }
 
     #[test]
-    fn who_samples_has_a_seed_and_says_so() {
+    fn who_samples_has_a_seed() {
         for strategy in Strategy::ALL {
             let differs = strategy.seeded(7) != strategy;
             assert_eq!(differs, strategy.samples(), "{}", strategy.name());
-            assert_eq!(strategy.about().ends_with("; never complete"), strategy.samples());
         }
     }
 

@@ -62,11 +62,11 @@ fn update(block: *mut u8) {
 }
 
 //@ failed data-race
-//@ with --strategy=dpor failed data-race
-//@ with --strategy=naive failed data-race
-//@ with --strategy=bounded failed data-race
-//@ with --strategy=random failed data-race
-//@ with --strategy=stateful passed data-races
+//@ with --search=dpor failed data-race
+//@ with --search=naive failed data-race
+//@ with --search=bounded failed data-race
+//@ with --search=sample failed data-race
+//@ with --search=states passed data-races
 //@ with --reuse failed data-race
 #[test]
 fn zeroed_memory_is_read() {
@@ -74,8 +74,8 @@ fn zeroed_memory_is_read() {
 }
 
 //@ failed data-race
-//@ with --strategy=dpor failed data-race
-//@ with --strategy=stateful passed data-races
+//@ with --search=dpor failed data-race
+//@ with --search=states passed data-races
 //@ with --reuse failed data-race
 #[test]
 fn a_block_is_freed() {
@@ -101,7 +101,7 @@ fn what_has_grown_is_read() {
 }
 
 //@ clean
-//@ with --strategy=dpor clean
+//@ with --search=dpor clean
 //@ with --reuse clean
 #[test]
 fn zeroed_memory_is_read_behind_an_acquire() {
@@ -109,7 +109,7 @@ fn zeroed_memory_is_read_behind_an_acquire() {
 }
 
 //@ clean
-//@ with --strategy=dpor clean
+//@ with --search=dpor clean
 //@ with --reuse clean
 #[test]
 fn a_block_is_freed_behind_an_acquire() {

@@ -194,7 +194,7 @@ fn relaxed_counters() {
 }
 
 //@ clean
-//@ with --strategy=stateful passed data-races
+//@ with --search=states passed data-races
 #[test]
 fn handed_over_by_a_flag() {
     let (ready, message) = (AtomicU32::new(0), Shared::new(0));

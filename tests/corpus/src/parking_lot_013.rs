@@ -28,7 +28,7 @@ fn two_increments() {
 
 //@ verified
 //@ executions = 20
-//@ with --strategy=stateful verified
+//@ with --search=states verified
 #[test]
 fn three_increments_each() {
     let count = Arc::new(Mutex::new(0));

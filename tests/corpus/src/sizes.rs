@@ -29,11 +29,11 @@ impl Parts {
 }
 
 //@ failed data-race
-//@ with --strategy=dpor failed data-race
-//@ with --strategy=naive failed data-race
-//@ with --strategy=bounded failed data-race
-//@ with --strategy=random failed data-race
-//@ with --strategy=stateful passed data-races
+//@ with --search=dpor failed data-race
+//@ with --search=naive failed data-race
+//@ with --search=bounded failed data-race
+//@ with --search=sample failed data-race
+//@ with --search=states passed data-races
 #[test]
 fn a_store_of_a_half_and_one_of_a_byte() {
     let parts = Arc::new(Parts::default());
@@ -44,11 +44,11 @@ fn a_store_of_a_half_and_one_of_a_byte() {
 }
 
 //@ failed data-race
-//@ with --strategy=dpor failed data-race
-//@ with --strategy=naive failed data-race
-//@ with --strategy=bounded failed data-race
-//@ with --strategy=random failed data-race
-//@ with --strategy=stateful passed data-races
+//@ with --search=dpor failed data-race
+//@ with --search=naive failed data-race
+//@ with --search=bounded failed data-race
+//@ with --search=sample failed data-race
+//@ with --search=states passed data-races
 #[test]
 fn a_store_of_a_byte_and_a_load_of_the_whole() {
     let parts = Parts::default();

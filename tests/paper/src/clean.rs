@@ -86,7 +86,7 @@ fn clean_1_round() {
 }
 
 //@ verified
-//@ with --strategy=stateful clean
+//@ with --search=states clean
 //@ executions = 64
 #[test]
 fn clean_3_rounds() {

@@ -77,7 +77,7 @@ fn one_chosen_call_each() {
 }
 
 //@ verified
-//@ with --strategy=stateful clean
+//@ with --search=states clean
 //@ executions = 433
 #[test]
 fn two_chosen_calls_each() {

@@ -108,7 +108,7 @@ fn three_items_through_two_places_and_a_deaf_consumer() {
 }
 
 //@ verified
-//@ with --strategy=stateful verified
+//@ with --search=states verified
 //@ executions = 152
 #[test]
 fn four_items_through_three_places() {

@@ -12,22 +12,22 @@ use std::process::Command;
 
 /// A search that takes longer is ended.
 const SECONDS: &str = "5";
-/// The strategies that are measured: with checkpoints, by single steps, and over states.
-const STRATEGIES: [&str; 3] = ["transactions", "random", "stateful"];
+/// The searches that are measured: with checkpoints, by single steps, and over states.
+const SEARCHES: [&str; 3] = ["exhaustive", "sample", "states"];
 
 /// Sets up, measures, and prints a table.
 pub fn run() -> command::Outcome {
     let tool = setup::run()?;
     println!(
-        "| heap, bytes | strategy     | executions or transitions | µs for each | of them to go back |"
+        "| heap, bytes | search     | executions or transitions | µs for each | of them to go back |"
     );
     println!(
-        "|------------:|--------------|--------------------------:|------------:|-------------------:|"
+        "|------------:|------------|--------------------------:|------------:|-------------------:|"
     );
-    for strategy in STRATEGIES {
-        for Measured { bytes, count, seconds, restoring } in check(&tool, strategy)? {
+    for search in SEARCHES {
+        for Measured { bytes, count, seconds, restoring } in check(&tool, search)? {
             let [each, back] = [seconds, restoring].map(|s| s * 1e6 / count as f64);
-            println!("| {bytes:>11} | {strategy:12} | {count:>25} | {each:>11.1} | {back:>18.1} |");
+            println!("| {bytes:>11} | {search:10} | {count:>25} | {each:>11.1} | {back:>18.1} |");
         }
     }
     Ok(())
@@ -45,13 +45,13 @@ struct Measured {
 }
 
 /// Checks the programs.
-fn check(tool: &Path, strategy: &str) -> Result<Vec<Measured>, String> {
+fn check(tool: &Path, search: &str) -> Result<Vec<Measured>, String> {
     let mut check = Command::new(tool);
     check.args(["lockred", "check", "--release", "--message-format", "json", "--quiet"]);
     check.arg("--time-restores");
-    check.args(["--max-seconds", SECONDS, "--strategy", strategy]);
+    check.args(["--max-seconds", SECONDS, "--search", search]);
     check.current_dir(root().join("xtask").join("heaps"));
-    eprintln!("heaps: {strategy}");
+    eprintln!("heaps: {search}");
     let output = check.output().map_err(|e| format!("cannot run the check: {e}"))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let records = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
@@ -66,7 +66,7 @@ fn check(tool: &Path, strategy: &str) -> Result<Vec<Measured>, String> {
 /// One record; `None` for a program that could not be checked.
 fn measured(test: &Value) -> Option<Measured> {
     let size = test["name"].as_str()?.rsplit_once("::bytes_")?.1.replace('_', "");
-    let over_states = test["strategy"] == "stateful";
+    let over_states = test["search"] == "states";
     let count = test[if over_states { "transactions" } else { "executions" }].as_u64()?;
     let seconds = test["seconds"].as_f64()?;
     let restoring = test["restoring"].as_f64()?;
@@ -80,10 +80,10 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_record_names_the_size_and_gives_what_the_strategy_counts() {
-        let record = |strategy: &str, executions: u32| {
+    fn a_record_names_the_size_and_gives_what_the_search_counts() {
+        let record = |search: &str, executions: u32| {
             json!({
-                "name": "heap::bytes_00010_000_000", "strategy": strategy, "seconds": 0.5,
+                "name": "heap::bytes_00010_000_000", "search": search, "seconds": 0.5,
                 "restoring": 0.25, "executions": executions, "transactions": 70,
             })
         };
@@ -91,8 +91,8 @@ mod tests {
             let bytes = "10000000".to_owned();
             Some(Measured { bytes, count, seconds: 0.5, restoring: 0.25 })
         };
-        assert_eq!(measured(&record("random", 6)), of(6));
-        assert_eq!(measured(&record("stateful", 1)), of(70));
-        assert_eq!(measured(&record("random", 0)), None);
+        assert_eq!(measured(&record("sample=uniform", 6)), of(6));
+        assert_eq!(measured(&record("states", 1)), of(70));
+        assert_eq!(measured(&record("sample=uniform", 0)), None);
     }
 }

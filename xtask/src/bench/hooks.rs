@@ -110,10 +110,11 @@ impl Place {
         Ok(())
     }
 
-    /// What `cargo lockred plan` says at its end of one target.
+    /// What `cargo lockred audit --accesses` says at its end of one target.
     fn plan(&self, target: &[&str], timings: Option<&Path>) -> Result<Value, String> {
         let mut plan = Command::new(&self.tool);
-        plan.args(["lockred", "plan", "--quiet", "--message-format", "json"]).args(target);
+        plan.args(["lockred", "audit", "--accesses", "--quiet", "--message-format", "json"])
+            .args(target);
         plan.arg("--target-dir").arg(&self.targets).current_dir(&self.programs);
         if let Some(file) = timings {
             plan.env("LOCKRED_SHIM_TIMINGS", file);
@@ -186,7 +187,7 @@ impl Place {
     fn executions(&self, program: &str, count: u32) -> Result<f64, String> {
         let mut check = Command::new(&self.tool);
         check.args(["lockred", "check", "--quiet", "--message-format", "json", "--lib", "--exact"]);
-        check.args(["--strategy", "random", "--max-executions", &count.to_string()]);
+        check.args(["--search", "sample", "--max-executions", &count.to_string()]);
         check.args(["--allow", "locking-discipline", &format!("tests::{program}")]);
         check.arg("--target-dir").arg(&self.targets).current_dir(&self.programs);
         let text = printed(&mut check, &[0])?;
@@ -210,7 +211,9 @@ impl Place {
                 let mut plain = command::cargo(&self.programs);
                 plain.args(["build", "--quiet"]);
                 let mut lockred = Command::new(&self.tool);
-                lockred.args(["lockred", "plan", "--quiet"]).current_dir(&self.programs);
+                lockred
+                    .args(["lockred", "audit", "--accesses", "--quiet"])
+                    .current_dir(&self.programs);
                 let [plain, lockred] = [plain, lockred].map(|mut build| {
                     build.args(["--bin", program, "--target-dir"]).arg(&place);
                     let start = Instant::now();

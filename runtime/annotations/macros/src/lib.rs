@@ -10,6 +10,7 @@ mod atomic;
 mod discipline;
 mod note;
 mod options;
+mod search;
 
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;

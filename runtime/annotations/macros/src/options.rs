@@ -2,6 +2,7 @@
 
 use crate::Build;
 use crate::note::Note;
+use crate::search;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::parse::{Parse, ParseStream, Parser};
@@ -17,26 +18,15 @@ enum Takes {
     Number(u64),
     /// Seconds.
     Seconds,
+    /// What `--search` takes.
+    Search,
     /// One of these.
     OneOf(&'static [&'static str]),
 }
 
 /// The options, each with what it takes: those of the command line that can be said of one test.
 const OPTIONS: &[(&str, Takes)] = &[
-    (
-        "strategy",
-        Takes::OneOf(&[
-            "transactions",
-            "stateful",
-            "dpor",
-            "bounded",
-            "naive",
-            "random",
-            "pct",
-            "pos",
-        ]),
-    ),
-    ("preemptions", Takes::Number(0)),
+    ("search", Takes::Search),
     ("seed", Takes::Number(0)),
     ("max_executions", Takes::Number(1)),
     ("max_seconds", Takes::Seconds),
@@ -48,9 +38,6 @@ const OPTIONS: &[(&str, Takes)] = &[
     ("random", Takes::OneOf(&["fixed", "explore"])),
     ("time", Takes::OneOf(&["any", "ordered"])),
 ];
-
-/// The strategy that has a bound on preemptions.
-const BOUNDED: &str = "strategy=bounded";
 
 /// An option as it was written.
 struct Given {
@@ -74,6 +61,9 @@ impl Given {
     fn word(&self) -> Result<String> {
         let name = self.name.to_string();
         let Some((_, takes)) = OPTIONS.iter().find(|(known, _)| *known == name) else {
+            if let Some(message) = search::replaced(&self.name, self.value.as_ref()) {
+                return Err(Error::new(self.name.span(), message));
+            }
             let known: Vec<&str> = OPTIONS.iter().map(|(name, _)| *name).collect();
             let message = format!("there is no option `{name}`; there are {}", known.join(", "));
             return Err(Error::new(self.name.span(), message));
@@ -103,6 +93,8 @@ impl Given {
                 let seconds = seconds.filter(|seconds| seconds.is_finite() && *seconds > 0.0);
                 seconds.ok_or_else(|| wrong("a number of seconds that is more than 0"))?.to_string()
             }
+            (Takes::Search, Some(Lit::Str(text))) if search::is_one(&text.value()) => text.value(),
+            (Takes::Search, _) => return Err(wrong(search::TAKES)),
             (Takes::OneOf(names), value) => {
                 let names_told = || {
                     let names: Vec<String> =
@@ -126,7 +118,7 @@ pub fn expand(words: TokenStream, item: TokenStream, build: Build) -> Result<Tok
         Error::new(error.span(), "`#[lockred::check]` is for the function of a test")
     })?;
     let mut note = Note::new("check", test.sig.ident.to_string(), test.sig.ident.span());
-    let (mut names, mut words): (Vec<String>, Vec<String>) = Default::default();
+    let mut names: Vec<String> = Vec::new();
     for given in &given {
         let word = given.word()?;
         let name = given.name.to_string();
@@ -134,14 +126,7 @@ pub fn expand(words: TokenStream, item: TokenStream, build: Build) -> Result<Tok
             return Err(Error::new(given.name.span(), format!("`{name}` is there already")));
         }
         names.push(name);
-        note = note.word(word.clone());
-        words.push(word);
-    }
-    let bounded = words.iter().any(|word| word.starts_with("preemptions="));
-    let other = words.iter().position(|word| word.starts_with("strategy=") && word != BOUNDED);
-    if let (true, Some(other)) = (bounded, other) {
-        let message = "`preemptions` goes with the strategy \"bounded\"";
-        return Err(Error::new(given[other].name.span(), message));
+        note = note.word(word);
     }
     if build == Build::Plain {
         return Ok(item);
@@ -170,9 +155,9 @@ mod tests {
     #[test]
     fn a_checked_one_has_a_note_in_words_of_the_command_line() {
         let words =
-            "strategy = \"dpor\", max_seconds = 2.5, max_operations = 7, spurious, reuse = true";
+            "search = \"bounded=3\", max_seconds = 2.5, max_operations = 7, spurious, reuse = true";
         let checked = expanded(words, Build::Checked).unwrap();
-        let end = r#"strategy=dpor\tmax-seconds=2.5\tmax-operations=7\tspurious\treuse\n"#;
+        let end = r#"search=bounded=3\tmax-seconds=2.5\tmax-operations=7\tspurious\treuse\n"#;
         assert!(checked.contains(end), "{checked}");
         assert!(checked.contains(r#""check\t""#) && checked.contains(r#""::t\t""#), "{checked}");
         assert!(checked.starts_with("# [test] fn t () { one () ; } # [cfg (test)]"), "{checked}");
@@ -181,15 +166,12 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_in_both_builds() {
         for (words, said) in [
-            (
-                "contexts = 3",
-                "there is no option `contexts`; there are strategy, preemptions, seed",
-            ),
-            ("preemptions = \"few\"", "`preemptions` takes a whole number from 0 on"),
-            (
-                "strategy = \"dpor\", preemptions = 3",
-                "`preemptions` goes with the strategy \"bounded\"",
-            ),
+            ("contexts = 3", "there is no option `contexts`; there are search, seed"),
+            ("strategy = \"random\"", "`strategy` is now `search`: write `search = \"sample\"`"),
+            ("strategy = \"dpor\"", "`strategy` is now `search`: write `search = \"dpor\"`"),
+            ("strategy = \"luck\"", "`strategy` is now `search`"),
+            ("preemptions = 3", "`preemptions` is now `search`: write `search = \"bounded=3\"`"),
+            ("preemptions", "`preemptions` is now `search`"),
             ("seed = \"x\"", "`seed` takes a whole number from 0 on"),
             ("max_executions = 0", "`max_executions` takes a whole number from 1 on"),
             ("max_seconds = 0", "`max_seconds` takes a number of seconds that is more than 0"),
@@ -197,7 +179,10 @@ mod tests {
                 "max_seconds",
                 "`max_seconds` takes a number of seconds that is more than 0: `max_seconds = …`",
             ),
-            ("strategy = \"x\"", "`strategy` takes one of \"transactions\", "),
+            ("search = \"x\"", "`search` takes one of \"exhaustive\", \"bounded=N\", "),
+            ("search = \"bounded=few\"", "`search` takes one of "),
+            ("search = \"sample=luck\"", "`search` takes one of "),
+            ("search", "`search` takes one of "),
             ("spurious = false", "`spurious` takes no value"),
             ("seed = 1, seed = 2", "`seed` is there already"),
         ] {

@@ -13,14 +13,14 @@ const JUDGED_BY_RATE: &str = "lock_increment::threads_2";
 /// A program, and what it took; or why it has no numbers.
 type Checked = (Case, Result<Measured, String>);
 
-/// Every program with the strategy that users get, ended after so many seconds.
+/// Every program with the search that users get, ended after so many seconds.
 pub fn searches(tool: &Path, seconds: &str) -> Result<Vec<Checked>, String> {
     check(tool, &["--max-seconds", seconds])
 }
 
 /// Every program with random walks, the one that is judged by its rate with many.
 pub fn walks(tool: &Path) -> Result<Vec<Checked>, String> {
-    let random = ["--strategy", "random", "--max-seconds", RANDOM_SECONDS, "--max-executions"];
+    let random = ["--search", "sample", "--max-seconds", RANDOM_SECONDS, "--max-executions"];
     let few = [&random[..], &[FEW_EXECUTIONS, "--skip", JUDGED_BY_RATE]].concat();
     let many = [&random[..], &[MANY_EXECUTIONS, JUDGED_BY_RATE]].concat();
     let mut walks = check(tool, &few)?;

@@ -1,7 +1,7 @@
 //! `cargo xtask bench engine`: the programs of `xtask/engine` under lockred, loom and shuttle, in
 //! one run and one table.
 //!
-//! lockred checks them as they are, over std, with the strategies `transactions` and `random`. loom
+//! lockred checks them as they are, over std, with the searches `exhaustive` and `sample`. loom
 //! and shuttle run the same file over their own types, in a runner each (`xtask/engine/loom`,
 //! `xtask/engine/shuttle`), a process for every row. All are built with optimisation. What is
 //! measured is the search alone: no build, and no start of a process. lockred's executions are

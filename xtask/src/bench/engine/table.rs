@@ -19,7 +19,7 @@ pub enum Tool {
     Loom,
     /// shuttle's depth-first search.
     Shuttle,
-    /// `cargo lockred check --strategy random`.
+    /// `cargo lockred check --search sample`.
     LockredRandom,
     /// shuttle's random scheduler.
     ShuttleRandom,

@@ -17,14 +17,14 @@ pub struct Row {
 }
 
 const TRANSACTIONS: &[&str] = &[];
-const NAIVE: &[&str] = &["--strategy=naive"];
-const DPOR: &[&str] = &["--strategy=dpor"];
-const STATEFUL: &[&str] = &["--strategy=stateful"];
-const RANDOM: &[&str] = &["--strategy=random"];
+const NAIVE: &[&str] = &["--search=naive"];
+const DPOR: &[&str] = &["--search=dpor"];
+const STATEFUL: &[&str] = &["--search=states"];
+const RANDOM: &[&str] = &["--search=sample"];
 const KEEP_GOING: &[&str] = &["--keep-going"];
 /// No access is let go because of what is known of it before.
 const CHECKS_ALL: &[&str] = &[
-    "--strategy=stateful",
+    "--search=states",
     "--without-rule=stack",
     "--without-rule=thread-local",
     "--without-rule=parameter",

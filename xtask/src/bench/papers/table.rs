@@ -55,7 +55,7 @@ mod tests {
         Row {
             program: "P".into(),
             test: "m::f".into(),
-            options: &["--strategy=naive"],
+            options: &["--search=naive"],
             claim: "7 states".into(),
             remark: "why",
         }
@@ -79,12 +79,12 @@ mod tests {
         let bug = line(&row(), &checked("panic", false, Some((1, true))));
         assert_eq!(
             bug,
-            "| P | --strategy=naive | 7 states | panic | 5 | 60 | 0.250 | 2 | 1 | 3 | why |"
+            "| P | --search=naive | 7 states | panic | 5 | 60 | 0.250 | 2 | 1 | 3 | why |"
         );
         let ended = line(&row(), &checked("passed", false, None));
         assert_eq!(
             ended,
-            "| P | --strategy=naive | 7 states | not ended | > 5 | > 60 | > 0.250 | 2 |  |  | why |"
+            "| P | --search=naive | 7 states | not ended | > 5 | > 60 | > 0.250 | 2 |  |  | why |"
         );
         let some = line(&row(), &checked("deadlock", true, Some((6, false))));
         assert!(some.contains("| <= 6 | 3 |"), "{some}");

@@ -1,11 +1,9 @@
-//! `cargo lockred list`: the schedules that are kept, and whether their programs are still the
-//! same.
+//! `cargo lockred replay` without an id: the schedules that are kept, and whether their programs
+//! are still the same.
 
-use crate::build::project::Project;
-use crate::cli::list::{ListFormat, ListOptions};
-use crate::cli::selection::Selection;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
+use crate::cli::format::Lines;
+use crate::cli::selection::Color;
+use crate::error::Error;
 use crate::fingerprint;
 use crate::output::console::Console;
 use crate::output::line;
@@ -64,33 +62,23 @@ struct Target<'a> {
     name: &'a str,
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// When there is no workspace.
-pub fn run(options: &ListOptions) -> Result<Exit> {
-    let console = Console::new(options.color, false);
-    let directory = std::env::current_dir()
-        .map_err(|e| Error::usage(format!("there is no current directory: {e}")))?;
-    let mut place = Selection::default();
-    place.manifest.manifest_path.clone_from(&options.manifest_path);
-    place.compilation.target_dir.clone_from(&options.target_dir);
-    let project = Project::find(&directory, &place.manifest, &place.compilation, &place.packages)?;
-    let (kept, damaged) = kept(&project.schedules());
+/// Lists the schedules of a directory.
+pub fn print(schedules: &Path, format: Lines, color: Option<Color>) {
+    let console = Console::new(color, false);
+    let (kept, damaged) = kept(schedules);
     for error in damaged {
         console.warning(&error.message);
     }
-    let text = match options.message_format {
-        ListFormat::Json => kept.iter().map(line).collect(),
-        ListFormat::Human if kept.is_empty() => {
+    let text = match format {
+        Lines::Json => kept.iter().map(line).collect(),
+        Lines::Human if kept.is_empty() => {
             console.status("Kept", "no schedules; `cargo lockred check` keeps one for each bug");
             String::new()
         }
-        ListFormat::Human => table(&kept, Style::on_stdout(options.color)),
+        Lines::Human => table(&kept, Style::on_stdout(color)),
     };
     // Who stops reading has read enough.
     let _ = std::io::stdout().lock().write_all(text.as_bytes());
-    Ok(Exit::Success)
 }
 
 /// The schedules of a directory, the newest first, and what is wrong with others.

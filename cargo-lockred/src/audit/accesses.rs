@@ -1,9 +1,9 @@
-//! `cargo lockred plan`: which accesses of a program have hooks, and by which rule the others have
-//! none.
+//! `cargo lockred audit --accesses`: which accesses of a program have hooks, and by which rule the
+//! others have none.
 
 use crate::build::artifact::Built;
-use crate::cli::list::ListFormat;
-use crate::cli::plan::PlanOptions;
+use crate::cli::audit::AuditOptions;
+use crate::cli::format::{self, Format, FormatName};
 use crate::error::{Error, Result};
 use crate::executable::sidecar;
 use crate::exit::Exit;
@@ -79,19 +79,25 @@ impl Choice<'_> {
     }
 }
 
-/// Runs the command.
+/// Lists them.
 ///
 /// # Errors
 /// When the build fails, or builds nothing.
-pub fn run(options: &PlanOptions) -> Result<Exit> {
+pub fn run(options: &AuditOptions) -> Result<Exit> {
     let display = &options.selection.display;
     let console = Console::new(display.color, display.quiet);
     let directory = std::env::current_dir()
         .map_err(|e| Error::usage(format!("there is no current directory: {e}")))?;
+    let formats = format::wanted(&options.message_format, false).map_err(Error::usage)?;
+    let json = match &formats[..] {
+        [] => false,
+        [Format { name: FormatName::Json, file: None }] => true,
+        _ => return Err(Error::usage("accesses are printed as human or json, to stdout")),
+    };
     interrupt::listen();
     let subject = Subject::find(&directory, &options.selection, &console)?;
     let built = subject.build(&options.selection)?;
-    let choice = Choice { filters: &options.filters, root: &subject.project.root };
+    let choice = Choice { filters: &options.filter.filters, root: &subject.project.root };
     let mut text = String::new();
     for built in built.iter().filter(|built| built.kind != "proc-macro") {
         let plan: Plan = sidecar::carried(&built.executable)?;
@@ -106,21 +112,19 @@ pub fn run(options: &PlanOptions) -> Result<Exit> {
             analysis.finds_protection().then(|| sidecar::carried(&built.executable)).transpose()?;
         let protection = protection.as_ref().map(|protection| {
             let told = protection::Told { protection, sidecar, root, target };
-            match options.message_format {
-                ListFormat::Human => told.human(),
-                ListFormat::Json => told.json(),
-            }
+            if json { told.json() } else { told.human() }
         });
         let protection = protection.unwrap_or_default();
-        let (plan, order) = match options.message_format {
-            ListFormat::Human => (human(&plan, built, &choice), order.map(|order| order.human())),
-            ListFormat::Json => (json(&plan, built, &choice), order.map(|order| order.json())),
-        };
         // The last line of JSON is of the whole program.
-        let order = order.unwrap_or_default();
-        text += &match options.message_format {
-            ListFormat::Human => plan + &protection + &order,
-            ListFormat::Json => protection + &order + &plan,
+        text += &match json {
+            true => {
+                let order = order.map(|order| order.json()).unwrap_or_default();
+                protection + &order + &lines(&plan, built, &choice)
+            }
+            false => {
+                let order = order.map(|order| order.human()).unwrap_or_default();
+                human(&plan, built, &choice) + &protection + &order
+            }
         };
     }
     if text.is_empty() {
@@ -202,7 +206,7 @@ fn addresses(known: &Addresses) -> String {
     text
 }
 
-fn json(plan: &Plan, built: &Built, choice: &Choice<'_>) -> String {
+fn lines(plan: &Plan, built: &Built, choice: &Choice<'_>) -> String {
     let target = built.label();
     let access = |row: &Row| {
         let line = Accesses {
