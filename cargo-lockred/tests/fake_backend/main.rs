@@ -69,6 +69,7 @@ fn replayed(key: Option<&str>) -> Replay {
         warnings: Vec::new(),
         scaled: Vec::new(),
         unsupported: None,
+        shared: None,
     }
 }
 
