@@ -61,7 +61,8 @@ fn what(replay: &Replay, overtaken: &Overtaken) -> String {
 
 fn long(overtaken: &Overtaken) -> String {
     match overtaken.nanoseconds {
-        0 => String::new(),
+        // Looks at clocks have taken what there was.
+        ..1_000 => String::new(),
         nanoseconds => format!(" of {}", in_words(nanoseconds)),
     }
 }

@@ -61,6 +61,7 @@ pub fn changes(path: *const c_char) {
     let path = unsafe { CStr::from_ptr(path) };
     if !path.to_bytes().starts_with(b"/dev/") {
         shared::uses(|| format!("the file {}", path.to_string_lossy()));
+        shared::changes_a_file();
         numbers::leaves_something();
     }
 }

@@ -7,7 +7,8 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::panic::Location;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::thread::scope;
+use std::thread::{scope, sleep};
+use std::time::Duration;
 
 /// A directory of the test's own, which is empty, and is removed with this value.
 struct Place(PathBuf);
@@ -53,6 +54,21 @@ fn a_file_is_removed_in_each() {
     fs::write(&path, "text").unwrap();
     two_ways(|| fs::remove_file(&path).unwrap());
     assert!(!path.exists());
+}
+
+//@ verified
+#[test]
+fn files_tell_what_was_slept_between_them() {
+    let place = Place::new();
+    let made = |name: &str| {
+        fs::write(place.join(name), name).unwrap();
+        fs::metadata(place.join(name)).unwrap().modified().unwrap()
+    };
+    let (slept, first) = (Duration::from_millis(50), made("first"));
+    sleep(slept);
+    let between = made("second").duration_since(first).unwrap();
+    // The file system's clock goes on in steps.
+    assert!(between + slept / 5 >= slept);
 }
 
 //@ passed file-change
