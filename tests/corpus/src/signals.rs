@@ -99,7 +99,7 @@ fn beside_another(act: impl FnOnce()) {
     thread.join().unwrap();
 }
 
-//@ failed race
+//@ failed data-race
 #[test]
 fn masks_order_nothing() {
     struct Shared(UnsafeCell<u32>, AtomicBool);
