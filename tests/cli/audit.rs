@@ -193,8 +193,8 @@ fn only_forms_that_an_audit_has_are_taken() {
 fn what_another_command_tells_cannot_be_denied() {
     let denied = |command: &str, code: &str| run(&shared("audit"), &[command, "--deny", code]);
     let _ = denied("check", "LR0207").expect(2).says(&[
-        "`cargo lockred check` never tells unlocked-read (LR0207): --deny is of no effect",
+        "`cargo lockred check` never reports unlocked-read (LR0207): --deny is of no effect",
         "`cargo lockred audit` does",
     ]);
-    let _ = denied("audit", "LR0104").expect(2).says(&["never tells leak", "check` does"]);
+    let _ = denied("audit", "LR0104").expect(2).says(&["never reports leak", "check` does"]);
 }

@@ -113,7 +113,7 @@ fn serde_name(kind: &impl serde::Serialize) -> String {
 }
 
 impl FindingOptions {
-    /// Refuses warnings that this command never tells: who denies one would take silence for an
+    /// Refuses warnings that this command never reports: who denies one would take silence for an
     /// answer.
     ///
     /// # Errors
@@ -133,11 +133,12 @@ impl FindingOptions {
         };
         let [own, other] = teller.names();
         let (name, code) = (name(kind), kind.code());
-        let message =
-            format!("`cargo lockred {own}` never tells {name} ({code}): {option} is of no effect");
+        let message = format!(
+            "`cargo lockred {own}` never reports {name} ({code}): {option} is of no effect"
+        );
         let mut hint = format!("`cargo lockred {other}` does");
         if teller == Teller::Check {
-            hint += ", and `cargo lockred audit --confirm` tells what came of it";
+            hint += ", and `cargo lockred audit --confirm` reports what came of it";
         }
         Err(Error::usage(message).hint(hint))
     }
@@ -193,7 +194,7 @@ mod tests {
         let (message, hint) = said(Teller::Check, options(&["leak", "LR0201"], &[]));
         assert_eq!(
             message,
-            "`cargo lockred check` never tells unprotected-write (LR0201): --deny is of no effect"
+            "`cargo lockred check` never reports unprotected-write (LR0201): --deny is of no effect"
         );
         assert!(
             hint.starts_with("`cargo lockred audit` does, and `cargo lockred audit --confirm`")

@@ -8,7 +8,6 @@ use crate::build::artifact::Built;
 use crate::check::outcome::{Ended, Outcome};
 use crate::check::tally::Tally;
 use crate::cli::check::CheckOptions;
-use crate::cli::search::Search;
 use crate::executable::list::Test;
 use crate::session::Progress as Seen;
 use crate::session::printable::in_line;
@@ -187,9 +186,9 @@ impl<'a> Human<'a> {
 /// What stands after a test's name.
 fn facts(outcome: &Outcome) -> String {
     // Where states are searched, executions are few; where they recur for ever, there are none.
-    let mut facts = vec![match outcome.search {
-        Search::States => count(outcome.counts.transactions, "transaction"),
-        _ => count(outcome.counts.executions, "execution"),
+    let mut facts = vec![match outcome.search.strategy(0).needs().states {
+        true => count(outcome.counts.transactions, "transaction"),
+        false => count(outcome.counts.executions, "execution"),
     }];
     if let Some(walks) = outcome.walks {
         // Where they have ended the test, there was no search.

@@ -90,7 +90,7 @@ fn places(replay: &Replay, overtaken: &Overtaken, symbols: &Symbols) -> Vec<Plac
 }
 
 /// Virtual nanoseconds that looks at clocks may have taken from a timeout before it begins: what is
-/// left of one of 1 s is told as 1 s.
+/// left of one of 1 s is reported as 1 s.
 const LOOKS: u64 = 20_000;
 
 /// `250 ms`.

@@ -1,4 +1,4 @@
-//! Names and addresses of hosts, as far as no front of [`super::real`] fits.
+//! ObjectIds and addresses of hosts, as far as no front of [`super::real`] fits.
 
 use crate::hooks::host;
 use crate::machine::state::set_errno;

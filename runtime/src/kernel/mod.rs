@@ -83,7 +83,7 @@ unsafe extern "C" fn begins(name: *const c_char) {
 
 /// By this call, others may have a part in what happens from now on.
 fn asked(name: &str) {
-    shared::uses(|| format!("`{name}`"));
+    shared::calls(name);
     USED.store(true, Ordering::Relaxed);
     keep_earlier_errno();
 }

@@ -1,4 +1,4 @@
-//! Names of the system calls of Linux on x86-64.
+//! ObjectIds of the system calls of Linux on x86-64.
 
 /// Those from number 0 on.
 #[rustfmt::skip]

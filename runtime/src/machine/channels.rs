@@ -118,7 +118,7 @@ pub fn is_muted(state: &State) -> bool {
 /// Something is done to a channel that is not known.
 pub fn write_out(state: &mut State) {
     state.knowledge.channels_written_out = true;
-    state.knowledge.names.rename();
+    state.knowledge.object_ids.rename();
     for thread in &mut state.execution.threads {
         for inside in &mut thread.channel.inside {
             if !matches!(inside, Inside::WrittenOut { .. }) {

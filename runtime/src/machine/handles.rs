@@ -39,12 +39,12 @@ pub fn counts(state: &mut State, address: usize, how: How) {
 pub fn drops(state: &mut State, number: usize, operation: &AtomicOperation) -> bool {
     operation.how.class() == Class::RefDec
         && state.execution.threads[number].handle.shares.contains(&operation.address)
-        && state.knowledge.names.drop_handle()
+        && state.knowledge.object_ids.drop_handle()
 }
 
 /// A panic of the running thread starts unwinding.
 pub fn unwinds(state: &mut State) {
     if state.thread().parent.is_some() {
-        state.knowledge.names.see_handles();
+        state.knowledge.object_ids.see_handles();
     }
 }

@@ -5,7 +5,7 @@ use crate::machine::channel_words::ChannelWords;
 use crate::machine::config::Config;
 use crate::machine::deaths::Deaths;
 use crate::machine::libtest::Harness;
-use crate::machine::object_ids::Names;
+use crate::machine::object_ids::ObjectIds;
 use crate::memory::arena::Regions;
 use crate::monitor::targets::Met;
 use lockred_trace::session::{Needs, Task};
@@ -14,7 +14,7 @@ use lockred_trace::session::{Needs, Task};
 #[derive(Debug)]
 pub struct Knowledge {
     /// What the search by transactions calls objects.
-    pub names: Names,
+    pub object_ids: ObjectIds,
     /// Whose the arena's regions are.
     pub regions: Regions,
     /// Stacks at the first creations of threads, by region.
@@ -46,7 +46,7 @@ impl Knowledge {
         let channels_written_out = config.orders_time || needs.channels_step_by_step;
         let deaths = config.order.as_ref().map(|order| Deaths::new(&order.deaths));
         Self {
-            names: Names::default(),
+            object_ids: ObjectIds::default(),
             regions: Regions::default(),
             created: Vec::new(),
             most_threads: 1,

@@ -4,8 +4,8 @@
 //! and one to a part of every larger block that contains these ([`Access::to_whole`]). So
 //! dependencies are exact to the byte, at one object for eight bytes.
 //!
-//! A lock word that the program also uses in other ways becomes data ([`Names::use_word`]), and the
-//! search starts again. That happens at most once a word. All of this outlives executions; a
+//! A lock word that the program also uses in other ways becomes data ([`ObjectIds::use_word`]), and
+//! the search starts again. That happens at most once a word. All of this outlives executions; a
 //! thread's memory has the same addresses in all of them.
 //!
 //! [`Access::to_whole`]: lockred_search::footprint::Access::to_whole
@@ -66,7 +66,7 @@ impl Uses {
 
 /// See the module.
 #[derive(Default, Debug, Serialize, Deserialize)]
-pub struct Names {
+pub struct ObjectIds {
     /// Per word, by its address.
     words: HashMap<usize, Uses>,
     /// Per queue, by the address of the futex.
@@ -140,7 +140,7 @@ const fn word(address: usize) -> usize {
     address & !3
 }
 
-impl Names {
+impl ObjectIds {
     /// The word at an address is used in this way. Whether it is told as a lock.
     pub fn use_word(&mut self, address: usize, how: Use) -> bool {
         let uses = self.words.entry(word(address)).or_default();
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn a_lock_with_readers_whose_writers_announce_themselves_is_one_unless_it_is_entangled() {
-        let mut names = Names::default();
+        let mut names = ObjectIds::default();
         for how in [Use::Reads, Use::Announces, Use::Reads] {
             assert!(names.use_word(0x100, how));
         }
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_queue_that_is_more_than_a_condition_variable_s_is_noticed_once() {
-        let mut names = Names::default();
+        let mut names = ObjectIds::default();
         assert!(!names.use_queue(0x100, Use::Condvar) && !names.use_queue(0x200, Use::Exposed));
         assert!(names.use_queue(0x100, Use::Exposed) && names.use_queue(0x200, Use::Condvar));
         assert!(!names.use_queue(0x100, Use::Exposed) && !names.use_queue(0x200, Use::Condvar));
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn a_lock_that_is_also_data_is_told_as_data() {
-        let mut names = Names::default();
+        let mut names = ObjectIds::default();
         assert!(names.use_word(0x100, Use::Locks));
         names.use_as_data(0x104, 1);
         assert!(names.use_word(0x100, Use::Locks) && !names.take_renamed());
@@ -260,10 +260,10 @@ mod tests {
 
     #[test]
     fn handles_that_are_seen_are_a_change_only_if_some_was_told_as_unseen() {
-        let mut names = Names::default();
+        let mut names = ObjectIds::default();
         names.see_handles();
         assert!(!names.drop_handle() && !names.take_renamed());
-        let mut names = Names::default();
+        let mut names = ObjectIds::default();
         assert!(names.drop_handle());
         names.see_handles();
         assert!(!names.drop_handle() && names.take_renamed());
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_lock_of_somebody_else_is_refused() {
-        let mut names = Names::default();
+        let mut names = ObjectIds::default();
         assert!(names.is_told_as_lock(0x100) && names.use_word(0x100, Use::Locks));
         assert!(!names.use_word(0x100, Use::Refused) && !names.is_told_as_lock(0x102));
     }

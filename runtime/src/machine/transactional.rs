@@ -250,7 +250,7 @@ impl Transactional for Native {
             let operation = transactions::next(entered, number, monitor);
             // It tells the observer of the choice, which enters.
             let go = entered.outside(|| monitor.before(&operation, status.can_run()));
-            if entered.knowledge.names.take_renamed() {
+            if entered.knowledge.object_ids.take_renamed() {
                 monitor.renamed();
             }
             match go {
@@ -260,7 +260,7 @@ impl Transactional for Native {
             }
             let flow = self.log.make(entered, thread, monitor, failures);
             made = true;
-            if entered.knowledge.names.take_renamed() {
+            if entered.knowledge.object_ids.take_renamed() {
                 monitor.renamed();
             }
             match flow {

@@ -8,6 +8,7 @@
 use super::system_files;
 use crate::hooks::host;
 use crate::world::descriptors;
+use crate::world::shared;
 use crate::world::undo::{self, Identity, Kept, Undo, push};
 use libc::{c_char, c_int};
 use lockred_trace::codes::AssumptionKind;
@@ -45,16 +46,9 @@ fn changes() {
     host::assume(AssumptionKind::FileChange, "");
 }
 
-/// A change of a file cannot be undone. Files in the test's own temporary directory, which is gone
-/// after the check, are named by the variable that gives it.
+/// A change of a file cannot be undone.
 fn cannot(path: &Path) {
-    let temporary = std::env::var_os("TMPDIR").filter(|directory| !directory.is_empty());
-    let inside = temporary.and_then(|directory| path.strip_prefix(directory).ok());
-    let name = match inside {
-        Some(inside) => Path::new("$TMPDIR").join(inside),
-        None => path.to_owned(),
-    };
-    host::assume(AssumptionKind::ExternalWrite, &name.to_string_lossy());
+    host::assume(AssumptionKind::ExternalWrite, &shared::shown(path).to_string_lossy());
 }
 
 /// Makes a directory by a call that does so.

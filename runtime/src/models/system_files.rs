@@ -4,7 +4,9 @@ use super::numbers;
 use crate::hooks::host;
 use crate::world::shared;
 use lockred_trace::codes::AssumptionKind;
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, OsStr, c_char};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// What the system says of itself: files that change although nobody writes them.
 const OF_THE_SYSTEM: [&str; 2] = ["/proc/", "/sys/"];
@@ -44,9 +46,7 @@ pub fn looks_at(path: *const c_char) {
     if begins(&["/proc"]) && shows_numbers(&path) {
         numbers::show();
     }
-    if !begins(&["/proc", "/sys", "/dev"]) {
-        shared::uses(|| format!("the file {path}"));
-    }
+    shared::uses_file(Path::new(&*path));
     if host::below_root() && begins(&OF_THE_SYSTEM) && !begins(&LASTING) {
         host::assume(AssumptionKind::SystemFiles, &path);
     }
@@ -58,10 +58,9 @@ pub fn changes(path: *const c_char) {
         return;
     }
     // SAFETY: the program passes a C string.
-    let path = unsafe { CStr::from_ptr(path) };
-    if !path.to_bytes().starts_with(b"/dev/") {
-        shared::uses(|| format!("the file {}", path.to_string_lossy()));
-        shared::changes_a_file();
+    let path = Path::new(OsStr::from_bytes(unsafe { CStr::from_ptr(path) }.to_bytes()));
+    if !path.starts_with("/dev") {
+        shared::changes_file(path);
         numbers::leaves_something();
     }
 }

@@ -325,7 +325,7 @@ fn explore_all(strategy: Strategy, limits: search::Limits, watch: &mut Watch) ->
         if state.config.by_transactions {
             // What main holds already was not taken in the search.
             for held in &state.execution.held {
-                state.knowledge.names.use_word(held.address, Use::Refused);
+                state.knowledge.object_ids.use_word(held.address, Use::Refused);
             }
         }
     });

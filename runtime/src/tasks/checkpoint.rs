@@ -5,7 +5,7 @@
 //! regions. All of it is plain data; addresses in it are those of the arena, which are the same in
 //! every process. The file is replaced as a whole.
 
-use crate::machine::object_ids::Names;
+use crate::machine::object_ids::ObjectIds;
 use crate::machine::state::State;
 use crate::memory::arena::Regions;
 use crate::tasks::answer::Watch;
@@ -59,7 +59,7 @@ pub fn keep(state: &State, order: &Order, watch: &Watch, frontier: &Frontier) {
         channels_written_out: state.knowledge.channels_written_out,
         channels: state.knowledge.channel_words.channels().into(),
         regions: state.knowledge.regions.hashed(),
-        names: &state.knowledge.names,
+        names: &state.knowledge.object_ids,
         frontier,
     };
     if let Ok(text) = serde_json::to_string(&checkpoint) {
@@ -73,10 +73,10 @@ pub fn keep(state: &State, order: &Order, watch: &Watch, frontier: &Frontier) {
 /// Takes up what another process kept, if it is whole. Gives where that search stood.
 pub fn take_up(state: &mut State, order: &Order, watch: &mut Watch) -> Option<Frontier> {
     let text = std::fs::read_to_string(Path::new(&order.file)).ok()?;
-    let checkpoint: Checkpoint<'_, Names, Frontier> =
+    let checkpoint: Checkpoint<'_, ObjectIds, Frontier> =
         serde_json::from_str(sealed::open(&text)?).ok()?;
     let State { knowledge, verdicts, .. } = state;
-    knowledge.names = checkpoint.names;
+    knowledge.object_ids = checkpoint.names;
     knowledge.regions = Regions::of_hashed(&checkpoint.regions);
     for &channel in checkpoint.channels.iter() {
         knowledge.channel_words.make(channel);

@@ -8,7 +8,7 @@
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
     /// Woken sleepers carry no inherited footprints.
-    NoGhosts,
+    NothingInherited,
     /// Weak happens-before has an edge from every release to every later acquire.
     AllLockEdges,
     /// Weak happens-before has no lock edges.
@@ -46,7 +46,7 @@ pub enum Fault {
     /// Threads that are blocked where all others are asleep take no part in race reversal.
     BlockedBehindSleep,
     /// Ghost footprints include which threads were enabled.
-    GhostsEnable,
+    InheritedEnable,
     /// A transaction goes on with a non-mover after it has committed.
     TwoNonMovers,
     /// Blocked transactions park wherever they took a lock: needless executions.
@@ -120,7 +120,7 @@ pub enum Fault {
 impl Fault {
     /// All faults of the search by transactions.
     pub const ALL: [Self; 23] = [
-        Self::NoGhosts,
+        Self::NothingInherited,
         Self::AllLockEdges,
         Self::NoLockEdges,
         Self::NeverPark,
@@ -139,7 +139,7 @@ impl Fault {
         Self::JoinNeverReversed,
         Self::NoWitness,
         Self::BlockedBehindSleep,
-        Self::GhostsEnable,
+        Self::InheritedEnable,
         Self::TwoNonMovers,
         Self::EagerPark,
         Self::NoGuards,

@@ -10,5 +10,6 @@ pub mod footprint;
 pub mod machine;
 pub mod picks;
 pub mod sleep;
+pub mod source_set;
 pub(crate) mod thin;
 pub mod thread_set;

@@ -26,6 +26,7 @@ use crate::core::footprint::{Access, Footprint, ObjectId};
 use crate::core::machine::{Machine, Status, ThreadId};
 use crate::core::picks::Picks;
 use crate::core::sleep::{Sleep, wakes};
+use crate::core::source_set;
 use crate::core::thread_set::ThreadSet;
 use crate::drive::observer::{Limits, Observer, Outcome, Stop};
 use crate::drive::{After, Drive, Run};
@@ -136,7 +137,7 @@ impl<M: Machine> Search<'_, M> {
         }
         node.signature = self.drive.step.signature;
         self.see_decrements();
-        self.collect_ghost(thread);
+        self.collect_inherited(thread);
         self.reverse_races(thread, Source::Step);
         self.check_last_decrement(thread)?;
         let node = &mut self.nodes[self.depth];
@@ -320,7 +321,7 @@ impl<M: Machine> Search<'_, M> {
     }
 
     /// Collects what `thread`'s next run carries from having been asleep.
-    fn collect_ghost(&mut self, thread: ThreadId) {
+    fn collect_inherited(&mut self, thread: ThreadId) {
         self.inherited.clear();
         for inherited in self.nodes[self.depth].sleep.inherited() {
             if inherited.thread != thread {
@@ -336,7 +337,7 @@ impl<M: Machine> Search<'_, M> {
         for thread in (0..self.drive.machine.threads()).map(ThreadId) {
             if matches!(self.drive.machine.status(thread), Status::Blocked { .. }) {
                 self.drive.machine.pending(thread, &mut self.pending);
-                self.collect_ghost(thread);
+                self.collect_inherited(thread);
                 self.reverse_races(thread, Source::Pending);
             }
         }
@@ -430,16 +431,10 @@ impl Node {
         if initials.intersects(&self.source_set) || initials.intersects(&self.sleep.asleep) {
             return;
         }
-        if initials.contains(thread) && self.enabled.contains(thread) {
-            self.source_set.insert(thread);
-            return;
-        }
-        let others = || initials.iter().filter(|&other| other != thread);
-        let runs = |other: &ThreadId| self.enabled.contains(*other);
-        let willing = others().filter(runs).find(|&other| !self.reluctant.contains(other));
-        if let Some(other) = willing.or_else(|| others().find(runs)) {
-            self.source_set.insert(other);
-        } else if others().next().is_some() {
+        let choice = source_set::choice(thread, initials, &self.enabled, &self.reluctant);
+        if let Some(chosen) = choice {
+            self.source_set.insert(chosen);
+        } else if initials.iter().any(|other| other != thread) {
             for other in self.enabled.iter() {
                 self.source_set.insert(other);
             }

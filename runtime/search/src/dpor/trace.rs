@@ -427,8 +427,8 @@ impl Trace {
         access: Access,
         inherited: bool,
     ) -> Reversible {
-        let ghostly = inherited || entry.note;
-        if !ghostly {
+        let is_inherited = inherited || entry.note;
+        if !is_inherited {
             // The lock was held until then.
             let released = match access {
                 Access::Lock => matches!(entry.access, Access::Unlock | Access::ReadUnlock),
@@ -439,13 +439,13 @@ impl Trace {
                 return Reversible::No;
             }
         }
-        let exclusive = !ghostly
+        let exclusive = !is_inherited
             && access == Access::Lock
             && matches!(entry.access, Access::Lock | Access::TryLock | Access::Read);
         if entry.position >= pending.since {
             return self.reversible_while_pending(pending, entry.position, other, exclusive);
         }
-        if ghostly {
+        if is_inherited {
             return Reversible::Maybe;
         }
         match access {

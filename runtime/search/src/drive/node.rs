@@ -5,6 +5,7 @@ use crate::core::footprint::{Access, ObjectId};
 use crate::core::machine::ThreadId;
 use crate::core::picks::Picks;
 use crate::core::sleep::Sleep;
+use crate::core::source_set;
 use crate::core::thin::Thin;
 use crate::core::thread_set::ThreadSet;
 use crate::discipline::Mode;
@@ -154,7 +155,7 @@ impl Node {
         self.enabled.remove(thread);
         self.source_set.remove(thread);
         if self.wanted {
-            self.want_all();
+            self.backtrack_everywhere();
         }
     }
 
@@ -165,7 +166,7 @@ impl Node {
         }
     }
 
-    pub(crate) fn want_all(&mut self) {
+    pub(crate) fn backtrack_everywhere(&mut self) {
         for thread in self.enabled.iter() {
             self.source_set.insert(thread);
         }
@@ -177,18 +178,12 @@ impl Node {
         if initials.intersects(&self.source_set) || initials.intersects(&self.sleep.asleep) {
             return;
         }
-        if initials.contains(thread) && self.enabled.contains(thread) {
-            self.source_set.insert(thread);
-            return;
-        }
-        let others = || initials.iter().filter(|&other| other != thread);
-        let runs = |other: &ThreadId| self.enabled.contains(*other);
-        let willing = others().filter(runs).find(|&other| !self.reluctant.contains(other));
-        if let Some(other) = willing.or_else(|| others().find(runs)) {
-            self.source_set.insert(other);
-        } else if others().next().is_some() || self.is_passed_over(thread) {
+        let choice = source_set::choice(thread, initials, &self.enabled, &self.reluctant);
+        if let Some(chosen) = choice {
+            self.source_set.insert(chosen);
+        } else if initials.iter().any(|other| other != thread) || self.is_passed_over(thread) {
             // A thread that was rolled back here may want other locks than it did later.
-            self.want_all();
+            self.backtrack_everywhere();
         }
     }
 }

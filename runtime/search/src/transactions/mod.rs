@@ -266,7 +266,7 @@ impl<M: Transactional> Search<'_, '_, M> {
         self.weak.truncate(self.depth as Position);
         self.return_here();
         self.nodes[self.depth].over = true;
-        self.nodes[self.depth].want_all();
+        self.nodes[self.depth].backtrack_everywhere();
         self.reverse_waiting();
         self.judge_partials()
     }
@@ -312,7 +312,7 @@ impl<M: Transactional> Search<'_, '_, M> {
         node.source_set.insert(thread);
         if self.run.footprint.by_time {
             // Others whose time has come could go on instead, and then wait for this one in turn.
-            node.want_all();
+            node.backtrack_everywhere();
         }
         self.add_inherited(thread);
         self.reverse_races(thread, Source::Run);
@@ -324,7 +324,7 @@ impl<M: Transactional> Search<'_, '_, M> {
         let carried = |fixed: &ObjectId| self.inherited.iter().any(|(object, _)| object == fixed);
         let single = node.picks.is_empty();
         node.fixed = self.run.fixed.filter(|fixed| single && !carried(fixed));
-        if is_on(Fault::GhostsEnable) {
+        if is_on(Fault::InheritedEnable) {
             let enabled = self.run.footprint.enables.iter();
             node.union.extend(enabled.map(|&thread| (thread_object(thread), Access::Enqueue)));
         }
@@ -333,8 +333,8 @@ impl<M: Transactional> Search<'_, '_, M> {
 
     /// The transaction of `thread` carries what it has from having been asleep.
     fn add_inherited(&mut self, thread: ThreadId) {
-        self.collect_ghost(thread, Source::Run);
-        if is_on(Fault::GhostsEnable) {
+        self.collect_inherited(thread, Source::Run);
+        if is_on(Fault::InheritedEnable) {
             for thread in (0..self.drive.machine.threads()).map(ThreadId) {
                 if self.inherited.contains(&(thread_object(thread), Access::Enqueue)) {
                     self.run.footprint.enables.push(thread);
@@ -389,7 +389,7 @@ impl<M: Transactional> Search<'_, '_, M> {
         // If it runs with other values, it must be woken by what it wanted with these.
         sleep::add(&mut node.union, &self.run.footprint.accesses);
         if node.wanted || !node.picks.is_empty() {
-            node.want_all();
+            node.backtrack_everywhere();
         }
         let rolled = node.roll_back();
         rolled.thread = thread;

@@ -22,9 +22,9 @@ pub(super) enum Source {
 impl<M: Transactional> Search<'_, '_, M> {
     /// Collects what `thread`'s next transaction carries from having been asleep
     /// (docs/algorithm.md#inherited-accesses).
-    pub(super) fn collect_ghost(&mut self, thread: ThreadId, source: Source) {
+    pub(super) fn collect_inherited(&mut self, thread: ThreadId, source: Source) {
         self.inherited.clear();
-        if is_on(Fault::NoGhosts) {
+        if is_on(Fault::NothingInherited) {
             return;
         }
         let fixed = match source {
@@ -65,7 +65,7 @@ impl<M: Transactional> Search<'_, '_, M> {
                     *access = lock_access(mode, false);
                     self.run.need.push((*object, mode));
                 }
-                self.collect_ghost(thread, Source::Pending);
+                self.collect_inherited(thread, Source::Pending);
                 self.reverse_races(thread, Source::Pending);
             }
         }
@@ -82,7 +82,7 @@ impl<M: Transactional> Search<'_, '_, M> {
         self.pending.joins.clone_from(&rolled.joins);
         self.run.need.clone_from(&rolled.need);
         self.run.awaits = false;
-        self.collect_ghost(thread, Source::Pending);
+        self.collect_inherited(thread, Source::Pending);
         self.reverse_races(thread, Source::Pending);
     }
 

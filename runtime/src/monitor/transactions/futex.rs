@@ -25,7 +25,7 @@ pub(super) fn futex(state: &mut State, address: usize, what: Futex<'_>) {
 /// The queue at an address is used as that of a condition variable, or in a way that the discipline
 /// does not know.
 fn use_queue(state: &mut State, monitor: &mut TransactionMonitor<'_>, address: usize, how: Use) {
-    if state.knowledge.names.use_queue(address, how) {
+    if state.knowledge.object_ids.use_queue(address, how) {
         monitor.expose(object_ids::queue(address));
     }
 }
@@ -85,7 +85,7 @@ fn futex_returned(state: &mut State, address: usize) {
 
 /// The word of a futex was compared by the machine.
 fn compared(state: &mut State, monitor: &mut TransactionMonitor<'_>, address: usize) {
-    state.knowledge.names.use_as_data(address, 4);
+    state.knowledge.object_ids.use_as_data(address, 4);
     let kind = Kind::Atomic(Value::Read, INTERNAL);
     tell(monitor, (address, 4), Access::Read, kind, |object, access, kind| Operation::Data {
         object,

@@ -115,15 +115,15 @@ fn is_lock(state: &mut State, operation: &AtomicOperation) -> bool {
         _ => None,
     };
     if let Some(how) = how {
-        state.knowledge.names.use_word(operation.address, how);
+        state.knowledge.object_ids.use_word(operation.address, how);
     }
-    state.knowledge.names.use_word(operation.address, Use::Locks)
+    state.knowledge.object_ids.use_word(operation.address, Use::Locks)
 }
 
 /// Somebody may wait, for whatever it is, while these locks are held.
 fn entangle(state: &mut State, held: &[(ObjectId, Mode)]) {
     for &(lock, _) in held {
-        state.knowledge.names.use_word(object_ids::address(lock), Use::Entangles);
+        state.knowledge.object_ids.use_word(object_ids::address(lock), Use::Entangles);
     }
 }
 
@@ -133,7 +133,7 @@ fn entangle(state: &mut State, held: &[(ObjectId, Mode)]) {
 pub fn waits(state: &State, operation: &AtomicOperation) -> bool {
     (state.config.by_transactions || state.monitors.observed.is_some())
         && operation.announces()
-        && state.knowledge.names.is_told_as_lock(operation.address)
+        && state.knowledge.object_ids.is_told_as_lock(operation.address)
         && matches!(operation.kind, Atomic::CompareExchange { expected } if operation.word() != expected)
 }
 
@@ -238,7 +238,7 @@ fn next_atomic(
         let lock = object_ids::lock(address);
         if !monitor.held().is_empty() && matches!(class, Class::Lock | Class::ReadLock) {
             entangle(state, monitor.held());
-            state.knowledge.names.use_word(address, Use::Entangles);
+            state.knowledge.object_ids.use_word(address, Use::Entangles);
         }
         match class {
             Class::Lock | Class::ReadLock => return Operation::Acquire(lock, mode),
@@ -249,7 +249,7 @@ fn next_atomic(
             _ if monitor.held().contains(&(lock, mode)) => return Operation::Release(lock, mode),
             // Somebody else's lock is given back.
             _ => {
-                state.knowledge.names.use_word(address, Use::Refused);
+                state.knowledge.object_ids.use_word(address, Use::Refused);
             }
         }
     }
@@ -293,7 +293,8 @@ pub fn pending(state: &State, number: usize, mut touch: impl FnMut(ObjectId, Acc
         Pending::Atomic(operation) => {
             let address = operation.address;
             let lock = mode(operation.how.class());
-            if let Some(mode) = lock.filter(|_| state.knowledge.names.is_told_as_lock(address)) {
+            if let Some(mode) = lock.filter(|_| state.knowledge.object_ids.is_told_as_lock(address))
+            {
                 let exclusive = mode == Mode::Exclusive;
                 let access = if exclusive { Access::Lock } else { Access::ReadLock };
                 return touch(object_ids::lock(address), access);
@@ -437,7 +438,8 @@ fn atomic(state: &mut State, operation: &AtomicOperation, access: Access, wrote:
     // It is run again: others must learn all the same what it waits with.
     let thread = &mut state.execution.threads[number];
     if class == Class::Unlock && thread.condvar.address.is_some() {
-        thread.condvar.lock = state.knowledge.names.is_told_as_lock(address).then_some(address);
+        thread.condvar.lock =
+            state.knowledge.object_ids.is_told_as_lock(address).then_some(address);
     }
 }
 
@@ -500,7 +502,7 @@ fn executed(
             use_word(monitor);
             return;
         }
-        state.knowledge.names.use_word(address, Use::Refused);
+        state.knowledge.object_ids.use_word(address, Use::Refused);
     }
     data(state, monitor, operation, access, wrote);
 }
@@ -523,7 +525,7 @@ fn data(
 ) {
     let (address, size, site) =
         (operation.address, operation.size as usize, u64::from(operation.site.0));
-    state.knowledge.names.use_as_data(address, size);
+    state.knowledge.object_ids.use_as_data(address, size);
     // A lock that is told as data is a word like any other.
     let access = match operation.how.class().is_lock() {
         true if wrote => Access::Write,

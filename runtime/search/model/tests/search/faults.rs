@@ -64,15 +64,15 @@ caught! {
     // After a transaction the search goes on with the same thread if it can. By itself this puts
     // the orders of the programs in `named` right; so what follows is the work of threads that are
     // spawned there.
-    cond_footprint: NoGhosts, "mutex a; plain x; thread A { lock a }
+    cond_footprint: NothingInherited, "mutex a; plain x; thread A { lock a }
         thread B { lock a; x = 1; unlock a }
         thread C { lock a; unlock a; spawn A; spawn D } thread D { r = x }";
-    cond_footprint_2: NoGhosts, "mutex a; plain x; atomic f;
+    cond_footprint_2: NothingInherited, "mutex a; plain x; atomic f;
         thread A { lock a; r = f; if r == 0 { x = 1 } unlock a } thread B { f = 2 }
         thread C { q = f; spawn B; spawn D } thread D { lock a; unlock a; r = x }";
-    cond_footprint_3: NoGhosts, "mutex a; condvar c; atomic f; thread A { lock a; wait c a }
+    cond_footprint_3: NothingInherited, "mutex a; condvar c; atomic f; thread A { lock a; wait c a }
         thread B { r = f; lock a } thread C { notify_all c }";
-    ghost_wakes: GhostsEnable, "mutex a; condvar c; atomic f; thread A { r = f; notify_all c }
+    inherited_wakes: InheritedEnable, "mutex a; condvar c; atomic f; thread A { r = f; notify_all c }
         thread B { lock a; notify_all c; unlock a; r = try a }
         thread C { lock a; wait c a; r = f += 1 }";
     hidden_lock_edge: AllLockEdges, "mutex a; plain x; thread A { x = 1; lock a; unlock a }

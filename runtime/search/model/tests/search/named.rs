@@ -78,7 +78,7 @@ named! {
         thread C { q = f; lock a; unlock a; r = x }";
     cond_footprint_3: "mutex a; condvar c; atomic f; thread A { lock a; wait c a }
         thread B { r = f; lock a } thread C { notify_all c }";
-    ghost_wakes: "mutex a; condvar c; atomic f; thread A { r = f += 1; notify_all c }
+    inherited_wakes: "mutex a; condvar c; atomic f; thread A { r = f += 1; notify_all c }
         thread B { r = try a; if r == 1 { notify_all c; unlock a } }
         thread C { lock a; wait c a; r = f += 1 }";
     hidden_lock_edge: "mutex a; plain x; thread A { x = 1; lock a; unlock a }

@@ -4,8 +4,8 @@
 //! 3, BlockedLeftOut 3, BlockedBehindSleep 63, ReleaseShadows 4, ProtectedDropped 4, NoRestart 7,
 //! SleepTooLong 1, TryUnobserved 70, ChangeAsSection 3, NoWitness 4, TwoNonMovers 4, EagerPark 98.
 //! The others are too rare for that: with programs built from the parts of their counter-examples
-//! NoGhosts 221, GhostsEnable 636, AllLockEdges 537, CyclesIgnored 1, NoGuards 3 (of which it only
-//! costs), NoClosure 96, NotifyBoth 258, RolledBackPassedOver 2396, EndUnchecked 450,
+//! NothingInherited 221, InheritedEnable 636, AllLockEdges 537, CyclesIgnored 1, NoGuards 3 (of
+//! which it only costs), NoClosure 96, NotifyBoth 258, RolledBackPassedOver 2396, EndUnchecked 450,
 //! JoinNeverReversed 4.
 
 use crate::check;
@@ -106,9 +106,9 @@ macro_rules! caught_near {
 const SECTION: &str = "lock a; unlock a";
 
 caught_near! {
-    no_ghosts: NoGhosts, 4 x 2, true, "mutex a b d; plain x;",
+    nothing_inherited: NothingInherited, 4 x 2, true, "mutex a b d; plain x;",
         ["lock a", SECTION, "lock a; x = 1; unlock a", "r = x"];
-    ghosts_enable: GhostsEnable, 3 x 3, false, "mutex a b d; condvar c; atomic f;",
+    inherited_enable: InheritedEnable, 3 x 3, false, "mutex a b d; condvar c; atomic f;",
         ["r = f", "notify_all c", "lock a; notify_all c; unlock a", "r = try a", "lock a; wait c a", "r = f += 1"];
     all_lock_edges: AllLockEdges, 2 x 3, false, "mutex a b d; plain x;",
         ["x = 1", SECTION, "r = x; if r == 1 { x = 2 }"];
