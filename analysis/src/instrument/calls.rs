@@ -39,16 +39,12 @@ impl Instrumenter<'_> {
             self.intrinsic(function, at, &name);
             return;
         }
-        // The marks of channels and loops are older than the sites.
-        if let Some(operand) = match name.as_str() {
-            CHANNEL_ENTER => Some(3),
-            CHANNEL_LEAVE => Some(2),
-            ROUND => Some(4),
-            _ => None,
-        } {
+        // Marks of channels and loops were inserted before there were sites: their last argument.
+        if matches!(name.as_str(), CHANNEL_ENTER | CHANNEL_LEAVE | ROUND) {
             let site = self.sites.of(self.context, function, at);
             let site = self.context.integer(32).constant(site.0.into());
-            at.value().set_operand(operand, site);
+            let last = at.arguments().len() - 1;
+            at.value().set_operand(u32::try_from(last).unwrap_or(u32::MAX), site);
             return;
         }
         if let Some(&instruction) = self.entering_kernel.get(&name) {

@@ -29,7 +29,7 @@ impl Marker {
             enter: declare("__lr_region_enter", &[]),
             leave: declare("__lr_region_leave", &[]),
             made: declare("__lr_channel_made", &[wide, wide, narrow]),
-            channel_enter: declare(CHANNEL_ENTER, &[narrow, wide, narrow, narrow]),
+            channel_enter: declare(CHANNEL_ENTER, &[narrow, wide, wide, narrow, narrow]),
             channel_leave: declare(CHANNEL_LEAVE, &[wide, wide, narrow]),
         }
     }
@@ -74,8 +74,11 @@ impl Marker {
                 let points = |value: &&Value| value.value_type().kind() == TypeKind::Pointer;
                 let Some(&channel) = parameters.get(place).filter(points) else { return false };
                 let Some(first) = first(function) else { return false };
-                let deadline = matches!(act, Act::Send | Act::Receive);
-                let deadline = if deadline { parameters.last().copied() } else { None };
+                let waits = matches!(act, Act::Send | Act::Receive);
+                let deadline = if waits { parameters.last().copied() } else { None };
+                let seconds = parameters.iter().rev().nth(1).copied();
+                let seconds = seconds.filter(|value| waits && value.value_type() == wide);
+                let seconds = seconds.unwrap_or_else(|| wide.constant(u64::MAX));
                 // Of another type, it is not known what it says.
                 let known = |value: Value| value.value_type() == narrow;
                 let deadline = match deadline {
@@ -89,7 +92,7 @@ impl Marker {
                 let channel = self.builder.address(context, channel);
                 let unknown = narrow.constant(0);
                 let act = narrow.constant(act as u64);
-                self.builder.call(self.channel_enter, &[act, channel, deadline, unknown]);
+                self.builder.call(self.channel_enter, &[act, channel, seconds, deadline, unknown]);
                 self.at_ends(context, function, |at| {
                     let (place, size) = match (result, parameters.first()) {
                         (Some(of), Some(&place)) if at.opcode() == Opcode::Return => {

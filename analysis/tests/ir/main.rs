@@ -514,7 +514,10 @@ fn an_act_on_a_channel_begins_with_what_it_acts_on_and_ends_with_its_result() {
     let whole = whole(text);
     let enters: Vec<&str> =
         whole.lines().filter(|line| line.contains("call void @__lr_channel_enter(")).collect();
-    assert!(enters[0].contains("(i32 2, i64 %") && enters[0].contains(", i32 %nanoseconds, "));
+    assert!(
+        enters[0].contains("(i32 2, i64 %")
+            && enters[0].contains(", i64 %seconds, i32 %nanoseconds, ")
+    );
     assert!(enters[1].contains("(i32 1, i64 %") && enters[1].contains(", i32 1000000000, "));
     assert_eq!(enters.len(), 2, "{whole}");
     let leaves =

@@ -122,7 +122,7 @@ void __lr_test_returned(void *result) { (void)result; }
 void __lr_region_enter(void) {}
 void __lr_region_leave(void) {}
 void __lr_channel_made(void *ends, uint64_t capacity, uint32_t keeps) { (void)ends; (void)capacity; (void)keeps; }
-void __lr_channel_enter(uint32_t act, void *channel, uint32_t n, uint32_t s) { (void)act; (void)channel; (void)n; (void)s; }
+void __lr_channel_enter(uint32_t act, void *channel, uint64_t t, uint32_t n, uint32_t s) { (void)act; (void)channel; (void)t; (void)n; (void)s; }
 void __lr_channel_leave(void *result, uint64_t size, uint32_t s) { (void)result; (void)size; (void)s; }
 void __lr_spin_hint(uint32_t s) { (void)s; spins++; leave(); sched_yield(); enter(); }
 void __lr_native_call(uint32_t e, uint32_t s) { (void)e; (void)s; natives++; }

@@ -39,9 +39,20 @@ pub extern "C" fn __lr_channel_made(ends: *const usize, capacity: u64, keeps: u3
     changed(state, channel);
 }
 
+/// A moment in nanoseconds, where it is known.
+fn deadline(seconds: u64, nanoseconds: u32) -> Option<u64> {
+    seconds.checked_mul(1_000_000_000)?.checked_add(nanoseconds.into())
+}
+
 /// See [`lockred_trace::hooks`].
 #[unsafe(no_mangle)]
-pub extern "C" fn __lr_channel_enter(act: u32, channel: usize, nanoseconds: u32, site: u32) {
+pub extern "C" fn __lr_channel_enter(
+    act: u32,
+    channel: usize,
+    seconds: u64,
+    nanoseconds: u32,
+    site: u32,
+) {
     let _leftovers = crate::coroutine::scrub::Leftovers;
     let Some(entered) = &mut hook::enter_if_ready() else { return };
     let state = &mut **entered;
@@ -63,7 +74,11 @@ pub extern "C" fn __lr_channel_enter(act: u32, channel: usize, nanoseconds: u32,
             write_out(state);
             None
         }
-        Some(channel) => enter(entered, act, channel, nanoseconds != NO_DEADLINE, SiteId(site)),
+        Some(channel) => {
+            let timed = nanoseconds != NO_DEADLINE;
+            state.thread().channel.until = deadline(seconds, nanoseconds).filter(|_| timed);
+            enter(entered, act, channel, timed, SiteId(site))
+        }
         None => None,
     };
     let thread = entered.thread();
@@ -85,6 +100,9 @@ pub extern "C" fn __lr_channel_leave(result: usize, size: usize, site: u32) {
     }
     // A panic that was caught inside has ended it already.
     let left = state.thread().channel.inside.pop();
+    if state.thread().channel.inside.is_empty() {
+        state.thread().channel.until = None;
+    }
     let drops =
         matches!(left, Some(Inside::Muted { drops_sender: true, .. } | Inside::Drop { .. }));
     if drops && !state.thread().channel.counted {

@@ -371,8 +371,9 @@ pub fn enter(
     }
     let gives_up = timed && !state.execution.channels.get(&channel)?.can_proceed(act);
     if gives_up && state.below_root {
-        // How long it has waited is reported by nobody.
-        crate::machine::timely::ended(entered, Timed::Timeout, 0, None);
+        let until = state.thread().channel.until;
+        let waited = until.unwrap_or(0).saturating_sub(state.execution.clock);
+        crate::machine::timely::ended(entered, Timed::Timeout, waited, until);
     }
     let state = &mut **entered;
     let passing = state.execution.channels.get(&channel)?.passing(act, gives_up)?;

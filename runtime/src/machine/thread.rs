@@ -69,6 +69,8 @@ pub struct ChannelUse {
     pub inside: Vec<Inside>,
     /// A count of references was decremented since it last began to drop an end of a channel.
     pub counted: bool,
+    /// When it gives up waiting in the outermost of them, where that is known.
+    pub until: Option<u64>,
     /// Whether the message that it had offered to a channel was taken, or else withdrawn, once that
     /// is so.
     pub answered: Option<bool>,

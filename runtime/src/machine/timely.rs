@@ -28,6 +28,7 @@ const fn until(thread: &Thread) -> Option<u64> {
     match thread.pending {
         Pending::Sleeping { until } => Some(until),
         Pending::FutexQueued { deadline, .. } => deadline,
+        Pending::Channel(ChannelOperation { timed: true, .. }) => thread.channel.until,
         _ => None,
     }
 }

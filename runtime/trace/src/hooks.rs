@@ -29,8 +29,8 @@
 //! __lr_region_enter(), __lr_region_leave()              a function that is an atomic region begins; returns, or unwinds
 //! __lr_channel_made (ends: *const usize, capacity: u64, keeps: u32)   a channel was made; among the four words at `ends` is, twice, where it
 //!                     is. capacity u64::MAX: none; keeps: what is in it when all receivers are gone stays until all senders are
-//! __lr_channel_enter(act: u32, channel: usize, nanoseconds: u32, site: u32)   a function of a channel begins (see `Act`); nanoseconds is a
-//!                     part of its deadline, NO_DEADLINE if it has none
+//! __lr_channel_enter(act: u32, channel: usize, seconds: u64, nanoseconds: u32, site: u32)   a function of a channel begins (see `Act`); its
+//!                     deadline, an `Option<Instant>`: nanoseconds is NO_DEADLINE if it has none, seconds u64::MAX where they are not known
 //! __lr_channel_leave(result: usize, size: u64, site: u32)   it returns, its result written there (0: nowhere); or unwinds
 //! __lr_spin_hint(site: u32)                             llvm.x86.sse2.pause, llvm.aarch64.hint, …
 //! __lr_round(range: *mut u8, size: u32, state: *mut [u64; 3], rounds: u64, site: u32)   only in builds with scaled loops: a `for` loop over

@@ -1,5 +1,6 @@
 //! Virtual time: clocks never go back, and who has slept or timed out finds that the time has passed.
 
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Condvar, LazyLock, Mutex};
 use std::thread::{park_timeout, sleep, spawn};
@@ -122,6 +123,22 @@ fn a_receiver_that_timed_out_took_its_time() {
         Err(RecvTimeoutError::Disconnected) => panic!("nothing was sent"),
     }
     thread.join().unwrap();
+}
+
+//@ warned timing
+#[test]
+fn a_sleep_is_longer_than_a_receiver_waits() {
+    let (sender, receiver) = channel::<u8>();
+    let gave_up = Arc::new(AtomicBool::new(false));
+    let other = Arc::clone(&gave_up);
+    let thread = spawn(move || {
+        assert!(receiver.recv_timeout(LONG).is_err());
+        other.store(true, SeqCst);
+    });
+    sleep(2 * LONG);
+    assert!(gave_up.load(SeqCst));
+    thread.join().unwrap();
+    drop(sender);
 }
 
 //@ warned timing
