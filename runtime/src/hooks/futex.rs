@@ -37,7 +37,7 @@ pub fn futex(
         }
         libc::FUTEX_WAIT_BITSET => {
             let realtime = operation & libc::FUTEX_CLOCK_REALTIME != 0;
-            let offset = if realtime { crate::hooks::time::REALTIME_OFFSET } else { 0 };
+            let offset = if realtime { crate::world::realtime::OFFSET } else { 0 };
             let deadline = deadline(entered, timeout, Timeout::Absolute);
             wait(entered, address, value, deadline.map(|time| time.saturating_sub(offset)), bits)
         }

@@ -8,10 +8,9 @@
 
 use crate::machine::hook::{self, Entered};
 use crate::machine::state::set_errno;
+use crate::world::realtime;
 use lockred_trace::sites::SiteId;
 
-/// What the realtime clock shows beyond the monotonic one, in nanoseconds: a moment in 2024.
-pub const REALTIME_OFFSET: u64 = 1_710_000_000 * NANOSECONDS;
 const NANOSECONDS: u64 = 1_000_000_000;
 
 /// A look at the monotonic clock, in nanoseconds.
@@ -65,7 +64,7 @@ pub extern "C" fn __lr_libc_clock_gettime(clock: i32, out: *mut libc::timespec) 
     let _leftovers = crate::coroutine::scrub::Leftovers;
     let entered = &mut hook::enter();
     let offset = match clock {
-        libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_TAI => REALTIME_OFFSET,
+        libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_TAI => realtime::OFFSET,
         _ => 0,
     };
     // SAFETY: the program passes a place for the time.
@@ -77,7 +76,7 @@ pub extern "C" fn __lr_libc_clock_gettime(clock: i32, out: *mut libc::timespec) 
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_gettimeofday(out: *mut libc::timeval, _zone: *mut u8) -> i32 {
     let entered = &mut hook::enter();
-    let time = timespec(now(entered) + REALTIME_OFFSET);
+    let time = timespec(now(entered) + realtime::OFFSET);
     // SAFETY: the program passes a place for the time.
     unsafe { *out = libc::timeval { tv_sec: time.tv_sec, tv_usec: time.tv_nsec / 1000 } };
     0
@@ -87,7 +86,7 @@ pub extern "C" fn __lr_libc_gettimeofday(out: *mut libc::timeval, _zone: *mut u8
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_time(out: *mut i64) -> i64 {
     let entered = &mut hook::enter();
-    let seconds = ((now(entered) + REALTIME_OFFSET) / NANOSECONDS) as i64;
+    let seconds = ((now(entered) + realtime::OFFSET) / NANOSECONDS) as i64;
     if !out.is_null() {
         // SAFETY: the program passes null or a place for the time.
         unsafe { *out = seconds };
@@ -129,7 +128,7 @@ pub extern "C" fn __lr_libc_clock_nanosleep(
     if flags & libc::TIMER_ABSTIME == 0 {
         sleep_for(entered, nanoseconds);
     } else {
-        let offset = if clock == libc::CLOCK_REALTIME { REALTIME_OFFSET } else { 0 };
+        let offset = if clock == libc::CLOCK_REALTIME { realtime::OFFSET } else { 0 };
         sleep_until(entered, nanoseconds.saturating_sub(offset));
     }
     0

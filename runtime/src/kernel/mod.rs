@@ -40,9 +40,6 @@ pub use waits::readable;
 
 /// The kernel was asked for something that others may have a part in.
 static USED: AtomicBool = AtomicBool::new(false);
-/// A sleep really takes so long, in nanoseconds, if nothing but the times of files can show it: no
-/// file system has times less exact than that.
-const BETWEEN_FILES: u64 = 2_000_000_000;
 /// When the call under way began, in nanoseconds of the real clock.
 static SINCE: AtomicU64 = AtomicU64::new(0);
 
@@ -148,13 +145,9 @@ pub fn waits_or_not<T>(name: &str, call: impl FnOnce() -> T) -> T {
     waiting(call)
 }
 
-/// The program sleeps above the root: really, where somebody else goes on meanwhile, or where files
-/// that it changes tell by their times what came first.
+/// The program sleeps above the root: really, where somebody else goes on meanwhile.
 pub fn sleeps(nanoseconds: u64) {
-    let real = match (agents::may_act(), shared::has_changed_a_file()) {
-        (true, _) => nanoseconds,
-        (_, true) => nanoseconds.min(BETWEEN_FILES),
-        _ => return,
-    };
-    std::thread::sleep(Duration::from_nanos(real));
+    if agents::may_act() {
+        std::thread::sleep(Duration::from_nanos(nanoseconds));
+    }
 }

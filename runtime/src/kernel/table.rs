@@ -11,7 +11,7 @@ use crate::hooks::pthread;
 use crate::hooks::randomness;
 use crate::hooks::time;
 use crate::machine::hook;
-use crate::models::{descriptors, files, paths, usage};
+use crate::models::{descriptors, file_times, files, paths, usage};
 use libc::{MAP_FAILED, c_long};
 use std::ptr::with_exposed_provenance as from;
 use std::ptr::with_exposed_provenance_mut as to;
@@ -85,6 +85,8 @@ fn files_and_memory(number: c_long) -> Option<Answer> {
         libc::SYS_symlink => model!(|a| paths::__lr_libc_symlink(from(a[0]), from(a[1]))),
         libc::SYS_symlinkat => model!(|a| paths::__lr_libc_symlinkat(from(a[0]), a[1] as i32, from(a[2]))),
         libc::SYS_readlink => model!(|a| paths::__lr_libc_readlink(from(a[0]), to(a[1]), a[2])),
+        libc::SYS_newfstatat => model!(|a| paths::__lr_libc_fstatat(a[0] as i32, from(a[1]), to(a[2]), a[3] as i32)),
+        libc::SYS_utimensat => model!(|a| file_times::__lr_libc_utimensat(a[0] as i32, from(a[1]), from(a[2]), a[3] as i32)),
         libc::SYS_statx => model!(|a| paths::__lr_libc_statx(a[0] as i32, from(a[1]), a[2] as i32, a[3] as u32, to(a[4]))),
         libc::SYS_stat => model!(|a| paths::__lr_libc_stat(from(a[0]), to(a[1]))),
         libc::SYS_lstat => model!(|a| paths::__lr_libc_lstat(from(a[0]), to(a[1]))),
@@ -158,8 +160,6 @@ fn waiting(number: c_long) -> Option<Answer> {
 
 /// Bytes of a `utsname`.
 const NAMES: usize = size_of::<libc::utsname>();
-/// Bytes of a `stat`.
-const STATUS: usize = size_of::<libc::stat>();
 
 /// What the kernel itself answers.
 fn the_kernels(number: c_long) -> Option<Answer> {
@@ -174,7 +174,6 @@ fn the_kernels(number: c_long) -> Option<Answer> {
         | libc::SYS_access
         | libc::SYS_faccessat
         | libc::SYS_faccessat2 => Answer::Looks(&[]),
-        libc::SYS_newfstatat => Answer::Looks(&[Fill::Bytes(2, STATUS)]),
         libc::SYS_readlinkat => Answer::Looks(&[Fill::Result(2)]),
         libc::SYS_getdents64 => Answer::Looks(&[Fill::Result(1)]),
         libc::SYS_getcwd => Answer::Looks(&[Fill::Result(0)]),
@@ -187,7 +186,6 @@ fn the_kernels(number: c_long) -> Option<Answer> {
         | libc::SYS_fchmodat
         | libc::SYS_chown
         | libc::SYS_fchown
-        | libc::SYS_utimensat
         | libc::SYS_fallocate
         | libc::SYS_fadvise64
         | libc::SYS_copy_file_range

@@ -6,8 +6,8 @@
 //! here is ever put back.
 
 use crate::hooks::host;
-use crate::hooks::time::REALTIME_OFFSET;
 use crate::machine::state::set_errno;
+use crate::world::realtime;
 use libc::{c_int, itimerspec, timespec};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -141,7 +141,7 @@ pub extern "C" fn __lr_libc_timerfd_create(clock: c_int, flags: c_int) -> c_int 
     }
     super::asked("timerfd_create");
     let offset = match clock {
-        libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_ALARM => REALTIME_OFFSET,
+        libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_ALARM => realtime::OFFSET,
         _ => 0,
     };
     // SAFETY: makes a descriptor; the flags of both kinds are those of `open`.

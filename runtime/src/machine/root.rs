@@ -187,7 +187,7 @@ pub fn clear(state: &State, address: usize, length: usize) {
 /// Main is stopped at the root: saves it, and begins to check.
 pub fn reached(state: &mut State) {
     state.below_root = true;
-    crate::world::at_root();
+    crate::world::at_root(state.execution.clock);
     if state.config.mode == Mode::Free {
         return;
     }

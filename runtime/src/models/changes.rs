@@ -5,11 +5,11 @@
 //! copy. Contents are copied before the first change of an execution. What is too large for that,
 //! or cannot be read, is not undone: an assumption (`external-write`).
 
-use super::system_files;
+use super::{file_times, system_files};
 use crate::hooks::host;
-use crate::world::descriptors;
-use crate::world::shared;
-use crate::world::undo::{self, Identity, Kept, Undo, push};
+use crate::world::file_times as clocks;
+use crate::world::undo::{self, Identity, Kept, Stamps, Undo, push};
+use crate::world::{descriptors, shared};
 use libc::{c_char, c_int};
 use lockred_trace::codes::AssumptionKind;
 use std::ffi::{CStr, OsStr};
@@ -46,6 +46,14 @@ fn changes() {
     host::assume(AssumptionKind::FileChange, "");
 }
 
+/// Makes a call that changes a file, which bears the time of that.
+fn timed<T>(call: impl FnOnce() -> T) -> T {
+    clocks::before_change(file_times::now(), host::below_root());
+    let result = call();
+    clocks::after_change(file_times::now());
+    result
+}
+
 /// A change of a file cannot be undone.
 fn cannot(path: &Path) {
     host::assume(AssumptionKind::ExternalWrite, &shared::shown(path).to_string_lossy());
@@ -72,9 +80,9 @@ fn made(
     call: impl FnOnce() -> c_int,
     undo: impl FnOnce(PathBuf) -> Undo,
 ) -> c_int {
-    let Some(path) = absolute(directory, path) else { return call() };
+    let Some(path) = absolute(directory, path) else { return timed(call) };
     changes();
-    let result = call();
+    let result = timed(call);
     if result == 0 {
         push(undo(path));
     }
@@ -87,10 +95,10 @@ pub fn remove_directory(
     path: *const c_char,
     call: impl FnOnce() -> c_int,
 ) -> c_int {
-    let Some(path) = absolute(directory, path) else { return call() };
+    let Some(path) = absolute(directory, path) else { return timed(call) };
     changes();
     let mode = fs::symlink_metadata(&path).map_or(0o777, |data| data.mode());
-    let result = call();
+    let result = timed(call);
     if result == 0 {
         push(Undo::MakeDirectory(path, mode & 0o7777));
     }
@@ -99,10 +107,10 @@ pub fn remove_directory(
 
 /// Removes a file by a call that does so.
 pub fn remove(directory: c_int, path: *const c_char, call: impl FnOnce() -> c_int) -> c_int {
-    let Some(path) = absolute(directory, path) else { return call() };
+    let Some(path) = absolute(directory, path) else { return timed(call) };
     changes();
     let kept = keep(&path);
-    let result = call();
+    let result = timed(call);
     after_removal(path, kept, result == 0);
     result
 }
@@ -125,7 +133,7 @@ pub fn rename(
     call: impl FnOnce() -> c_int,
 ) -> c_int {
     let paths = absolute(from_directory, from).zip(absolute(to_directory, to));
-    let Some((from, to)) = paths else { return call() };
+    let Some((from, to)) = paths else { return timed(call) };
     changes();
     let there = fs::symlink_metadata(&to).ok();
     // Two names of one file stay as they are.
@@ -134,7 +142,7 @@ pub fn rename(
         return call();
     }
     let kept = there.as_ref().filter(|data| !data.is_dir()).map(|_| keep(&to));
-    let result = call();
+    let result = timed(call);
     let done = result == 0;
     match (kept, there) {
         (Some(kept), _) => after_removal(to.clone(), kept, done),
@@ -157,16 +165,19 @@ pub fn open(
     call: impl FnOnce() -> c_int,
 ) -> c_int {
     const CHANGES: c_int = libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC;
-    let path = if flags & CHANGES == 0 { None } else { absolute(directory, path) };
-    let Some(path) = path.filter(|_| flags & libc::O_TMPFILE != libc::O_TMPFILE) else {
+    if flags & CHANGES == 0 {
         return call();
+    }
+    let path = absolute(directory, path);
+    let Some(path) = path.filter(|_| flags & libc::O_TMPFILE != libc::O_TMPFILE) else {
+        return timed(call);
     };
     changes();
     let there = fs::metadata(&path);
     if there.is_ok() {
         save(&path);
     }
-    let result = call();
+    let result = timed(call);
     // What is made where a symbolic link leads is found by the descriptor.
     let made = || fs::read_link(format!("/proc/self/fd/{result}"));
     if there.is_err()
@@ -180,16 +191,40 @@ pub fn open(
     result
 }
 
-/// The program changes a file through a descriptor.
-pub fn write(fd: c_int) {
-    if !host::below_root() {
-        return;
+/// The program changes a file through a descriptor, by this call.
+pub fn write<T>(fd: c_int, call: impl FnOnce() -> T) -> T {
+    if host::below_root() {
+        changes();
+        // Of what was opened below the root the contents are known.
+        if fd > 2 && descriptors::is_of_root(fd) {
+            save(&of_descriptor(fd));
+        }
     }
+    timed(call)
+}
+
+/// Sets the times of a file by a call that does so, of a descriptor where there is no path.
+pub fn set_times(fd: c_int, path: *const c_char, call: impl FnOnce() -> c_int) -> c_int {
+    let path = match path.is_null() {
+        true => host::below_root().then(|| of_descriptor(fd)),
+        false => absolute(fd, path),
+    };
+    let Some(path) = path else { return timed(call) };
     changes();
-    // Of what was opened below the root the contents are known.
-    if fd > 2 && descriptors::is_of_root(fd) {
-        save(&PathBuf::from(format!("/proc/self/fd/{fd}")));
+    let before = fs::metadata(&path).map(|data| Stamps::of(&data));
+    let result = timed(call);
+    if result == 0 {
+        match before {
+            Ok(before) => push(Undo::Times(path, before)),
+            Err(_) => cannot(&path),
+        }
     }
+    result
+}
+
+/// A path to what a descriptor is of.
+fn of_descriptor(fd: c_int) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{fd}"))
 }
 
 /// Copies what is in a file that exists, unless that was done before.
@@ -203,7 +238,7 @@ fn save(path: &Path) {
         () => return,
     };
     match contents {
-        Some(contents) => push(Undo::Contents(path.to_owned(), contents)),
+        Some(contents) => push(Undo::Contents(path.to_owned(), contents, Stamps::of(&data))),
         // What a descriptor is of has another name.
         None => cannot(&fs::read_link(path).unwrap_or_else(|_| path.to_owned())),
     }

@@ -120,9 +120,9 @@ pub unsafe extern "C" fn __lr_libc_write(fd: c_int, buffer: *const c_void, n: us
         }
     }
     must_not_block(fd, "write");
-    changes::write(fd);
     // SAFETY: the program's own call, passed on.
-    let written = kernel::waiting(|| unsafe { libc::write(fd, buffer, n) });
+    let call = || unsafe { libc::write(fd, buffer, n) };
+    let written = kernel::waiting(|| changes::write(fd, call));
     if written < 0 && kernel::errno() == libc::EPIPE {
         super::nobody_reads();
         set_errno(libc::EPIPE);
@@ -168,9 +168,8 @@ pub unsafe extern "C" fn __lr_libc_pwrite(
     at: off_t,
 ) -> isize {
     host::read(buffer as usize, n);
-    changes::write(fd);
     // SAFETY: the program's own call, passed on.
-    unsafe { libc::pwrite(fd, buffer, n, at) }
+    changes::write(fd, || unsafe { libc::pwrite(fd, buffer, n, at) })
 }
 
 /// pwrite64.
@@ -248,9 +247,8 @@ pub unsafe extern "C" fn __lr_libc_fdatasync(fd: c_int) -> c_int {
 /// As for the C function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __lr_libc_ftruncate(fd: c_int, size: off_t) -> c_int {
-    changes::write(fd);
     // SAFETY: the program's own call, passed on.
-    unsafe { libc::ftruncate(fd, size) }
+    changes::write(fd, || unsafe { libc::ftruncate(fd, size) })
 }
 
 /// ftruncate64.
@@ -259,9 +257,8 @@ pub unsafe extern "C" fn __lr_libc_ftruncate(fd: c_int, size: off_t) -> c_int {
 /// As for the C function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __lr_libc_ftruncate64(fd: c_int, size: off_t) -> c_int {
-    changes::write(fd);
     // SAFETY: the program's own call, passed on.
-    unsafe { libc::ftruncate(fd, size) }
+    changes::write(fd, || unsafe { libc::ftruncate(fd, size) })
 }
 
 /// ioctl.

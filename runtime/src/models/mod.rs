@@ -5,6 +5,7 @@ mod changes;
 pub mod descriptors;
 mod directories;
 mod environment;
+pub mod file_times;
 pub mod files;
 pub mod identity;
 pub mod numbers;

@@ -1,6 +1,6 @@
 //! Calls that name files: really done; changes are undone at a restore ([`changes`]).
 
-use super::{changes, descriptors, system_files};
+use super::{changes, descriptors, file_times, system_files};
 use crate::hooks::host;
 use libc::{c_char, c_int, c_uint};
 use std::ffi::CStr;
@@ -83,8 +83,14 @@ macro_rules! look {
         pub unsafe extern "C" fn $name($($argument: $type),+, out: *mut libc::stat) -> c_int {
             $(system_files::looks_at($path);)?
             host::write(out as usize, size_of::<libc::stat>());
-            // SAFETY: the program's own call, passed on.
-            unsafe { $real($($argument),+, out) }
+            // SAFETY: the program's own call, passed on; what succeeds has filled the place.
+            unsafe {
+                let result = $real($($argument),+, out);
+                if result == 0 {
+                    file_times::shown(out);
+                }
+                result
+            }
         }
     )+ };
 }
@@ -96,6 +102,44 @@ look! {
     __lr_libc_stat64(path: *const c_char) at path calls libc::stat;
     __lr_libc_lstat(path: *const c_char) at path calls libc::lstat;
     __lr_libc_lstat64(path: *const c_char) at path calls libc::lstat;
+}
+
+/// fstatat.
+///
+/// # Safety
+/// As for the C function.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __lr_libc_fstatat(
+    directory: c_int,
+    path: *const c_char,
+    out: *mut libc::stat,
+    flags: c_int,
+) -> c_int {
+    system_files::looks_at(path);
+    host::write(out as usize, size_of::<libc::stat>());
+    // SAFETY: the program's own call, passed on; what succeeds has filled the place.
+    unsafe {
+        let result = libc::fstatat(directory, path, out, flags);
+        if result == 0 {
+            file_times::shown(out);
+        }
+        result
+    }
+}
+
+/// fstatat64.
+///
+/// # Safety
+/// As for the C function.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __lr_libc_fstatat64(
+    directory: c_int,
+    path: *const c_char,
+    out: *mut libc::stat,
+    flags: c_int,
+) -> c_int {
+    // SAFETY: the same function on 64-bit machines.
+    unsafe { __lr_libc_fstatat(directory, path, out, flags) }
 }
 
 /// statx.
@@ -112,8 +156,14 @@ pub unsafe extern "C" fn __lr_libc_statx(
 ) -> c_int {
     system_files::looks_at(path);
     host::write(out as usize, size_of::<libc::statx>());
-    // SAFETY: the program's own call, passed on.
-    unsafe { libc::statx(directory, path, flags, mask, out) }
+    // SAFETY: the program's own call, passed on; what succeeds has filled the place.
+    unsafe {
+        let result = libc::statx(directory, path, flags, mask, out);
+        if result == 0 {
+            file_times::shown_in_full(out);
+        }
+        result
+    }
 }
 
 /// readlink.

@@ -60,7 +60,7 @@ pub fn changes(path: *const c_char) {
     // SAFETY: the program passes a C string.
     let path = Path::new(OsStr::from_bytes(unsafe { CStr::from_ptr(path) }.to_bytes()));
     if !path.starts_with("/dev") {
-        shared::changes_file(path);
+        shared::uses_file(path);
         numbers::leaves_something();
     }
 }

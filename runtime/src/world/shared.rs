@@ -3,11 +3,8 @@
 
 use std::borrow::Cow;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// It has changed a file.
-static CHANGED: AtomicBool = AtomicBool::new(false);
 /// The first of it, in words.
 static FIRST: Mutex<Option<String>> = Mutex::new(None);
 /// What the system says of itself, and devices: others change no file there.
@@ -29,17 +26,6 @@ pub fn uses_file(path: &Path) {
     if first.is_none() && !is_system_s && temporary(path).is_none() {
         *first = Some(format!("the file {}", path.display()));
     }
-}
-
-/// The program changes a file, which bears the real clock's time then.
-pub fn changes_file(path: &Path) {
-    uses_file(path);
-    CHANGED.store(true, Ordering::Relaxed);
-}
-
-/// Whether it has changed one.
-pub fn has_changed_a_file() -> bool {
-    CHANGED.load(Ordering::Relaxed)
 }
 
 /// What the program used first; `None` where nothing that it used is shared.

@@ -3,7 +3,7 @@
 
 use libc::mode_t;
 use std::collections::HashSet;
-use std::fs::{self, File};
+use std::fs::{self, File, FileTimes, Metadata};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileExt, PermissionsExt};
 use std::path::PathBuf;
@@ -24,8 +24,28 @@ pub enum Undo {
     PutBack(Kept, PathBuf),
     /// The file goes back to where it was.
     Move { from: PathBuf, to: PathBuf },
-    /// The contents of a file, which is reached by this path, are what they were.
-    Contents(PathBuf, Vec<u8>),
+    /// The contents of a file, which is reached by this path, are what they were, and so are its
+    /// times.
+    Contents(PathBuf, Vec<u8>, Stamps),
+    /// The times of a file are what they were.
+    Times(PathBuf, Stamps),
+}
+
+/// When a file was read and changed, by the kernel's clock.
+pub struct Stamps(FileTimes);
+
+impl Stamps {
+    /// Those that a file bears.
+    pub fn of(data: &Metadata) -> Self {
+        let mut times = FileTimes::new();
+        if let Ok(read) = data.accessed() {
+            times = times.set_accessed(read);
+        }
+        if let Ok(changed) = data.modified() {
+            times = times.set_modified(changed);
+        }
+        Self(times)
+    }
 }
 
 /// What is kept of a removed file.
@@ -108,10 +128,12 @@ fn back(change: Undo) -> io::Result<()> {
             fs::write(&path, contents)?;
             fs::set_permissions(path, fs::Permissions::from_mode(mode))
         }
-        Undo::Contents(path, contents) => {
+        Undo::Contents(path, contents, stamps) => {
             let file = File::options().write(true).open(path)?;
             file.write_all_at(&contents, 0)?;
-            file.set_len(contents.len() as u64)
+            file.set_len(contents.len() as u64)?;
+            file.set_times(stamps.0)
         }
+        Undo::Times(path, stamps) => File::open(path)?.set_times(stamps.0),
     }
 }

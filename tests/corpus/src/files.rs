@@ -8,7 +8,7 @@ use std::panic::Location;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread::{scope, sleep};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// A directory of the test's own, which is empty, and is removed with this value.
 struct Place(PathBuf);
@@ -67,8 +67,59 @@ fn files_tell_what_was_slept_between_them() {
     let (slept, first) = (Duration::from_millis(50), made("first"));
     sleep(slept);
     let between = made("second").duration_since(first).unwrap();
-    // The file system's clock goes on in steps.
-    assert!(between + slept / 5 >= slept);
+    assert!(slept <= between && between < 2 * slept);
+}
+
+//@ verified
+#[test]
+fn files_are_as_old_as_the_clock_tells() {
+    let place = Place::new();
+    let before = SystemTime::now();
+    sleep(Duration::from_secs(50));
+    fs::write(place.join("file"), "text").unwrap();
+    let data = fs::metadata(place.join("file")).unwrap();
+    let written = data.modified().unwrap();
+    assert!(written.duration_since(before).unwrap() >= Duration::from_secs(50));
+    assert!(data.created().unwrap() <= written);
+    sleep(Duration::from_secs(3600));
+    let again = File::open(place.join("file")).unwrap().metadata().unwrap();
+    assert_eq!(again.modified().unwrap(), written);
+    let age = written.elapsed().unwrap();
+    assert!(Duration::from_secs(3600) <= age && age < Duration::from_secs(3601));
+}
+
+//@ verified
+#[test]
+fn files_bear_the_times_that_they_are_given() {
+    let place = Place::new();
+    let file = File::create(place.join("file")).unwrap();
+    let now = SystemTime::now();
+    let hour = Duration::from_secs(3600);
+    for time in [SystemTime::UNIX_EPOCH + hour, now - hour, now, now + hour] {
+        file.set_modified(time).unwrap();
+        assert_eq!(file.metadata().unwrap().modified().unwrap(), time);
+    }
+}
+
+//@ passed file-change virtual-time
+#[test]
+fn files_of_threads_are_as_old_as_the_clock_tells() {
+    let place = Place::new();
+    fs::write(place.join("old"), "text").unwrap();
+    let old = File::options().write(true).open(place.join("old")).unwrap();
+    let of = |name: &str| fs::metadata(place.join(name)).unwrap().modified().unwrap();
+    let (first, now) = (of("old"), SystemTime::now());
+    two_ways(|| {
+        old.set_modified(now).unwrap();
+        fs::write(place.join("new"), "text").unwrap();
+        sleep(Duration::from_secs(50));
+        fs::write(place.join("newer"), "text").unwrap();
+    });
+    assert!(now <= of("new") && of("new") <= of("newer"));
+    assert!(of("newer").duration_since(of("new")).unwrap() >= Duration::from_secs(50));
+    assert!(of("newer") <= SystemTime::now());
+    // Each execution finds the times that were there before.
+    assert!(first <= now && of("old") == now);
 }
 
 //@ passed file-change

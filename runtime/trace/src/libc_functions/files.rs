@@ -26,7 +26,11 @@ pub(super) const ROWS: &[Row] = rows! {
         stat64 Nothing [Reads 0, Writes 1];
         lstat Nothing [Reads 0, Writes 1];
         lstat64 Nothing [Reads 0, Writes 1];
+        fstatat Nothing [Reads 1, Writes 2];
+        fstatat64 Nothing [Reads 1, Writes 2];
         statx Nothing [Reads 1, Writes 4];
+        utimensat Nothing [Reads 1, Reads 2];
+        futimens Nothing [Reads 1];
         readlink Nothing [Reads 0, Writes 1];
         // Without a place for it, a block of the program's heap.
         realpath FreshOr(1) [Reads 0, Writes 1];
@@ -115,8 +119,6 @@ pub(super) const ROWS: &[Row] = rows! {
         chown Nothing [Reads 0];
         fchown Nothing [];
         lchown Nothing [Reads 0];
-        utimensat Nothing [Reads 1, Reads 2];
-        futimens Nothing [Reads 1];
         fallocate64 Nothing [];
         posix_fadvise64 Nothing [];
         umask Nothing [];
