@@ -23,7 +23,7 @@ pub struct Dies {
 struct Place {
     unit: Unit<Bytes>,
     start: usize,
-    ranges: Vec<(u64, u64)>,
+    ranges: Ranges<()>,
     dies: RefCell<Option<Rc<Tree>>>,
 }
 
@@ -31,6 +31,28 @@ struct Place {
 pub struct Tree {
     /// The entries.
     pub dies: Vec<Die>,
+    /// The functions among them, by their code.
+    functions: Ranges<usize>,
+}
+
+/// What is at ranges of addresses that do not overlap, but may be the same: then, the first.
+struct Ranges<T>(Vec<(u64, u64, T)>);
+
+impl<T: Copy> Ranges<T> {
+    /// Of ranges from a start to an end that is no part of it.
+    fn new(mut ranges: Vec<(u64, u64, T)>) -> Self {
+        ranges.retain(|(start, end, _)| start < end);
+        ranges.sort_by_key(|&(start, ..)| start);
+        ranges.dedup_by_key(|&mut (start, end, _)| (start, end));
+        Self(ranges)
+    }
+
+    /// What is at an address. O(log n).
+    fn at(&self, address: u64) -> Option<T> {
+        let after = self.0.partition_point(|&(start, ..)| start <= address);
+        let &(_, end, there) = self.0.get(after.checked_sub(1)?)?;
+        (address < end).then_some(there)
+    }
 }
 
 /// An entry of the debug information.
@@ -149,9 +171,10 @@ impl Dies {
             let mut ranges = Vec::new();
             if let Ok(mut found) = dwarf.unit_ranges(&unit) {
                 while let Ok(Some(range)) = found.next() {
-                    ranges.push((range.begin, range.end));
+                    ranges.push((range.begin, range.end, ()));
                 }
             }
+            let ranges = Ranges::new(ranges);
             units.push(Place { unit, start, ranges, dies: RefCell::default() });
         }
         Some(Self { dwarf, units })
@@ -159,16 +182,11 @@ impl Dies {
 
     /// The function whose code is at an address.
     pub fn function_at(&self, address: u64) -> Option<Entry> {
-        let is_there = |place: &Place| {
-            place.ranges.iter().any(|(start, end)| (*start..*end).contains(&address))
-        };
-        self.units.iter().enumerate().filter(|(_, place)| is_there(place)).find_map(|(unit, _)| {
+        let units = self.units.iter().enumerate();
+        let there = units.filter(|(_, place)| place.ranges.at(address).is_some());
+        there.map(|(unit, _)| unit).find_map(|unit| {
             let tree = self.tree(unit)?;
-            let has = |die: &Die| {
-                die.tag == constants::DW_TAG_subprogram
-                    && die.ranges.iter().any(|(start, end)| (*start..*end).contains(&address))
-            };
-            let index = tree.dies.iter().position(has)?;
+            let index = tree.functions.at(address)?;
             Some(Entry { tree, index })
         })
     }
@@ -252,7 +270,13 @@ impl Dies {
                 base: location(constants::DW_AT_frame_base),
             });
         }
-        Ok(Tree { dies })
+        let functions = dies.iter().enumerate();
+        let functions = functions.filter(|(_, die)| die.tag == constants::DW_TAG_subprogram);
+        let functions = functions.flat_map(|(index, die)| {
+            die.ranges.iter().map(move |&(start, end)| (start, end, index))
+        });
+        let functions = Ranges::new(functions.collect());
+        Ok(Tree { dies, functions })
     }
 }
 
@@ -268,5 +292,20 @@ fn location(unit: UnitRef<'_, Bytes>, value: AttributeValue<Bytes>) -> Option<Lo
         gimli::Operation::FrameOffset { offset } => Some(Location::Frame(offset)),
         gimli::Operation::Register { register } => Some(Location::Register(register.0)),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Ranges;
+
+    #[test]
+    fn the_first_of_those_at_an_address_is_found() {
+        let ranges = Ranges::new(vec![(30, 40, 'c'), (10, 20, 'a'), (10, 20, 'b'), (20, 20, 'd')]);
+        for (address, there) in
+            [(9, None), (10, Some('a')), (19, Some('a')), (20, None), (30, Some('c')), (40, None)]
+        {
+            assert_eq!(ranges.at(address), there, "{address}");
+        }
     }
 }
