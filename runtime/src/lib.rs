@@ -8,7 +8,7 @@
 //! [`machine::execution::Execution`], which is put back as a whole at every restore; what outlives
 //! executions is in the rest of [`machine::state::State`].
 //!
-//! Rooms, from the ground up; a test of the house (`xtask/tests/house`) knows the circles that are
+//! Rooms, from the ground up; a test of the house (`xtask/tests/house`) knows the cycles that are
 //! left:
 //!
 //! | rooms | what |

@@ -49,11 +49,11 @@ fn the_order_of_locks_is_told_as_well_also_when_quiet() {
     let arguments = ["audit", "--confirm", "--lock-order", "-q", "both_ways"];
     let output = run(&shared("suspects"), &arguments).expect(1);
     let _ = output.says(&[
-        "circle: threads may wait for each other",
+        "cycle: threads may wait for each other",
         "holds    Crossed.",
         "confirmed: a schedule leads there (both_ways)",
         "warnings of the audit, and what came of them",
-        "warning[LR0101]: locks may be acquired in a circle",
+        "warning[LR0101]: locks may be acquired in a cycle",
         "warning[LR0203]: `Early.block`",
     ]);
 }

@@ -160,7 +160,7 @@ fn the_plan_tells_what_protects_memory_and_who_operates_on_it() {
 }
 
 #[test]
-fn the_plan_tells_the_order_of_locks_and_circles_in_it() {
+fn the_plan_tells_the_order_of_locks_and_cycles_in_it() {
     let fixture = shared("claims");
     let output =
         run(&fixture, &["audit", "--accesses", "--lock-order", "--message-format", "json"])
@@ -181,15 +181,15 @@ fn the_plan_tells_the_order_of_locks_and_circles_in_it() {
     };
     assert!(has("OUTER", "INNER") && !has("INNER", "LEFT"), "{lines:?}");
     assert!(has("LEFT", "RIGHT") && has("RIGHT", "LEFT"), "{lines:?}");
-    let is_theirs = |circle: &serde_json::Value| {
-        let locks = circle["locks"].as_array().unwrap();
+    let is_theirs = |cycle: &serde_json::Value| {
+        let locks = cycle["locks"].as_array().unwrap();
         let mut names: Vec<_> = locks.iter().map(|lock| lock.as_str().unwrap()).collect();
         names.sort_unstable();
-        circle["kind"] == "circle" && names[0].ends_with("LEFT") && names[1].ends_with("RIGHT")
+        cycle["kind"] == "cycle" && names[0].ends_with("LEFT") && names[1].ends_with("RIGHT")
     };
-    assert!(of("circle").into_iter().any(is_theirs), "{:?}", of("circle"));
+    assert!(of("cycle").into_iter().any(is_theirs), "{:?}", of("cycle"));
     let human = run(&fixture, &["audit", "--accesses", "--lock-order"]).expect(0).stdout;
-    for text in ["the order of locks", "circle: threads may wait for each other", "src/lib.rs:"] {
+    for text in ["the order of locks", "cycle: threads may wait for each other", "src/lib.rs:"] {
         assert!(human.contains(text), "{human}");
     }
     let plain = run(&fixture, &["audit", "--accesses"]).expect(0).stdout;

@@ -71,7 +71,7 @@ fn difference(program: &Program, test: &TestFinished) -> Option<(String, String)
             test.verdict == Verdict::Unsupported && !test.error && names_it
         }
     };
-    // A circle of locks, and a lock that is not held everywhere, are warned of where that is
+    // A cycle of locks, and a lock that is not held everywhere, are warned of where that is
     // expected, and nowhere else.
     let exact = [WarningKind::LockOrder, WarningKind::LockingDiscipline];
     let unexpected = |kind: &WarningKind| {

@@ -8,7 +8,7 @@
 //! anybody may; and so may any thread, beside the one that is seen to, what is behind a function
 //! whose address is in hands that are not known.
 
-use super::circles::Runs;
+use super::cycles::Runs;
 use super::program::Program;
 use crate::facts::flow::Flow;
 use crate::facts::{Facts, FunctionId};

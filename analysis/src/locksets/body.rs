@@ -1,5 +1,5 @@
 //! What is the same in all passes over a function: which steps only compute, and which blocks are
-//! on circles.
+//! on cycles.
 
 use super::state::State;
 use super::symbol::{Known, Root, Symbol};
@@ -146,7 +146,7 @@ impl<'f> Body<'f> {
     }
 }
 
-/// Places of the blocks in reverse postorder, and which are on circles: those that a circle's first
+/// Places of the blocks in reverse postorder, and which are on cycles: those that a cycle's first
 /// block of the order reaches and that reach it, taken together as all between the two ends of an
 /// edge backwards.
 fn walk(flow: &Flow) -> (Vec<u32>, Vec<bool>) {
@@ -175,7 +175,7 @@ fn walk(flow: &Flow) -> (Vec<u32>, Vec<bool>) {
     for (place, &block) in finished.iter().rev().enumerate() {
         order[block] = place as u32;
     }
-    // A circle has an edge backwards in the order, and lies between its ends: what goes round
+    // A cycle has an edge backwards in the order, and lies between its ends: what goes round
     // beyond doubt is more than what must be known.
     let mut depth = vec![0_i32; count + 1];
     for (block, successors) in successors.iter().enumerate() {

@@ -260,10 +260,10 @@ impl Analysis<'_> {
             }
         }
         for component in components.iter().rev() {
-            let circle = self.calls_itself(component);
+            let cycle = self.calls_itself(component);
             for &function in component.iter().filter(|&&f| self.is_looked_at(f)) {
                 let entry = match entries[function as usize].clone() {
-                    _ if circle => BTreeMap::new(),
+                    _ if cycle => BTreeMap::new(),
                     Some(entry) => entry,
                     // Nobody calls it.
                     None => continue,

@@ -92,7 +92,7 @@ pub fn mark(
     };
     let mut after: HashMap<Block, Vec<Told>> = HashMap::new();
     for &block in &blocks {
-        // Blocks in front that have not been looked at; a circle of blocks with one entry each is
+        // Blocks in front that have not been looked at; a cycle of blocks with one entry each is
         // never reached.
         let mut chain = vec![block];
         while let Some(front) = before(chain[chain.len() - 1]) {

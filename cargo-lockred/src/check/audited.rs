@@ -2,10 +2,10 @@
 //!
 //! An access that nothing protects is confirmed by a data race there, a publishing operation by a
 //! race that a stronger order would have kept from happening, a wait under a lock by a deadlock in
-//! which somebody waits there, a circle of locks as in [`super::circles`]. Otherwise no schedule
-//! shows it: none can, in the tests of its package that were checked, if all their interleavings
-//! were covered; of accesses that is said only where a test was seen to make them to memory that
-//! threads share.
+//! which somebody waits there, a cycle of locks as in [`super::lock_order_cycles`]. Otherwise no
+//! schedule shows it: none can, in the tests of its package that were checked, if all their
+//! interleavings were covered; of accesses that is said only where a test was seen to make them to
+//! memory that threads share.
 
 use super::Target;
 use super::came::{Status, Told, lines};

@@ -19,7 +19,7 @@ fn explored(script: &str, keep_going: bool) -> (Explored, String) {
     explored_towards(&[], script, keep_going)
 }
 
-/// The same, with a circle to walk towards: the script gets `$WALKING` then, and `$BUG`, another
+/// The same, with a cycle to walk towards: the script gets `$WALKING` then, and `$BUG`, another
 /// answer.
 fn walked(script: &str, keep_going: bool) -> (Explored, String) {
     explored_towards(&[Target { nestings: vec![[SiteId(1), SiteId(2)]] }], script, keep_going)

@@ -3,9 +3,9 @@
 pub mod audited;
 pub mod bugs;
 pub mod came;
-mod circles;
 mod examine;
 mod explore;
+mod lock_order_cycles;
 mod minimal;
 mod observed;
 pub mod outcome;
@@ -35,9 +35,9 @@ use crate::session::Launch;
 use crate::session::printable::in_line;
 use crate::subject::Subject;
 use audited::Audited;
-use circles::Circles;
 use examine::Examiner;
 use explore::Explored;
+use lock_order_cycles::Cycles;
 use lockred_trace::codes::WarningKind;
 use lockred_trace::message::Counts;
 use lockred_trace::notes::Note;
@@ -191,8 +191,8 @@ struct Job<'a> {
     test: &'a Test,
     launch: Launch,
     order: Order,
-    /// Circles in the order of locks to walk towards.
-    circles: Arc<[session::Target]>,
+    /// Cycles in the order of locks to walk towards.
+    cycles: Arc<[session::Target]>,
     unfinished: Unfinished,
 }
 
@@ -217,7 +217,7 @@ impl Check<'_> {
         let jobs = jobs(targets, &examiners, subject, options, self.console)?;
         let (mut tally, mut found) = (Tally::default(), Found::default());
         let verbose = options.selection.display.verbose > 0;
-        let mut circles = Circles::new(options.findings.denies(WarningKind::LockOrder), verbose);
+        let mut cycles = Cycles::new(options.findings.denies(WarningKind::LockOrder), verbose);
         side_by_side::run(
             jobs.len(),
             options.selection.compilation.side_by_side(),
@@ -226,7 +226,7 @@ impl Check<'_> {
                 if interrupt::requested() {
                     return Ok(Explored::Interrupted { counts: Counts::default() });
                 }
-                explore::explore(&job.launch, &job.order, &job.circles, &job.unfinished, seen)
+                explore::explore(&job.launch, &job.order, &job.cycles, &job.unfinished, seen)
             },
             &mut |number, seen| {
                 let job = &jobs[number];
@@ -241,7 +241,7 @@ impl Check<'_> {
                 human.outcome(&outcome);
                 tally.add(&outcome);
                 found.add(&outcome);
-                circles.add(job.examiner, &outcome);
+                cycles.add(job.examiner, &outcome);
                 audited.add(&outcome);
                 outputs.test(outcome)?;
                 Ok(!interrupt::requested())
@@ -254,10 +254,10 @@ impl Check<'_> {
         audited.note(&mut found);
         tally.stale = found.stale(self.known);
         if options.selection.analysis.lock_order {
-            let told = circles.told(targets, &subject.project.root)?;
+            let told = cycles.told(targets, &subject.project.root)?;
             told.human.lines().for_each(|line| console.line(line));
             outputs.lines(&told.json)?;
-            tally.circles = told.failing;
+            tally.cycles = told.failing;
         }
         if options.audit {
             let told = audited.told(console.style, verbose);
@@ -331,20 +331,20 @@ fn jobs<'a>(
     if !options.resume {
         unfinished::forget(&directory);
     }
-    let circles = |target: &Target| match options.selection.analysis.lock_order {
+    let cycles = |target: &Target| match options.selection.analysis.lock_order {
         true => walks::targets(&target.built.executable).map(Arc::from),
         false => Ok(Arc::default()),
     };
-    let circles: Vec<Arc<[_]>> = targets.iter().map(circles).collect::<Result<_>>()?;
+    let cycles: Vec<Arc<[_]>> = targets.iter().map(cycles).collect::<Result<_>>()?;
     let job = |number: usize, test: &'a Test| {
-        let (examiner, circles) = (&examiners[number], circles[number].clone());
+        let (examiner, cycles) = (&examiners[number], cycles[number].clone());
         let (launch, order) = (examiner.launch(test), examiner.exploration(test));
         let unfinished = Unfinished::new(&directory, &examiner.hash, &launch, &order);
         if unfinished.is_damaged() {
             let name = in_line(&test.name);
             console.warning(&format!("what was kept of {name} is damaged: it begins again"));
         }
-        Job { examiner: number, test, launch, order, circles, unfinished }
+        Job { examiner: number, test, launch, order, cycles, unfinished }
     };
     let of_target =
         |(number, target): (usize, &'a Target)| target.tests.iter().map(move |test| (number, test));

@@ -42,8 +42,8 @@ pub struct Tally {
     pub codes: BTreeSet<&'static str>,
     /// Names of the tests that failed.
     pub failures: Vec<String>,
-    /// Circles in the order of locks that fail the check.
-    pub circles: usize,
+    /// Cycles in the order of locks that fail the check.
+    pub cycles: usize,
     /// Warnings of the audit that fail the check.
     pub audited: usize,
     /// Entries of the baseline that nothing stands behind any more.
@@ -109,7 +109,7 @@ impl Tally {
     /// The exit status: the first of README.md#exit-codes that applies, in the order 2, 3, 1, 4, 5.
     /// A test with known findings only fails nothing, but is not verified.
     pub fn exit(&self, require: Option<Require>) -> Exit {
-        if self.failed > self.known || self.circles + self.audited > 0 {
+        if self.failed > self.known || self.cycles + self.audited > 0 {
             Exit::BugFound
         } else if self.unsupported > 0 || self.errors > 0 {
             Exit::Unsupported
@@ -142,8 +142,8 @@ mod tests {
         assert_eq!(tally(0, 0, 1).exit(required), Exit::NotVerified);
         assert_eq!(tally(0, 0, 1).exit(None), Exit::Success);
         assert_eq!(tally(0, 0, 0).exit(required), Exit::Success);
-        let circles = Tally { circles: 1, ..tally(0, 1, 0) };
-        assert_eq!(circles.exit(None), Exit::BugFound);
+        let cycles = Tally { cycles: 1, ..tally(0, 1, 0) };
+        assert_eq!(cycles.exit(None), Exit::BugFound);
         let audited = Tally { audited: 1, ..tally(0, 1, 0) };
         assert_eq!(audited.exit(None), Exit::BugFound);
         let known = |failed| Tally { failed, known: 1, ..Tally::default() };

@@ -1,8 +1,8 @@
-//! Walks towards the circles in the order of locks, before the search of a test: `check
+//! Walks towards the cycles in the order of locks, before the search of a test: `check
 //! --lock-order`.
 //!
 //! They come first: they take a part of a second, and where one ends in the deadlock, no search has
-//! to come there by itself. They are a bounded number for each circle, whatever other tests have
+//! to come there by itself. They are a bounded number for each cycle, whatever other tests have
 //! shown, so that what a test comes to depends on nothing beside it. What they find is what any
 //! search finds. Nothing follows from what they do not find: what was covered, and what that rests
 //! on, is the search's to say.
@@ -11,25 +11,25 @@ use super::explore::Answer;
 use crate::error::Result;
 use crate::executable::sidecar;
 use lockred_trace::codes::{BugKind, WarningKind};
-use lockred_trace::lock_order::{Circle, Kind, LockOrder};
+use lockred_trace::lock_order::{Cycle, Kind, LockOrder};
 use lockred_trace::message::{Exploration, Stop, Warning};
 use lockred_trace::session::{Limits, Order, Target, Task};
 use lockred_trace::sites::SiteId;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Walks towards one circle.
+/// Walks towards one cycle.
 const WALKS: u64 = 100;
 
-/// Scheduling points in the walks towards one circle behind which no further walk begins: about a
+/// Scheduling points in the walks towards one cycle behind which no further walk begins: about a
 /// second.
 const OPERATIONS: u64 = 1_000_000;
 
 /// The part of the time for a test that walks may take.
 const SHARE: f64 = 0.25;
 
-/// The circles of an executable that threads may wait in, by the operations that acquire their
-/// locks. Several circles have the same where a function that locks is not inlined: they are one
+/// The cycles of an executable that threads may wait in, by the operations that acquire their
+/// locks. Several cycles have the same where a function that locks is not inlined: they are one
 /// target.
 ///
 /// # Errors
@@ -40,15 +40,15 @@ pub fn targets(executable: &Path) -> Result<Vec<Target>> {
 
 fn of_order(order: &LockOrder) -> Vec<Target> {
     // Behind a gate, or in one thread, nobody waits.
-    let may_wait = |circle: &&Circle| matches!(circle.kind, Kind::Circle | Kind::SameKind);
-    let circles = order.circles.iter().filter(may_wait);
-    let places: BTreeSet<_> = circles.map(|circle| places_of(order, circle)).collect();
+    let may_wait = |cycle: &&Cycle| matches!(cycle.kind, Kind::Cycle | Kind::SameKind);
+    let cycles = order.cycles.iter().filter(may_wait);
+    let places: BTreeSet<_> = cycles.map(|cycle| places_of(order, cycle)).collect();
     places.into_iter().map(|places| Target { nestings: places.into_iter().collect() }).collect()
 }
 
-/// Where the locks of a circle are acquired, nesting by nesting.
-fn places_of(order: &LockOrder, circle: &Circle) -> BTreeSet<[SiteId; 2]> {
-    let nestings = circle.nestings.iter().filter_map(|&n| order.nestings.get(n as usize));
+/// Where the locks of a cycle are acquired, nesting by nesting.
+fn places_of(order: &LockOrder, cycle: &Cycle) -> BTreeSet<[SiteId; 2]> {
+    let nestings = cycle.nestings.iter().filter_map(|&n| order.nestings.get(n as usize));
     nestings.map(|nesting| [nesting.held.site, nesting.wanted.site]).collect()
 }
 
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn circles_that_threads_may_wait_in_are_targets_each_place_once() {
+    fn cycles_that_threads_may_wait_in_are_targets_each_place_once() {
         let taken = |site| Taken {
             locks: Vec::new(),
             site: SiteId(site),
@@ -198,20 +198,17 @@ mod tests {
             sure: true,
             threads: Vec::new(),
         };
-        let circle = |kind, nestings: &[u32]| Circle {
-            kind,
-            nestings: nestings.to_vec(),
-            locks: Vec::new(),
-        };
+        let cycle =
+            |kind, nestings: &[u32]| Cycle { kind, nestings: nestings.to_vec(), locks: Vec::new() };
         let order = LockOrder {
             nestings: [(1, 2), (2, 1), (3, 3), (1, 2), (4, 4), (5, 5)].map(nesting).into(),
-            circles: vec![
-                circle(Kind::Circle, &[0, 1]),
-                circle(Kind::SameKind, &[2]),
+            cycles: vec![
+                cycle(Kind::Cycle, &[0, 1]),
+                cycle(Kind::SameKind, &[2]),
                 // The same operations in another function.
-                circle(Kind::Circle, &[1, 3]),
-                circle(Kind::Gated, &[4]),
-                circle(Kind::OneThread, &[5]),
+                cycle(Kind::Cycle, &[1, 3]),
+                cycle(Kind::Gated, &[4]),
+                cycle(Kind::OneThread, &[5]),
             ],
             ..LockOrder::default()
         };

@@ -168,7 +168,7 @@ impl<'a> Human<'a> {
     }
 
     const fn summary_paint(&self, tally: &Tally, interrupted: bool) -> Paint {
-        if tally.failed - tally.known + tally.unsupported + tally.circles + tally.audited > 0 {
+        if tally.failed - tally.known + tally.unsupported + tally.cycles + tally.audited > 0 {
             Paint::Red
         } else if tally.passed + tally.known > 0 || interrupted {
             Paint::Yellow
@@ -288,9 +288,9 @@ fn sentences(tally: &Tally, tests: usize, interrupted: bool) -> Vec<String> {
     if tally.warnings > 0 {
         sentences.push(count(tally.warnings as u64, "warning"));
     }
-    if tally.circles > 0 {
-        let circles = count(tally.circles as u64, "circle");
-        sentences.push(format!("{circles} in the order of locks, denied and not excluded"));
+    if tally.cycles > 0 {
+        let cycles = count(tally.cycles as u64, "cycle");
+        sentences.push(format!("{cycles} in the order of locks, denied and not excluded"));
     }
     if tally.audited > 0 {
         let warnings = count(tally.audited as u64, "warning");

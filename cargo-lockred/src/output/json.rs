@@ -34,7 +34,7 @@ struct TestFinished<'a> {
     refinements: u64,
     transactions: u64,
     operations: u64,
-    /// Walks towards circles in the order of locks, which are no executions of the search.
+    /// Walks towards cycles in the order of locks, which are no executions of the search.
     #[serde(skip_serializing_if = "Option::is_none")]
     walks: Option<u64>,
     /// From the root to the end of the search.

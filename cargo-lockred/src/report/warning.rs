@@ -30,7 +30,7 @@ pub fn warning(warning: &Warning, symbols: &Symbols) -> Report {
     }
 }
 
-/// A place of a circle of locks.
+/// A place of a cycle of locks.
 fn of_lock(place: &message::Place, symbols: &Symbols) -> Place {
     let thread = with_main(&format!("thread {}", place.thread));
     let letter = place.object.and_then(|object| char::from_u32(u32::from('A') + object));

@@ -2,7 +2,7 @@
 //!
 //! An execution is made of transactions: a block as a whole, and every other access by itself. Of
 //! two accesses that do not commute, the transaction of the earlier one comes before that of the
-//! later one, as do those of one thread. A circle says that no order of whole transactions gives
+//! later one, as do those of one thread. A cycle says that no order of whole transactions gives
 //! the same result: what Velodrome does (Flanagan, Freund and Yi, PLDI 2008), which reports all of
 //! these executions and no others. As one execution of each class is explored, that is an answer
 //! for all of them. (Lipton's movers would have to be shown for each operation: a second atomic
@@ -63,13 +63,13 @@ pub struct Blocks {
     last: BTreeMap<u32, usize>,
     /// By byte: the last access of each thread and kind.
     bytes: BTreeMap<usize, Vec<(u32, Access, usize, Act)>>,
-    /// Circles.
-    found: Vec<Circle>,
+    /// Cycles.
+    found: Vec<Cycle>,
 }
 
 /// A block that is not atomic.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Circle {
+struct Cycle {
     block: Name,
     /// What the block did, what others did behind that and before what comes, and what the block
     /// does then.
@@ -79,7 +79,7 @@ struct Circle {
 /// What was found in all executions.
 #[derive(Default, Debug)]
 pub struct Atomicity {
-    circles: Vec<(Circle, Schedule)>,
+    cycles: Vec<(Cycle, Schedule)>,
 }
 
 /// Blocks are judged: in a search over executions, and in replays of what it found.
@@ -166,12 +166,12 @@ fn acts(
 /// The execution has come to its end, and counts.
 pub fn judge(state: &mut State) {
     let Execution { blocks, .. } = &mut state.execution;
-    for circle in std::mem::take(&mut blocks.found) {
-        let known = |(known, _): &(Circle, _)| known.block == circle.block;
-        if !state.monitors.atomicity.circles.iter().any(known)
+    for cycle in std::mem::take(&mut blocks.found) {
+        let known = |(known, _): &(Cycle, _)| known.block == cycle.block;
+        if !state.monitors.atomicity.cycles.iter().any(known)
             && let Some(schedule) = crate::machine::trail::schedule_so_far(state)
         {
-            state.monitors.atomicity.circles.push((circle, schedule));
+            state.monitors.atomicity.cycles.push((cycle, schedule));
         }
     }
 }
@@ -191,7 +191,7 @@ pub fn tell(found: &Atomicity, warnings: &mut Vec<Warning>) {
 impl Atomicity {
     /// What was found, a warning a block.
     pub fn warnings(&self) -> Vec<Warning> {
-        self.circles.iter().map(|(circle, schedule)| circle.warning(schedule)).collect()
+        self.cycles.iter().map(|(cycle, schedule)| cycle.warning(schedule)).collect()
     }
 }
 
@@ -317,11 +317,11 @@ impl Blocks {
         }
         acts.push(act.clone());
         acts.dedup();
-        self.found.push(Circle { block, acts });
+        self.found.push(Cycle { block, acts });
     }
 }
 
-impl Circle {
+impl Cycle {
     fn warning(&self, schedule: &Schedule) -> Warning {
         let name = String::from_utf8_lossy(self.block);
         let own = self.acts.last().map_or(0, |act| act.thread);
@@ -381,7 +381,7 @@ mod tests {
         if blocks.inside.is_empty() {
             assert!(blocks.nodes.is_empty() && blocks.bytes.is_empty(), "it is forgotten");
         }
-        let threads = |circle: &Circle| circle.acts.iter().map(|act| act.thread).collect();
+        let threads = |cycle: &Cycle| cycle.acts.iter().map(|act| act.thread).collect();
         blocks.found.iter().map(threads).collect()
     }
 

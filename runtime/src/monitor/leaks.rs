@@ -4,7 +4,7 @@
 //! one, points to it. Looked through are the program's globals, the blocks from before the root,
 //! the stacks of threads that have not ended, what is kept for threads and for the process's end,
 //! and from there on all blocks that are found. Of what is not found, blocks are told to which no
-//! other such block points; of those that point to each other in a circle, the first.
+//! other such block points; of those that point to each other in a cycle, the first.
 
 use crate::machine::config::Mode;
 use crate::machine::execution::{AtExit, Execution};

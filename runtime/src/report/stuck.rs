@@ -157,9 +157,9 @@ fn listed(threads: &[u32]) -> String {
     }
 }
 
-/// Threads that wait for each other in a circle, the lowest number first. Who waits for several is
+/// Threads that wait for each other in a cycle, the lowest number first. Who waits for several is
 /// taken to wait for the first.
-fn circle(waits: &[(u32, On)]) -> Option<Vec<u32>> {
+fn cycle(waits: &[(u32, On)]) -> Option<Vec<u32>> {
     let next = |thread: u32| {
         let (_, on) = waits.iter().find(|(waiter, _)| *waiter == thread)?;
         match on {
@@ -175,11 +175,11 @@ fn circle(waits: &[(u32, On)]) -> Option<Vec<u32>> {
         let mut path = vec![start];
         while let Some(thread) = next(path[path.len() - 1]) {
             if let Some(index) = path.iter().position(|&before| before == thread) {
-                let mut circle = path.split_off(index);
-                let lowest = circle.iter().enumerate().min_by_key(|&(_, thread)| thread);
+                let mut cycle = path.split_off(index);
+                let lowest = cycle.iter().enumerate().min_by_key(|&(_, thread)| thread);
                 let lowest = lowest.map_or(0, |(index, _)| index);
-                circle.rotate_left(lowest);
-                return Some(circle);
+                cycle.rotate_left(lowest);
+                return Some(cycle);
             }
             path.push(thread);
         }
@@ -189,12 +189,12 @@ fn circle(waits: &[(u32, On)]) -> Option<Vec<u32>> {
 
 /// What keeps threads waiting, in one line.
 fn deadlock(waits: &[(u32, On)], has_ended: impl Fn(u32) -> bool) -> String {
-    match circle(waits).as_deref() {
+    match cycle(waits).as_deref() {
         Some([one]) => return format!("thread {one} waits for a lock that it holds itself"),
         Some([one, other]) => {
             return format!("thread {one} and thread {other} wait for each other");
         }
-        Some(all) => return format!("{} wait for each other in a circle", listed(all)),
+        Some(all) => return format!("{} wait for each other in a cycle", listed(all)),
         None => {}
     }
     // Those that wait for others of them are stuck because these are.
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn circles_are_told() {
+    fn cycles_are_told() {
         assert_eq!(
             told(&[(0, On::Lock(vec![1])), (1, On::Lock(vec![0]))]),
             "thread 0 and thread 1 wait for each other"
@@ -358,11 +358,11 @@ mod tests {
             (2, On::Lock(vec![1])),
             (3, On::Lock(vec![2])),
         ];
-        assert_eq!(told(&three), "thread 1, thread 3 and thread 2 wait for each other in a circle");
+        assert_eq!(told(&three), "thread 1, thread 3 and thread 2 wait for each other in a cycle");
     }
 
     #[test]
-    fn without_a_circle_the_one_that_the_others_wait_for_is_told() {
+    fn without_a_cycle_the_one_that_the_others_wait_for_is_told() {
         assert_eq!(
             told(&[(0, On::End(1)), (1, On::Notification(8))]),
             "thread 1 waits for a notification that never comes"

@@ -251,8 +251,8 @@ fn search_by(
         });
     }
     if watch.findings.iter().all(|finding| finding.kind != BugKind::Deadlock) {
-        let circles = crate::monitor::lock_order::warnings(state, stop == Reason::Complete);
-        state.verdicts.warnings.extend(circles);
+        let cycles = crate::monitor::lock_order::warnings(state, stop == Reason::Complete);
+        state.verdicts.warnings.extend(cycles);
     }
     crate::report::left_out::judge(state);
     crate::monitor::atomicity::tell(&state.monitors.atomicity, &mut state.verdicts.warnings);

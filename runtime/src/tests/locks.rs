@@ -87,16 +87,16 @@ fn crossing(words: Words) -> i32 {
 }
 
 #[test]
-fn walks_towards_a_circle_close_it() {
+fn walks_towards_a_cycle_close_it() {
     let nestings = |pairs: &[[u32; 2]]| Target {
         nestings: pairs.iter().map(|pair| pair.map(|line| SiteId(LINE + line))).collect(),
     };
-    let circle = nestings(&[[6, 7], [11, 12]]);
+    let cycle = nestings(&[[6, 7], [11, 12]]);
     // Nothing that is acquired there is held at the others.
     let other = nestings(&[[8, 7], [13, 12]]);
     let found = walked(crossing, vec![other.clone()], 30);
     assert_eq!((found.findings.len(), found.counts.executions), (0, UNMET));
-    let found = walked(crossing, vec![other, circle], 30);
+    let found = walked(crossing, vec![other, cycle], 30);
     assert_eq!((&found.stop, found.counts.executions), (&Stop::Bug, UNMET + 1));
     let [finding] = &found.findings[..] else { panic!("{found:?}") };
     assert_eq!(finding.kind, BugKind::Deadlock);
@@ -132,8 +132,8 @@ fn both(words: Words, one: usize, other: usize) {
 #[test]
 fn walks_tell_locks_apart_that_one_operation_acquires() {
     /// Both threads acquire locks under each other that nobody acquires otherwise; one of them
-    /// comes late to its part of the circle.
-    fn circle(words: Words) -> i32 {
+    /// comes late to its part of the cycle.
+    fn cycle(words: Words) -> i32 {
         let thread = words.spawn(|words| {
             (0..20).for_each(|_| both(words, 2, 3));
             both(words, 1, 0);
@@ -158,7 +158,7 @@ fn walks_tell_locks_apart_that_one_operation_acquires() {
         (0, 1 + UNMET),
         "none of it is one"
     );
-    let found = walked(circle, target(), 30);
+    let found = walked(cycle, target(), 30);
     assert_eq!((&found.stop, found.findings.len()), (&Stop::Bug, 1));
     assert!(found.counts.executions <= 3, "{:?}", found.counts);
 }

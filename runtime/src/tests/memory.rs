@@ -481,7 +481,7 @@ fn blocks_that_nothing_points_to_are_leaks() {
     ];
     assert_eq!(leaks(lost), expected);
 
-    fn circle(words: Words) -> i32 {
+    fn cycle(words: Words) -> i32 {
         words.join(words.spawn(|_| {
             let (one, other) = (Words(__lr_libc_malloc(24).cast()), __lr_libc_malloc(24));
             one.write(0, other as u64);
@@ -489,7 +489,7 @@ fn blocks_that_nothing_points_to_are_leaks() {
         }));
         0
     }
-    assert_eq!(leaks(circle).len(), 1);
+    assert_eq!(leaks(cycle).len(), 1);
 
     fn kept(words: Words) -> i32 {
         let old = __lr_libc_malloc(24);

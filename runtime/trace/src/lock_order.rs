@@ -41,12 +41,12 @@ pub struct Nesting {
     pub threads: Vec<u32>,
 }
 
-/// What a circle comes to.
+/// What a cycle comes to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Threads may wait for each other.
-    Circle,
+    Cycle,
     /// A lock is held at all of it, which keeps threads apart.
     Gated,
     /// One thread runs all of it, so that nobody waits.
@@ -61,7 +61,7 @@ impl Kind {
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
-            Self::Circle => "circle",
+            Self::Cycle => "cycle",
             Self::Gated => "gated",
             Self::OneThread => "one-thread",
             Self::SameKind => "same-kind",
@@ -71,7 +71,7 @@ impl Kind {
 
 /// Nestings that come back to where they began.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-pub struct Circle {
+pub struct Cycle {
     /// What it comes to.
     pub kind: Kind,
     /// Indices into [`LockOrder::nestings`]: what each wants, the next one holds.
@@ -94,7 +94,7 @@ pub struct LockOrder {
     /// Where locks of std's own are acquired, which are left out.
     pub left_out: Vec<SiteId>,
     /// One for each set of nestings that lead to each other.
-    pub circles: Vec<Circle>,
+    pub cycles: Vec<Cycle>,
 }
 
 impl Section for LockOrder {

@@ -204,10 +204,10 @@ pub enum Task {
         #[serde(default)]
         watches: Vec<Watch>,
     },
-    /// Walk at random towards circles in the order of locks, and answer with one
+    /// Walk at random towards cycles in the order of locks, and answer with one
     /// [`crate::message::Exploration`], whose executions are the walks.
     Walk {
-        /// The circles, in the order in which they are walked towards.
+        /// The cycles, in the order in which they are walked towards.
         targets: Vec<Target>,
         /// Walks towards each, at most.
         walks: u64,
@@ -228,7 +228,7 @@ pub enum Task {
     },
 }
 
-/// A circle in the order of locks.
+/// A cycle in the order of locks.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Target {
     /// Its nestings: where the lock is acquired that is held, and where the one that is acquired

@@ -119,9 +119,9 @@ mod tests {
         line["ended"] = "complete".into();
         assert_eq!(read(&line)[0].shows(), None);
         assert!(!read(&line)[0].is_bounded());
-        line["warnings"] = json!([{"code": "LR0101", "kind": "lock-order", "message": "a circle"}]);
+        line["warnings"] = json!([{"code": "LR0101", "kind": "lock-order", "message": "a cycle"}]);
         assert_eq!(read(&line)[0].shows(), None);
         line["warnings"][0]["kind"] = "timing".into();
-        assert_eq!((read(&line)[0].shows(), read(&line)[0].told()), (Some("timing"), "a circle"));
+        assert_eq!((read(&line)[0].shows(), read(&line)[0].told()), (Some("timing"), "a cycle"));
     }
 }

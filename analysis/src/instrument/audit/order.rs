@@ -129,7 +129,7 @@ impl Synchronises {
         if let Some(&known) = self.outside.get(&function) {
             return known;
         }
-        // Of a circle, nothing more is asked.
+        // Of a cycle, nothing more is asked.
         self.outside.insert(function, Does::default());
         let mut found = Does::default();
         for call in calls {

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 pub fn of(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
     let mut findings = unprotected::findings(input);
     findings.extend(unbounded(input, audit));
-    findings.extend(circles(input, audit));
+    findings.extend(cycles(input, audit));
     findings.extend(unpaired::releases(input, audit));
     findings.extend(unpaired::pointers(input, audit));
     findings.extend(held(input, audit));
@@ -125,17 +125,17 @@ fn has<'a>(
     })
 }
 
-/// Of all circles.
+/// Of all cycles.
 const SAME: &str =
     "threads deadlock if they are the same locks, and nothing else keeps the threads apart";
 /// Of those that are not certain.
 const MAY: &str = "some of the locks that are held then may be held, for all that is known";
 
-fn circles(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
+fn cycles(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for circle in order::circles(&audit.edges) {
+    for cycle in order::cycles(&audit.edges) {
         let mut places = Vec::new();
-        for edge in &circle {
+        for edge in &cycle {
             let Some((held, wanted)) = edge.sites.first() else { continue };
             places.push((format!("`{}` is acquired here", edge.held), held.clone()));
             places.push((format!("`{}` under it", edge.wanted), wanted.clone()));
@@ -145,14 +145,14 @@ fn circles(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
             places.swap(0, 1);
         }
         let edges: Vec<String> =
-            circle.iter().map(|edge| format!("`{}` under `{}`", edge.wanted, edge.held)).collect();
+            cycle.iter().map(|edge| format!("`{}` under `{}`", edge.wanted, edge.held)).collect();
         findings.push(finding(
             input,
             WarningKind::LockOrder,
-            owner(&circle[0].held),
-            format!("locks may be acquired in a circle: {}", edges.join(", ")),
+            owner(&cycle[0].held),
+            format!("locks may be acquired in a cycle: {}", edges.join(", ")),
             places,
-            match circle.iter().all(|edge| edge.sure) {
+            match cycle.iter().all(|edge| edge.sure) {
                 true => &[SAME],
                 false => &[SAME, MAY],
             },

@@ -113,15 +113,15 @@ pub trait Chooser {
     fn choose(&mut self, of: u32) -> u32;
 }
 
-/// How near a thread is to a target of a directed search: a circle of locks that are acquired under
+/// How near a thread is to a target of a directed search: a cycle of locks that are acquired under
 /// each other.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Approach {
     /// Its next operation is at no place of it.
     Away,
-    /// It is about to acquire a lock under which the circle has another one acquired.
+    /// It is about to acquire a lock under which the cycle has another one acquired.
     Outer,
-    /// It holds such a lock, and is about to acquire, or waits for, the one that the circle has
+    /// It holds such a lock, and is about to acquire, or waits for, the one that the cycle has
     /// under it.
     Inner,
 }

@@ -1,16 +1,16 @@
-//! Random walks towards targets: circles of locks that are acquired under each other, each to be
+//! Random walks towards targets: cycles of locks that are acquired under each other, each to be
 //! closed to a deadlock.
 //!
 //! *DeadlockFuzzer* (Joshi, Park, Sen, Naik: A randomized dynamic program analysis technique for
 //! detecting real deadlocks, PLDI 2009, algorithm 3): a walk runs threads at random, but a thread
-//! that is about to acquire the inner lock of one of the circle's nestings, and holds the outer
-//! one, is paused until no other can run. If the circle can be closed, the others come to their
+//! that is about to acquire the inner lock of one of the cycle's nestings, and holds the outer
+//! one, is paused until no other can run. If the cycle can be closed, the others come to their
 //! parts of it meanwhile. Where only paused threads could run, the walk is *thrashing*: one of
 //! them, at random, goes on. That makes a step each time, so that a walk is as long as any other at
 //! most.
 //!
 //! A thread that is paused too early may keep others from their parts: they need, for something
-//! else, the lock that it holds. The paper has threads yield before the circle's outermost lock,
+//! else, the lock that it holds. The paper has threads yield before the cycle's outermost lock,
 //! too (section 4); here, every second walk pauses them there, and lets these go on first. As the
 //! paper's monitor does, a walk goes on with a paused thread, too, when the others have made
 //! [`PATIENCE`] steps meanwhile: they may do so for ever. Departure: deadlocks are found where no

@@ -1,8 +1,8 @@
-//! Circles in the order of locks.
+//! Cycles in the order of locks.
 //!
 //! A nesting leads to another one if what it wants may be what the other one holds, and not both
 //! only read. Nestings that lead to each other are a strongly connected component, of which the
-//! shortest circle is told. Two that are behind one gate do not lead to each other, nor do two that
+//! shortest cycle is told. Two that are behind one gate do not lead to each other, nor do two that
 //! no run has threads for; what comes about without regard to gates alone is told as that.
 
 use super::{End, Kind, LockId, Nesting};
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Nestings that come back to where they began.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Circle {
+pub struct Cycle {
     /// What it comes to.
     pub kind: Kind,
     /// Indices of nestings: what each wants, the next one holds.
@@ -30,19 +30,19 @@ pub trait Runs {
     fn one_thread(&self, functions: &[FunctionId]) -> bool;
 }
 
-/// Pairs of nestings that are looked at, and steps of the search for the shortest circles.
+/// Pairs of nestings that are looked at, and steps of the search for the shortest cycles.
 const MOST: usize = 20_000_000;
 
-/// The circles of nestings; `None` where too many of them meet. O(nestings and pairs of them that
-/// meet), but for the shortest circles.
+/// The cycles of nestings; `None` where too many of them meet. O(nestings and pairs of them that
+/// meet), but for the shortest cycles.
 ///
 /// Locks that are said to be others' make none: nobody acquires another lock while one of them is
 /// held.
-pub fn circles(
+pub fn cycles(
     nestings: &[Nesting],
     others: &BTreeSet<LockId>,
     who: &dyn Runs,
-) -> Option<Vec<Circle>> {
+) -> Option<Vec<Cycle>> {
     within(MOST, nestings, others, who)
 }
 
@@ -52,18 +52,18 @@ fn within(
     nestings: &[Nesting],
     others: &BTreeSet<LockId>,
     who: &dyn Runs,
-) -> Option<Vec<Circle>> {
+) -> Option<Vec<Cycle>> {
     let told: Vec<Nesting> = nestings.iter().map(|nesting| without(nesting, others)).collect();
     let nestings = &told[..];
     let mut found = Vec::new();
     let open = search(nestings, who, false, &mut found, &mut left)?;
-    // What is only kept apart by gates: of those that are on no circle without.
+    // What is only kept apart by gates: of those that are on no cycle without.
     let mut gated = Vec::new();
     search(nestings, who, true, &mut gated, &mut left)?;
     found.extend(gated.into_iter().filter(|c| !c.nestings.iter().any(|n| open.contains(n))).map(
-        |circle| match circle.kind {
-            Kind::Circle => Circle { kind: Kind::Gated, ..circle },
-            _ => circle,
+        |cycle| match cycle.kind {
+            Kind::Cycle => Cycle { kind: Kind::Gated, ..cycle },
+            _ => cycle,
         },
     ));
     let mut alike = BTreeSet::new();
@@ -72,9 +72,9 @@ fn within(
             && nesting.apart.is_none_or(|apart| apart == 0)
             && alike.insert(lock)
         {
-            let circle =
-                Circle { kind: Kind::SameKind, nestings: vec![index as u32], locks: vec![lock] };
-            found.push(circle);
+            let cycle =
+                Cycle { kind: Kind::SameKind, nestings: vec![index as u32], locks: vec![lock] };
+            found.push(cycle);
         }
     }
     found.sort();
@@ -91,13 +91,13 @@ fn without(nesting: &Nesting, others: &BTreeSet<LockId>) -> Nesting {
     Nesting { held: end(&nesting.held), wanted: end(&nesting.wanted), ..nesting.clone() }
 }
 
-/// Looks for circles, with regard to gates or not; gives the nestings that are on some, or nothing
+/// Looks for cycles, with regard to gates or not; gives the nestings that are on some, or nothing
 /// when no work is left.
 fn search(
     nestings: &[Nesting],
     who: &dyn Runs,
     through_gates: bool,
-    found: &mut Vec<Circle>,
+    found: &mut Vec<Cycle>,
     left: &mut usize,
 ) -> Option<BTreeSet<u32>> {
     let mut by_lock: BTreeMap<LockId, Vec<u32>> = BTreeMap::new();
@@ -150,9 +150,9 @@ fn search(
         let locks = (0..path.len()).map(|at| lock(at).unwrap_or_default()).collect();
         let kind = match who.one_thread(&functions(&path)) {
             true => Kind::OneThread,
-            false => Kind::Circle,
+            false => Kind::Cycle,
         };
-        found.push(Circle { kind, nestings: path, locks });
+        found.push(Cycle { kind, nestings: path, locks });
     }
     Some(on_some)
 }
@@ -183,7 +183,7 @@ fn shortest(edges: &[Vec<u32>], component: &[u32], from: u32) -> Option<Vec<u32>
 /// Whether who runs the one may wait for who runs the other.
 fn leads(one: &Nesting, other: &Nesting) -> bool {
     let waits = !(one.wanted.shared && other.held.shared);
-    // Of locks of one kind, only those of one block whose order is known make circles with others.
+    // Of locks of one kind, only those of one block whose order is known make cycles with others.
     let parts = match (is_alike(one), is_alike(other)) {
         (false, false) => true,
         (true, true) => matches!((one.apart, other.apart), (Some(a), Some(b)) if a == -b && a != 0),
@@ -232,23 +232,23 @@ mod tests {
     }
 
     fn found(nestings: &[Nesting]) -> Vec<(Kind, Vec<u32>)> {
-        let circles = circles(nestings, &BTreeSet::from([7]), &Alone(BTreeSet::from([0])));
-        circles.unwrap().into_iter().map(|circle| (circle.kind, circle.nestings)).collect()
+        let cycles = cycles(nestings, &BTreeSet::from([7]), &Alone(BTreeSet::from([0])));
+        cycles.unwrap().into_iter().map(|cycle| (cycle.kind, cycle.nestings)).collect()
     }
 
     #[test]
-    fn each_component_is_told_once_by_its_shortest_circle() {
-        let circle =
+    fn each_component_is_told_once_by_its_shortest_cycle() {
+        let cycle =
             [nesting(1, 2, &[]), nesting(2, 1, &[]), nesting(2, 3, &[]), nesting(3, 1, &[])];
-        assert_eq!(found(&circle), [(Kind::Circle, vec![0, 1])]);
+        assert_eq!(found(&cycle), [(Kind::Cycle, vec![0, 1])]);
         let three = [nesting(1, 2, &[]), nesting(2, 3, &[]), nesting(3, 1, &[])];
-        assert_eq!(found(&three), [(Kind::Circle, vec![0, 1, 2])]);
+        assert_eq!(found(&three), [(Kind::Cycle, vec![0, 1, 2])]);
         assert!(found(&three[..2]).is_empty());
         assert!(found(&[nesting(1, 7, &[]), nesting(7, 1, &[])]).is_empty(), "another's");
     }
 
     #[test]
-    fn no_circle_is_told_where_more_meet_than_can_be_looked_at() {
+    fn no_cycle_is_told_where_more_meet_than_can_be_looked_at() {
         // Each of them leads to all the others.
         let many: Vec<Nesting> = (0..6)
             .flat_map(|n| (0..6).filter(move |m| *m != n).map(move |m| nesting(n, m, &[])))
@@ -283,11 +283,11 @@ mod tests {
     }
 
     #[test]
-    fn locks_of_one_kind_make_a_circle_where_their_order_in_the_block_is_both() {
+    fn locks_of_one_kind_make_a_cycle_where_their_order_in_the_block_is_both() {
         let apart = |apart| Nesting { apart, ..nesting(1, 1, &[]) };
         assert_eq!(found(&[apart(None)]), [(Kind::SameKind, vec![0])]);
         assert_eq!(found(&[apart(Some(0))]), [(Kind::SameKind, vec![0])]);
         assert!(found(&[apart(Some(8)), apart(Some(8))]).is_empty());
-        assert_eq!(found(&[apart(Some(8)), apart(Some(-8))]), [(Kind::Circle, vec![0, 1])]);
+        assert_eq!(found(&[apart(Some(8)), apart(Some(-8))]), [(Kind::Cycle, vec![0, 1])]);
     }
 }

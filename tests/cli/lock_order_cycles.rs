@@ -1,4 +1,4 @@
-//! Walks towards circles in the order of locks: what a search does not come to soon is found, told
+//! Walks towards cycles in the order of locks: what a search does not come to soon is found, told
 //! and replayed as anything else.
 
 use crate::fixtures::{own, shared};
@@ -8,27 +8,27 @@ use serde_json::{Value, json};
 /// The lines of a check of the fixture, by their reason.
 fn told(arguments: &[&str], exit: i32) -> impl Fn(&str) -> Vec<Value> + use<> {
     let arguments = [&["check", "--message-format", "json"], arguments].concat();
-    let output = run(&shared("circles"), &arguments).expect(exit);
+    let output = run(&shared("lock_order_cycles"), &arguments).expect(exit);
     let lines = output.stdout.lines().map(|line| serde_json::from_str(line).unwrap());
     let lines: Vec<Value> = lines.collect();
     move |reason| lines.iter().filter(|line| line["reason"] == reason).cloned().collect()
 }
 
-/// The status of the circle whose locks are in this module.
-fn status(circles: &[Value], module: &str) -> Value {
+/// The status of the cycle whose locks are in this module.
+fn status(cycles: &[Value], module: &str) -> Value {
     let lock = format!("::{module}::");
-    let is_its = |circle: &&Value| circle["locks"][0].as_str().unwrap().contains(&lock);
-    let [circle] = &circles.iter().filter(is_its).collect::<Vec<_>>()[..] else {
-        panic!("{circles:?}");
+    let is_its = |cycle: &&Value| cycle["locks"][0].as_str().unwrap().contains(&lock);
+    let [cycle] = &cycles.iter().filter(is_its).collect::<Vec<_>>()[..] else {
+        panic!("{cycles:?}");
     };
-    assert_eq!(circle["kind"], "circle");
-    circle["status"].clone()
+    assert_eq!(cycle["kind"], "cycle");
+    cycle["status"].clone()
 }
 
 const FEW: [&str; 2] = ["--max-executions", "30"];
 
 #[test]
-fn a_walk_closes_a_circle_that_the_search_does_not_come_to() {
+fn a_walk_closes_a_cycle_that_the_search_does_not_come_to() {
     let searched = told(&[&["deadlocks"], &FEW[..]].concat(), 0);
     let [test] = &searched("test-finished")[..] else { panic!("one test") };
     assert_eq!((&test["verdict"], &test["executions"]), (&json!("passed"), &json!(30)));
@@ -36,7 +36,7 @@ fn a_walk_closes_a_circle_that_the_search_does_not_come_to() {
 
     let walked = told(&[&["deadlocks", "--lock-order"], &FEW[..]].concat(), 1);
     let [test] = &walked("test-finished")[..] else { panic!("one test") };
-    assert_eq!(status(&walked("circle"), "behind"), "confirmed");
+    assert_eq!(status(&walked("cycle"), "behind"), "confirmed");
     let walks = test["walks"].as_u64().unwrap();
     assert!((1..=4).contains(&walks), "{test}");
     assert_eq!((&test["verdict"], &test["ended"]), (&json!("failed"), &json!("bug")));
@@ -49,7 +49,7 @@ fn a_walk_closes_a_circle_that_the_search_does_not_come_to() {
     let [test] = &found("test-finished")[..] else { panic!("one test") };
     assert_eq!(test["bugs"][0]["fingerprint"], bug["fingerprint"]);
     assert_eq!(test["bugs"][0]["id"], bug["id"]);
-    let replayed = run(&shared("circles"), &["replay", bug["id"].as_str().unwrap()]);
+    let replayed = run(&shared("lock_order_cycles"), &["replay", bug["id"].as_str().unwrap()]);
     let _ = replayed.says(&[]);
 }
 
@@ -59,7 +59,7 @@ fn the_search_goes_on_behind_what_walks_find_and_its_counts_are_its_own() {
     let walked = told(&[&keep[..], &FEW].concat(), 1);
     let [none, some] = &walked("test-finished")[..] else { panic!("two tests") };
     assert_eq!(none["name"], "behind::acquires_none_of_them");
-    // One target are the circles of mutexes, another one those of other locks. Four walks towards
+    // One target are the cycles of mutexes, another one those of other locks. Four walks towards
     // each meet none of it.
     assert_eq!((&none["walks"], &none["executions"]), (&json!(8), &json!(30)));
     assert_eq!((&none["verdict"], &none["bugs"]), (&json!("passed"), &json!([])));
@@ -73,10 +73,10 @@ fn walks_exclude_nothing_and_a_search_that_is_complete_does() {
     let complete = told(&filter, 0);
     let [test] = &complete("test-finished")[..] else { panic!("one test") };
     assert_eq!((&test["verdict"], &test["walks"]), (&json!("verified"), &json!(104)));
-    assert_ne!(status(&complete("circle"), "kept_apart"), "confirmed");
-    assert_eq!(status(&complete("circle"), "behind"), "excluded");
+    assert_ne!(status(&complete("cycle"), "kept_apart"), "confirmed");
+    assert_eq!(status(&complete("cycle"), "behind"), "excluded");
     let cut = told(&[&filter[..], &["--max-executions", "1"]].concat(), 0);
-    assert_eq!(status(&cut("circle"), "behind"), "not-reached");
+    assert_eq!(status(&cut("cycle"), "behind"), "not-reached");
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn who_dies_in_a_walk_is_a_bug() {
 
 #[test]
 fn people_read_how_many_walks_were_made() {
-    let fixture = own("circles", "circles-for-people");
+    let fixture = own("lock_order_cycles", "cycles-for-people");
     let arguments = ["check", "--lock-order", "kept_apart"];
     let _ = run(&fixture, &arguments).expect(0).says(&["1 execution, 104 walks"]);
     let output = run(&fixture, &["check", "--lock-order", "deadlocks"]).expect(1);

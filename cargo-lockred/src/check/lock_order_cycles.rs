@@ -1,9 +1,9 @@
-//! What came of the circles in the order of locks that were found before it: `check --lock-order`.
+//! What came of the cycles in the order of locks that were found before it: `check --lock-order`.
 //!
-//! A circle is confirmed where a test ends in a deadlock at its places, to which the search or a
-//! walk towards the circle ([`super::walks`]) has led, and seen nested where a test is warned of it
+//! A cycle is confirmed where a test ends in a deadlock at its places, to which the search or a
+//! walk towards the cycle ([`super::walks`]) has led, and seen nested where a test is warned of it
 //! there (`LR0101`). Otherwise, no schedule has led there: none can, in the tests that were
-//! checked, if all their interleavings were covered. A circle fails a check only where `lock-order`
+//! checked, if all their interleavings were covered. A cycle fails a check only where `lock-order`
 //! is denied: what a test shows that the baseline does not have, and what nothing but luck keeps
 //! threads from waiting in.
 
@@ -15,7 +15,7 @@ use crate::executable::sidecar;
 use crate::lock_order::{self, Line};
 use crate::output::line::json;
 use lockred_trace::codes::{BugKind, WarningKind};
-use lockred_trace::lock_order::{Circle, Kind, LockOrder};
+use lockred_trace::lock_order::{Cycle, Kind, LockOrder};
 use lockred_trace::message::Role;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,17 +36,17 @@ struct Finding {
 
 /// What the tests found.
 #[derive(Default)]
-pub struct Circles {
-    /// Whether circles that are not excluded fail the check.
+pub struct Cycles {
+    /// Whether cycles that are not excluded fail the check.
     denied: bool,
-    /// Whether people read all of each circle, whatever came of it.
+    /// Whether people read all of each cycle, whatever came of it.
     verbose: bool,
     findings: Vec<Finding>,
     /// By number of the target: its tests that were covered.
     covered: BTreeMap<usize, usize>,
 }
 
-/// What came of one circle.
+/// What came of one cycle.
 struct Came<'a> {
     status: Status,
     /// The baseline has all that was found of it.
@@ -57,7 +57,7 @@ struct Came<'a> {
 
 /// A line of JSON.
 #[derive(Serialize)]
-struct CircleLine<'a> {
+struct CycleLine<'a> {
     reason: &'static str,
     v: u32,
     target: &'a str,
@@ -77,7 +77,7 @@ struct UnknownLine<'a> {
     known: bool,
 }
 
-impl Circles {
+impl Cycles {
     /// None so far. `denied`: those that are not excluded fail the check. `verbose`: all of each is
     /// for people, not one line of those that nothing confirmed.
     pub fn new(denied: bool, verbose: bool) -> Self {
@@ -100,7 +100,7 @@ impl Circles {
         }
     }
 
-    /// What came of the circles of all executables.
+    /// What came of the cycles of all executables.
     ///
     /// # Errors
     /// When an executable cannot be read.
@@ -134,29 +134,29 @@ impl Circles {
             );
             return;
         }
-        for circle in &order.circles {
-            let Came { status, is_known, tests } = self.of_circle(number, covered, names, circle);
+        for cycle in &order.cycles {
+            let Came { status, is_known, tests } = self.of_cycle(number, covered, names, cycle);
             let fails = match status {
-                Status::NotReached => circle.kind == Kind::Circle,
+                Status::NotReached => cycle.kind == Kind::Cycle,
                 Status::Static | Status::Excluded => false,
                 Status::Nested | Status::Confirmed => !is_known,
             };
             let denied = self.denied && fails;
             told.failing += usize::from(denied);
             told.human += &match self.verbose || status == Status::Confirmed {
-                true => format!("{}    {}", names.circle(circle), status.text()),
-                false => format!("{}; {}", names.in_one_line(circle), status.text()),
+                true => format!("{}    {}", names.cycle(cycle), status.text()),
+                false => format!("{}; {}", names.in_one_line(cycle), status.text()),
             };
             if !tests.is_empty() {
                 told.human += &format!(" ({})", tests.join(", "));
             }
             told.human += if denied { "; it fails the check, as --deny asks for\n" } else { "\n" };
-            told.json += &json(&CircleLine {
-                reason: "circle",
+            told.json += &json(&CycleLine {
+                reason: "cycle",
                 v: VERSION,
                 target,
-                kind: circle.kind.text(),
-                locks: circle.locks.iter().map(|&lock| names.lock(lock)).collect(),
+                kind: cycle.kind.text(),
+                locks: cycle.locks.iter().map(|&lock| names.lock(lock)).collect(),
                 status,
                 denied,
                 tests,
@@ -164,15 +164,15 @@ impl Circles {
         }
     }
 
-    /// What came of a circle of a target.
-    fn of_circle(
+    /// What came of a cycle of a target.
+    fn of_cycle(
         &self,
         target: usize,
         covered: bool,
         names: &lock_order::Told<'_>,
-        circle: &Circle,
+        cycle: &Cycle,
     ) -> Came<'_> {
-        let lines = names.lines(circle);
+        let lines = names.lines(cycle);
         let of_target = self.findings.iter().filter(|finding| finding.target == target);
         let there = of_target.filter(|finding| lines.is_subset(&finding.lines));
         let there: Vec<&Finding> = there.collect();
