@@ -17,8 +17,8 @@ const CARRIED: &[&str] = &[
     "runtime/src",
     "runtime/search/Cargo.toml",
     "runtime/search/src",
-    "runtime/trace/Cargo.toml",
-    "runtime/trace/src",
+    "runtime/protocol/Cargo.toml",
+    "runtime/protocol/src",
 ];
 
 /// Sources that decide what the wrapper tells rustc: user crates are built anew when they change.

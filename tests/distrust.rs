@@ -7,10 +7,10 @@
 
 use lockred_model::Program;
 use lockred_model::program::Statement;
+use lockred_protocol::codes::BugKind;
 use lockred_tests::emit::{Locks, Threads};
 use lockred_tests::outcome::TestFinished;
 use lockred_tests::{emit, generate, program, tool};
-use lockred_trace::codes::BugKind;
 use std::path::{Path, PathBuf};
 
 /// Random programs in one run.

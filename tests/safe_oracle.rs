@@ -7,8 +7,8 @@
 //! one thread tests lies beside what another one changes, and loads both. A few follow one of two
 //! pointers, where LLVM would read behind one of them in any case.
 
+use lockred_protocol::codes::{BugKind, Verdict};
 use lockred_tests::{safe, tool};
-use lockred_trace::codes::{BugKind, Verdict};
 use std::path::Path;
 
 /// Levels of optimisation, with the numbers of right and of racy programs.

@@ -9,7 +9,7 @@ use crate::facts::access::accesses;
 use crate::facts::{Facts, FunctionId, Index, Operand};
 use crate::llvm::{Constant, Module, Value};
 use crate::points_to::{Bounds, Kind, ObjectId, PointsTo};
-use lockred_trace::plan::Flaw;
+use lockred_protocol::plan::Flaw;
 use std::collections::HashMap;
 
 /// What an address may point into, as far as other threads are concerned.

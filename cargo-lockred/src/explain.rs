@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::manual::{self, Page};
 use crate::output::console::columns_of_stdout;
 use crate::output::style::{Paint, Style};
-use lockred_trace::codes::{AssumptionKind, BugKind, WarningKind};
+use lockred_protocol::codes::{AssumptionKind, BugKind, WarningKind};
 use std::fmt::Write as _;
 use std::io::Write as _;
 

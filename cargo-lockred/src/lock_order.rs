@@ -3,8 +3,8 @@
 
 use crate::executable::place::{Place, relative};
 use crate::output::line::json;
-use lockred_trace::lock_order::{Cycle, Kind, LockOrder, Nesting, Taken};
-use lockred_trace::sites::{Sidecar, SiteId};
+use lockred_protocol::lock_order::{Cycle, Kind, LockOrder, Nesting, Taken};
+use lockred_protocol::sites::{Sidecar, SiteId};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -3,8 +3,8 @@
 
 use crate::executable::place::{Place, relative};
 use crate::output::line::json;
-use lockred_trace::protection::{Class, Field, Lock, Protection};
-use lockred_trace::sites::{Sidecar, SiteId};
+use lockred_protocol::protection::{Class, Field, Lock, Protection};
+use lockred_protocol::sites::{Sidecar, SiteId};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

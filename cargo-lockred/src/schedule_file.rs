@@ -3,9 +3,9 @@
 
 use crate::cli::selection::Selection;
 use crate::error::{Error, Result};
-use lockred_trace::FORMAT_VERSION;
-use lockred_trace::codes::BugKind;
-use lockred_trace::session::Order;
+use lockred_protocol::FORMAT_VERSION;
+use lockred_protocol::codes::BugKind;
+use lockred_protocol::session::Order;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::{ErrorKind, Write};
@@ -149,8 +149,8 @@ pub fn parse(path: &Path) -> Result<ScheduleFile> {
 pub mod tests {
     use super::*;
     use crate::exit::Exit;
-    use lockred_trace::schedule::{Choice, Schedule};
-    use lockred_trace::session::Task;
+    use lockred_protocol::schedule::{Choice, Schedule};
+    use lockred_protocol::session::Task;
 
     /// A schedule with this fingerprint.
     pub fn file(fingerprint: &str) -> ScheduleFile {

@@ -2,9 +2,9 @@
 //! disciplines. What is wrong is reported.
 
 use crate::fixtures::annotated;
+use lockred_protocol::codes::Verdict;
 use lockred_tests::outcome::TestFinished;
 use lockred_tests::tool::run;
-use lockred_trace::codes::Verdict;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 

@@ -1,9 +1,9 @@
 //! Which findings fail a check: levels of warnings, and the baseline of what is known.
 
 use crate::fixtures::{own, shared};
+use lockred_protocol::codes::Verdict;
 use lockred_tests::outcome::TestFinished;
 use lockred_tests::tool::{Output, run};
-use lockred_trace::codes::Verdict;
 
 fn warned(arguments: &[&str]) -> Output {
     let common = ["check", "--message-format", "json", "--leaks", "is_stuck", "leaks"];

@@ -2,9 +2,9 @@
 //! unsupported, by name and line.
 
 use crate::fixtures::shared;
+use lockred_protocol::codes::{AssumptionKind, Verdict};
 use lockred_tests::outcome::TestFinished;
 use lockred_tests::tool::{Output, run};
-use lockred_trace::codes::{AssumptionKind, Verdict};
 
 /// Checks a fixture's tests whose names contain one of these.
 fn check(fixture: &str, filter: &str, status: i32) -> (Output, Vec<TestFinished>) {

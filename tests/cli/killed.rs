@@ -2,8 +2,8 @@
 //! a check that nobody disturbed.
 
 use crate::fixtures::{annotated, own, shared};
+use lockred_protocol::session::{STATUS_FILE, StatusWord};
 use lockred_tests::tool::{Output, finish, lockred};
-use lockred_trace::session::{STATUS_FILE, StatusWord};
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,10 @@
 //! Verdicts on a machine that has much else to do: they are those of an idle one.
 
 use crate::fixtures::shared;
+use lockred_protocol::codes::{BugKind, Verdict};
 use lockred_tests::load::Busy;
 use lockred_tests::outcome::TestFinished;
 use lockred_tests::tool::{Output, finish, lockred};
-use lockred_trace::codes::{BugKind, Verdict};
 
 /// Where a test had come to when its time was up, as it is told.
 fn computing(test: &TestFinished) -> (&str, Vec<&str>) {

@@ -1,9 +1,9 @@
 //! Sync models of the user's own, and distrust of those that are built in.
 
 use crate::fixtures::{own, shared};
+use lockred_protocol::codes::{BugKind, Verdict};
 use lockred_tests::outcome::{Line, TestFinished};
 use lockred_tests::tool::run;
-use lockred_trace::codes::{BugKind, Verdict};
 use std::path::Path;
 
 fn three_pass(directory: &Path, arguments: &[&str]) -> TestFinished {

@@ -1,9 +1,9 @@
 //! `--search bounded=N`: what takes more is left out, which is said.
 
 use crate::fixtures::shared;
+use lockred_protocol::codes::Verdict;
 use lockred_tests::outcome::TestFinished;
 use lockred_tests::tool::run;
-use lockred_trace::codes::Verdict;
 
 fn check(status: i32, arguments: &[&str]) -> TestFinished {
     let arguments = [&["check", "--exact", "--message-format", "json"][..], arguments].concat();

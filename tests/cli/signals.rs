@@ -1,8 +1,8 @@
 //! Signals that a program sends itself: handlers run, and what is told of a signal has its name.
 
 use crate::fixtures::shared;
+use lockred_protocol::codes::Verdict;
 use lockred_tests::tool::{Output, run};
-use lockred_trace::codes::Verdict;
 
 /// Checks one test of the fixture.
 fn check(name: &str) -> Output {

@@ -1,9 +1,9 @@
 //! Sleeps that are too short: a warning, behind which the search goes on; and time in order.
 
 use crate::fixtures::shared;
+use lockred_protocol::codes::{BugKind, Verdict};
 use lockred_tests::outcome::TestFinished;
 use lockred_tests::tool::{Output, SEARCHES, run};
-use lockred_trace::codes::{BugKind, Verdict};
 
 /// Tests whose sleeps, timeouts and clocks are taken for enough.
 const WRONG: [&str; 6] = [

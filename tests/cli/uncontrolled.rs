@@ -1,8 +1,8 @@
 //! Native code: listed as an assumption, and told when it makes executions differ.
 
 use crate::fixtures::{own, shared};
+use lockred_protocol::codes::{AssumptionKind, Verdict};
 use lockred_tests::tool::run;
-use lockred_trace::codes::{AssumptionKind, Verdict};
 
 #[test]
 fn the_real_clock_read_by_a_native_library_is_told() {

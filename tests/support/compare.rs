@@ -3,7 +3,7 @@
 use crate::directive::Expectation;
 use crate::outcome::TestFinished;
 use crate::program::Program;
-use lockred_trace::codes::{AssumptionKind, Verdict, WarningKind};
+use lockred_protocol::codes::{AssumptionKind, Verdict, WarningKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 

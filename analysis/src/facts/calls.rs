@@ -4,7 +4,7 @@ use super::read::Reader;
 use super::{Act, Body, Call, Signature, Slot};
 use crate::assembly::is_harmless;
 use crate::llvm::{Distance, Instruction, Module, Type, Value};
-use lockred_trace::libc_functions::keeps_nothing;
+use lockred_protocol::libc_functions::keeps_nothing;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The function that makes the system call of the number that it is given.

@@ -17,7 +17,7 @@ mod read;
 
 pub use crate::llvm::Distance;
 pub use catching::CATCHES;
-pub use lockred_trace::libc_functions::Effect;
+pub use lockred_protocol::libc_functions::Effect;
 pub use read::{Index, read};
 
 /// Index into [`Facts::functions`].

@@ -402,7 +402,7 @@ impl Reader<'_> {
                     let part = |operand| vec![Part { offset: 0, size, operand }];
                     body.acts.push(Act::Load { address, parts: part(old) });
                     if at.opcode() == llvm::Opcode::CompareExchange
-                        || at.rmw_op() == Some(lockred_trace::hooks::RmwOp::Xchg)
+                        || at.rmw_op() == Some(lockred_protocol::hooks::RmwOp::Xchg)
                     {
                         body.acts.push(Act::Store { address, parts: part(stored) });
                     } else {

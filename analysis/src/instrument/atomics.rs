@@ -4,7 +4,7 @@ use super::Instrumenter;
 use crate::llvm::{Function, Instruction, Opcode, TypeKind, Value};
 use crate::recognise::{Await, Kind, Recognised};
 use crate::waits::{Condition, Operand, Step};
-use lockred_trace::hooks::{Class, How, Order, RmwOp, Test};
+use lockred_protocol::hooks::{Class, How, Order, RmwOp, Test};
 
 /// Operations that commute with themselves.
 const COMMUTATIVE: &[RmwOp] = &[

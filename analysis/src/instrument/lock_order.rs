@@ -10,8 +10,8 @@ use crate::lock_order::{End, Graph, Lock, LockId, Origin, Origins, Threads, cycl
 use crate::locksets::{Locksets, Owner};
 use crate::points_to::{Kind, PointsTo};
 use crate::recognise::{demangle, is_of_std, path_of};
-use lockred_trace::lock_order::{Cycle, LockOrder, Nesting, Taken};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::lock_order::{Cycle, LockOrder, Nesting, Taken};
+use lockred_protocol::sites::SiteId;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

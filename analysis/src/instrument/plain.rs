@@ -5,7 +5,7 @@ use super::Instrumenter;
 use super::hooks::Hooks;
 use crate::facts::access::{Access, Direction, Length, accesses};
 use crate::llvm::{Function, Instruction, Location, Value};
-use lockred_trace::plan::{Decision, Reason};
+use lockred_protocol::plan::{Decision, Reason};
 
 impl Instrumenter<'_> {
     /// Hooks the plain accesses of an instruction, as far as the plan says that they need it.

@@ -14,8 +14,8 @@ use crate::points_to::ObjectId;
 use crate::protection::{self, Act, Guard, Protected, Protection, Stored};
 use crate::recognise::{demangle, path_of};
 use crate::sharing::Sharing;
-use lockred_trace::plan::{Flaw, Reason};
-use lockred_trace::protection::{self as told, Field, Object, Protection as Told};
+use lockred_protocol::plan::{Flaw, Reason};
+use lockred_protocol::protection::{self as told, Field, Object, Protection as Told};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// What is known of a program.

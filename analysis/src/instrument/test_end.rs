@@ -5,7 +5,7 @@
 use super::region::first;
 use crate::llvm::{Builder, Context, Module, Opcode, Value};
 use crate::recognise::{demangle, path_of};
-use lockred_trace::hooks::{TEST_BEGINS, TEST_RETURNED};
+use lockred_protocol::hooks::{TEST_BEGINS, TEST_RETURNED};
 
 /// The function of libtest that turns what a test returns into `Result<(), String>`. It is generic,
 /// so the user's crates have it.

@@ -11,7 +11,7 @@ mod program;
 mod threads;
 
 pub use cycles::{Cycle, cycles};
-pub use lockred_trace::lock_order::Kind;
+pub use lockred_protocol::lock_order::Kind;
 pub use origins::{Origin, Origins};
 pub use threads::Threads;
 

@@ -8,7 +8,7 @@ use super::symbol::{Known, Symbol};
 use super::transfer::{Transfer, limit};
 use crate::facts::Slot;
 use crate::facts::flow::{Call, Value};
-use lockred_trace::plan::Flaw;
+use lockred_protocol::plan::Flaw;
 
 impl Transfer<'_> {
     /// A call: what comes behind it, and where it unwinds.

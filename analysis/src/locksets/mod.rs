@@ -44,7 +44,7 @@ use aliases::{Aliases, InMemory};
 use body::Body;
 use callees::Callees;
 use callers::Callers;
-use lockred_trace::plan::Flaw;
+use lockred_protocol::plan::Flaw;
 pub use may::{Nested, Taken};
 pub use own::Owner;
 use panics::Panics;

@@ -8,7 +8,7 @@ use super::state::{Base, Hold, State};
 use super::symbol::{Known, Root, Symbol};
 use crate::facts::Slot;
 use crate::facts::flow::{Act, BlockId, End, Part, Step, Value};
-use lockred_trace::plan::Flaw;
+use lockred_protocol::plan::Flaw;
 
 /// Bytes of memory that are copied word by word.
 const COPIED: u64 = 64;

@@ -21,7 +21,7 @@
 
 use crate::facts::access::{Direction, Length, accesses};
 use crate::llvm::{Block, Function, Instruction, Module, Opcode, Shape, Value};
-use lockred_trace::plan::{Decision, Reason};
+use lockred_protocol::plan::{Decision, Reason};
 use std::collections::HashMap;
 
 /// Intrinsics that compute, or tell the compiler something, and access no memory but what

@@ -5,7 +5,7 @@
 use super::PointsTo;
 use super::objects::{ANYWHERE, Kind};
 use crate::facts::{Act, Call, Distance, Effect, FunctionId, Operand};
-use lockred_trace::addresses::{Addresses, Followed};
+use lockred_protocol::addresses::{Addresses, Followed};
 
 impl PointsTo<'_> {
     /// Counts it. O(acts and objects).

@@ -13,7 +13,7 @@ use crate::facts::flow::{BlockId, Flow, Point, Step, Value};
 use crate::facts::{Act, Call, Effect, Facts, FunctionId, Operand, Slot};
 use crate::locksets::{Computed, Private, point_of};
 use crate::points_to::PointsTo;
-use lockred_trace::plan::Flaw;
+use lockred_protocol::plan::Flaw;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// An atomic operation that writes.

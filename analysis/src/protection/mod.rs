@@ -35,7 +35,7 @@ use crate::sharing::Sharing;
 use alone::Alone;
 use classes::{Classes, Use};
 use fresh::Fresh;
-use lockred_trace::plan::Flaw;
+use lockred_protocol::plan::Flaw;
 pub use passed::drops_last;
 use passed::{Passed, PassedTo};
 use places::Place;

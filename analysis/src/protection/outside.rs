@@ -2,7 +2,7 @@
 
 use crate::facts::Operand;
 use crate::facts::flow::{Call, Value};
-use lockred_trace::libc_functions::{self, FUTEX, Touch};
+use lockred_protocol::libc_functions::{self, FUTEX, Touch};
 
 /// Memory that a call of such a function may access.
 pub struct Accessed {

@@ -23,7 +23,7 @@ use crate::facts::{FunctionId, Operand, Slot};
 use crate::locksets::{Held, Lock, meet};
 use crate::points_to::ObjectId;
 use crate::recognise::{demangle, path_of};
-use lockred_trace::plan::Flaw;
+use lockred_protocol::plan::Flaw;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 

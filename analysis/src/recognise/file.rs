@@ -2,7 +2,7 @@
 
 use super::rule::{Kind, Rule};
 use super::version::is_version;
-use lockred_trace::hooks::Act;
+use lockred_protocol::hooks::Act;
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;

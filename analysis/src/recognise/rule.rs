@@ -1,7 +1,7 @@
 //! One rule of a sync model: which atomic instructions it matches, and what they then are.
 
 use super::types;
-use lockred_trace::hooks::{Class, How, RmwOp, Test};
+use lockred_protocol::hooks::{Class, How, RmwOp, Test};
 use serde::Deserialize;
 use std::collections::HashSet;
 

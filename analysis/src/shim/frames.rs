@@ -1,11 +1,11 @@
 //! The table of frames: where in the frame of each function variables lie, as LLVM tells it when it
 //! has generated the code.
 //!
-//! A search over states needs it to know what else is in a frame ([`lockred_trace::frames`]).
+//! A search over states needs it to know what else is in a frame ([`lockred_protocol::frames`]).
 
 use crate::llvm::{Context, Module};
-use lockred_trace::frames::{self, Frame, Variable};
-use lockred_trace::hooks::TEXT_SECTION;
+use lockred_protocol::frames::{self, Frame, Variable};
+use lockred_protocol::hooks::TEXT_SECTION;
 use object::{Object, ObjectSection, ObjectSymbol};
 use std::collections::HashMap;
 use std::fs;

@@ -23,7 +23,7 @@ use crate::plan::Rules;
 use crate::recognise::{self, Choice, Models};
 use command_line::CommandLine;
 use inputs::Inputs;
-use lockred_trace::models::{CHECK, SOURCES};
+use lockred_protocol::models::{CHECK, SOURCES};
 pub use prepare::{STD_BITCODE, prepare};
 use std::fs;
 use std::path::Path;

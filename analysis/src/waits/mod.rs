@@ -53,7 +53,7 @@ use crate::recognise::{demangle, path_of};
 pub use calls::Calls;
 pub use condition::{Condition, Operand};
 pub use inlining::inline_into_loops;
-use lockred_trace::hooks::{RmwOp, Test};
+use lockred_protocol::hooks::{RmwOp, Test};
 use same::Rounds;
 use std::collections::{HashMap, HashSet};
 use walk::Walk;

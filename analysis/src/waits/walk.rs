@@ -6,7 +6,7 @@ use super::condition::{Condition, Operand};
 use super::fact::{Fact, Facts, Look};
 use super::same::are_alike;
 use crate::llvm::{Block, Flow, Instruction, Opcode, Shape, Value};
-use lockred_trace::hooks::Test;
+use lockred_protocol::hooks::Test;
 use std::collections::HashSet;
 
 /// Instructions that one walk looks at.

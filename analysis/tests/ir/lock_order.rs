@@ -3,9 +3,9 @@
 use crate::whole_of;
 use lockred_analysis::instrument::Program;
 use lockred_analysis::plan::Rules;
-use lockred_trace::lock_order::{Kind, LockOrder};
-use lockred_trace::plan::Flaw;
-use lockred_trace::section::Section as _;
+use lockred_protocol::lock_order::{Kind, LockOrder};
+use lockred_protocol::plan::Flaw;
+use lockred_protocol::section::Section as _;
 use std::collections::HashSet;
 
 /// A lock that the sync models know, guards of it as Rust makes them, and a `main` that starts

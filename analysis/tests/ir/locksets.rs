@@ -3,7 +3,7 @@
 use crate::whole_of;
 use lockred_analysis::instrument::Program;
 use lockred_analysis::plan::Rules;
-use lockred_trace::plan::Flaw;
+use lockred_protocol::plan::Flaw;
 
 /// Functions of a library that the sync models know, and what Rust makes of guards. A guard is a
 /// pointer to the mutex; the data is 8 bytes behind that.

@@ -15,7 +15,7 @@ use lockred_analysis::llvm::Context;
 use lockred_analysis::plan::Rules;
 use lockred_analysis::promotion::promote;
 use lockred_analysis::recognise::Models;
-use lockred_trace::plan::{Flaw, Reason};
+use lockred_protocol::plan::{Flaw, Reason};
 
 /// Declarations that every sample has.
 const HEAD: &str = r#"

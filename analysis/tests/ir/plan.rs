@@ -4,7 +4,7 @@
 use crate::{count, function_f, instrumented, whole_of};
 use lockred_analysis::instrument::Program;
 use lockred_analysis::plan::Rules;
-use lockred_trace::plan::{Flaw, Reason};
+use lockred_protocol::plan::{Flaw, Reason};
 
 /// A block of the heap, and what is done with it.
 fn block(body: &str) -> String {

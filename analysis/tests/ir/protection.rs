@@ -3,7 +3,7 @@
 use crate::{claimed, whole_of};
 use lockred_analysis::instrument::Program;
 use lockred_analysis::plan::Rules;
-use lockred_trace::plan::{Flaw, Reason};
+use lockred_protocol::plan::{Flaw, Reason};
 
 /// A program whose `main` publishes a block that has a lock at its beginning, has a thread run
 /// `@thread`, and goes on with this. The sync models know the functions of the lock.

@@ -3,7 +3,7 @@
 use crate::{claimed, whole_of};
 use lockred_analysis::instrument::Program;
 use lockred_analysis::plan::Rules;
-use lockred_trace::plan::{Flaw, Reason};
+use lockred_protocol::plan::{Flaw, Reason};
 
 /// The reason that is claimed for the last store of 77 in a program.
 pub fn reason_of(flaw: Option<Flaw>, text: &str) -> Reason {

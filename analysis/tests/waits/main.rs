@@ -8,7 +8,7 @@ use lockred_analysis::instrument::{Program, instrument, prepare_user_code};
 use lockred_analysis::llvm::Context;
 use lockred_analysis::promotion::promote;
 use lockred_analysis::recognise::Models;
-use lockred_trace::hooks::How;
+use lockred_protocol::hooks::How;
 
 const EQUAL: u32 = 0;
 const NOT_EQUAL: u32 = 1;

@@ -32,7 +32,7 @@ use crate::subject::Subject;
 use cargo_metadata::{Package, TargetKind};
 use compiled::Compiled;
 use join::Input;
-use lockred_trace::audit::Line;
+use lockred_protocol::audit::Line;
 use report::Audit;
 use source::Source;
 use std::collections::BTreeSet;

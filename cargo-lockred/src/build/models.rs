@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::fingerprint::{self, Fingerprint};
 use cargo_metadata::Package;
-use lockred_trace::models::{CHECK, DISTRUSTED, FILES};
+use lockred_protocol::models::{CHECK, DISTRUSTED, FILES};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

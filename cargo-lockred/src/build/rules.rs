@@ -3,10 +3,10 @@
 use crate::cli::selection::Analysis;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
-use lockred_trace::audit::AUDIT;
-use lockred_trace::lock_order::LOCK_ORDER;
-use lockred_trace::plan::{CHECK_STATIC, FLAW, Flaw, Reason, SCALE_LOOPS, WITHOUT};
-use lockred_trace::protection::PROTECTION;
+use lockred_protocol::audit::AUDIT;
+use lockred_protocol::lock_order::LOCK_ORDER;
+use lockred_protocol::plan::{CHECK_STATIC, FLAW, Flaw, Reason, SCALE_LOOPS, WITHOUT};
+use lockred_protocol::protection::PROTECTION;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -54,7 +54,7 @@ impl Rules {
         Ok(Self { without, checked, order, protection, flaw, scale_loops, audit: None })
     }
 
-    /// Has programs audited, as a file says ([`lockred_trace::audit::Line`]).
+    /// Has programs audited, as a file says ([`lockred_protocol::audit::Line`]).
     pub fn audit(&mut self, file: PathBuf) {
         self.audit = Some(file);
     }

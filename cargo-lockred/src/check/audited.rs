@@ -17,8 +17,8 @@ use crate::lock_order::Line;
 use crate::output::line::json;
 use crate::output::style::Style;
 use crate::report::Report;
-use lockred_trace::codes::{BugKind, WarningKind};
-use lockred_trace::message::Role;
+use lockred_protocol::codes::{BugKind, WarningKind};
+use lockred_protocol::message::Role;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 

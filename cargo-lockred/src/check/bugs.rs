@@ -13,11 +13,11 @@ use crate::report::table::{self, View};
 use crate::report::{Severity, bug, strands, timing};
 use crate::schedule_file::{self, KeptBuild, KeptTest, ScheduleFile};
 use crate::session::{self, Ending, Patience};
-use lockred_trace::FORMAT_VERSION;
-use lockred_trace::codes::{BugKind, WarningKind};
-use lockred_trace::message::{Bug, Finding, Replay, Warning};
-use lockred_trace::schedule::Schedule;
-use lockred_trace::session::{Task, Time};
+use lockred_protocol::FORMAT_VERSION;
+use lockred_protocol::codes::{BugKind, WarningKind};
+use lockred_protocol::message::{Bug, Finding, Replay, Warning};
+use lockred_protocol::schedule::Schedule;
+use lockred_protocol::session::{Task, Time};
 use std::path::PathBuf;
 
 /// Seconds of processor time that a replay may take: it is one execution.

@@ -2,7 +2,7 @@
 
 use crate::lock_order::Line;
 use crate::report::Report;
-use lockred_trace::message::Role;
+use lockred_protocol::message::Role;
 use serde::Serialize;
 use std::collections::BTreeSet;
 

@@ -18,12 +18,12 @@ use crate::report::render::{self, Stacks};
 use crate::report::{Report, Severity, identity, warning};
 use crate::session::{Failure, Launch};
 use crate::subject::Subject;
-use lockred_trace::FORMAT_VERSION;
-use lockred_trace::codes::{AssumptionKind, Verdict, WarningKind};
-use lockred_trace::message::{Assumption, Counts, Exploration, Stop, Unsupported, Warning};
-use lockred_trace::notes::Note;
-use lockred_trace::session::{Order, Task, Time};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::FORMAT_VERSION;
+use lockred_protocol::codes::{AssumptionKind, Verdict, WarningKind};
+use lockred_protocol::message::{Assumption, Counts, Exploration, Stop, Unsupported, Warning};
+use lockred_protocol::notes::Note;
+use lockred_protocol::session::{Order, Task, Time};
+use lockred_protocol::sites::SiteId;
 use std::path::Path;
 
 /// Checks the tests of one executable.

@@ -14,8 +14,8 @@ use super::walks;
 use crate::error::Result;
 use crate::interrupt;
 use crate::session::{self, Death, Ending, Failure, Launch, Patience, Progress};
-use lockred_trace::message::{Counts, Exploration, Replay, Stop};
-use lockred_trace::session::{Checkpoint, Order, Target, Task};
+use lockred_protocol::message::{Counts, Exploration, Replay, Stop};
+use lockred_protocol::session::{Checkpoint, Order, Target, Task};
 use serde::{Deserialize, Serialize};
 
 /// Deaths in a row, without progress between them, that are none of the program's.

@@ -1,10 +1,10 @@
 //! Explorations with shell scripts in place of instrumented programs.
 
 use super::*;
-use lockred_trace::codes::BugKind;
-use lockred_trace::message::{Finding, Message};
-use lockred_trace::session::{Limits, Strategy};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::codes::BugKind;
+use lockred_protocol::message::{Finding, Message};
+use lockred_protocol::session::{Limits, Strategy};
+use lockred_protocol::sites::SiteId;
 use std::ffi::OsString;
 
 fn order(keep_going: bool) -> Order {

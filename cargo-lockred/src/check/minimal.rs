@@ -10,9 +10,9 @@ use super::outcome::Size;
 use crate::executable::list::Test;
 use crate::output::words::count;
 use crate::session::{self, Ending, Patience};
-use lockred_trace::codes::BugKind;
-use lockred_trace::message::{Finding, Minimised};
-use lockred_trace::session::{Task, Time};
+use lockred_protocol::codes::BugKind;
+use lockred_protocol::message::{Finding, Minimised};
+use lockred_protocol::session::{Task, Time};
 
 /// Steps that may be made for one bug: about two seconds at the million or so that a small test
 /// makes in one.
@@ -71,7 +71,7 @@ pub fn words(size: &Size) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockred_trace::message::Measure;
+    use lockred_protocol::message::Measure;
 
     #[test]
     fn a_size_is_told_in_words() {

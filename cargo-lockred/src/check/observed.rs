@@ -9,9 +9,9 @@ use crate::discipline::facts::Facts;
 use crate::error::Result;
 use crate::executable::list::Test;
 use crate::session::{self, Ending, Patience};
-use lockred_trace::codes::{Verdict, WarningKind};
-use lockred_trace::message::{Exploration, Observation};
-use lockred_trace::session::{Task, Watch};
+use lockred_protocol::codes::{Verdict, WarningKind};
+use lockred_protocol::message::{Exploration, Observation};
+use lockred_protocol::session::{Task, Watch};
 
 /// Executions, each a random walk. Of two places in the code of different threads, one comes before
 /// the other in half of them or so.

@@ -4,8 +4,8 @@ use crate::cli::search::Search;
 use crate::discipline::facts::Facts;
 use crate::report::Report;
 use crate::report::strands::Strand;
-use lockred_trace::codes::{AssumptionKind, BugKind, Verdict, WarningKind};
-use lockred_trace::message::{Assumption, Counts, Exploration, Measure, Proved, Stop};
+use lockred_protocol::codes::{AssumptionKind, BugKind, Verdict, WarningKind};
+use lockred_protocol::message::{Assumption, Counts, Exploration, Measure, Proved, Stop};
 use std::path::PathBuf;
 
 /// The outcome of one test.
@@ -253,8 +253,8 @@ pub fn verdict_without_bugs(exploration: &Exploration) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockred_trace::message::Unsupported;
-    use lockred_trace::sites::SiteId;
+    use lockred_protocol::message::Unsupported;
+    use lockred_protocol::sites::SiteId;
 
     fn exploration(stop: Stop, assumed: bool) -> Exploration {
         let assumption = Assumption {

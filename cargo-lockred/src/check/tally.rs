@@ -4,8 +4,8 @@ use super::outcome::{Ended, Outcome};
 use crate::baseline::Entry;
 use crate::cli::check::Require;
 use crate::exit::Exit;
-use lockred_trace::codes::{AssumptionKind, Verdict};
-use lockred_trace::message::Proved;
+use lockred_protocol::codes::{AssumptionKind, Verdict};
+use lockred_protocol::message::Proved;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Counts over all tests that were checked.

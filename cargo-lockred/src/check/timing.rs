@@ -16,9 +16,9 @@ use crate::cli::check::{OwnOptions, SearchOptions, TimeName};
 use crate::error::Result;
 use crate::executable::list::Test;
 use crate::report::timing::note;
-use lockred_trace::codes::WarningKind;
-use lockred_trace::message::Stop;
-use lockred_trace::session::Task;
+use lockred_protocol::codes::WarningKind;
+use lockred_protocol::message::Stop;
+use lockred_protocol::session::Task;
 
 /// Such findings of one test after which its search goes on.
 const MOST: usize = 8;

@@ -9,9 +9,9 @@
 use super::explore::Answer;
 use crate::fingerprint::Fingerprint;
 use crate::session::Launch;
-use lockred_trace::message::Replay;
-use lockred_trace::sealed;
-use lockred_trace::session::Order;
+use lockred_protocol::message::Replay;
+use lockred_protocol::sealed;
+use lockred_protocol::session::Order;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs;
@@ -118,8 +118,8 @@ impl Unfinished {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockred_trace::message::{Counts, Exploration, Stop};
-    use lockred_trace::session::{Limits, Strategy, Task};
+    use lockred_protocol::message::{Counts, Exploration, Stop};
+    use lockred_protocol::session::{Limits, Strategy, Task};
 
     fn unfinished(directory: &Path, hash: &str, seed: u64) -> Unfinished {
         let limits = Limits { executions: None, seconds: Some(1.0), operations: 1 };

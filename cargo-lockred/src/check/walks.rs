@@ -10,11 +10,11 @@
 use super::explore::Answer;
 use crate::error::Result;
 use crate::executable::sidecar;
-use lockred_trace::codes::{BugKind, WarningKind};
-use lockred_trace::lock_order::{Cycle, Kind, LockOrder};
-use lockred_trace::message::{Exploration, Stop, Warning};
-use lockred_trace::session::{Limits, Order, Target, Task};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::codes::{BugKind, WarningKind};
+use lockred_protocol::lock_order::{Cycle, Kind, LockOrder};
+use lockred_protocol::message::{Exploration, Stop, Warning};
+use lockred_protocol::session::{Limits, Order, Target, Task};
+use lockred_protocol::sites::SiteId;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -145,10 +145,10 @@ fn hide_what_follows(exploration: &mut Exploration) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockred_trace::lock_order::{Nesting, Taken};
-    use lockred_trace::message::{Counts, Finding, Unsupported};
-    use lockred_trace::schedule::Schedule;
-    use lockred_trace::session::Strategy;
+    use lockred_protocol::lock_order::{Nesting, Taken};
+    use lockred_protocol::message::{Counts, Finding, Unsupported};
+    use lockred_protocol::schedule::Schedule;
+    use lockred_protocol::session::Strategy;
 
     fn answer(stop: Stop, executions: u64, keys: &[&str], warned: &[u32]) -> Answer {
         let finding = |key: &&str| Finding {

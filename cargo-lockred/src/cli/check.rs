@@ -6,7 +6,7 @@ use super::search::Search;
 use super::selection::Selection;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Parser, ValueEnum};
-use lockred_trace::session::{Environment, Limits, Random, Strategy, Time};
+use lockred_protocol::session::{Environment, Limits, Random, Strategy, Time};
 use std::collections::BTreeSet;
 
 /// Options of `check`.

@@ -3,7 +3,7 @@
 
 use crate::error::{Error, Result};
 use clap::Args;
-use lockred_trace::codes::{BugKind, WarningKind};
+use lockred_protocol::codes::{BugKind, WarningKind};
 use std::path::PathBuf;
 
 /// Which findings fail a check.

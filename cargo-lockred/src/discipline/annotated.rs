@@ -11,9 +11,9 @@ use super::warning::{NO_RACE, does, shown};
 use crate::executable::symbols::{Frame, Origin};
 use crate::report::bug::with_main;
 use crate::report::{self, Report, Severity};
-use lockred_trace::codes::WarningKind;
-use lockred_trace::message::{Broken, BrokenRule, Role};
-use lockred_trace::notes::Note;
+use lockred_protocol::codes::WarningKind;
+use lockred_protocol::message::{Broken, BrokenRule, Role};
+use lockred_protocol::notes::Note;
 use std::path::Path;
 
 /// What is wrong with a program's own word, and the fields that it is about.

@@ -2,7 +2,7 @@
 
 use super::protection::Protection;
 use crate::executable::symbols::{Frame, Origin, Symbols};
-use lockred_trace::message::{AccessSeen, Broken, Observation};
+use lockred_protocol::message::{AccessSeen, Broken, Observation};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What was observed of some tests.
@@ -178,7 +178,7 @@ impl Facts {
 }
 
 fn place(access: &AccessSeen, symbols: &Symbols) -> Place {
-    let lock = |held: &lockred_trace::message::LockSeen| {
+    let lock = |held: &lockred_protocol::message::LockSeen| {
         let name = symbols.name_of(&held.lock)?;
         Some(Lock { name: name.text, names: name.names, shared: held.shared })
     };

@@ -8,7 +8,7 @@ use super::protection::Protection;
 use super::warning::{does, shown};
 use crate::error::{Error, Result};
 use crate::report::{Report, Severity};
-use lockred_trace::codes::WarningKind;
+use lockred_protocol::codes::WarningKind;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Where a site is in the source, as the executable itself says: without its debug information.
 
-use lockred_trace::sites::{Sidecar, SiteId};
+use lockred_protocol::sites::{Sidecar, SiteId};
 use serde::Serialize;
 use std::path::Path;
 

@@ -4,8 +4,8 @@ use super::line::json;
 use crate::check::outcome::{Ended, FoundBug, FoundWarning, Outcome, Rendered, Size, Told};
 use crate::check::tally::Tally;
 use crate::report::Place;
-use lockred_trace::codes::{BugKind, Verdict, WarningKind};
-use lockred_trace::message::{Proved, Role, Stronger};
+use lockred_protocol::codes::{BugKind, Verdict, WarningKind};
+use lockred_protocol::message::{Proved, Role, Stronger};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -318,7 +318,7 @@ fn site(place: &Place) -> Option<Site<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockred_trace::message::Counts;
+    use lockred_protocol::message::Counts;
     use serde_json::json;
 
     #[test]

@@ -6,7 +6,7 @@ use super::utc;
 use crate::audit::human;
 use crate::check::audited::Warned;
 use crate::check::outcome::{Ended, Outcome};
-use lockred_trace::codes::Verdict;
+use lockred_protocol::codes::Verdict;
 use std::fmt::Write as _;
 
 /// The whole document.

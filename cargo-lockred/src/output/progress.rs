@@ -76,7 +76,7 @@ fn duration(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockred_trace::message::Counts;
+    use lockred_protocol::message::Counts;
 
     fn seen(seconds: u64, share: Option<f64>) -> Seen {
         Seen {

@@ -17,7 +17,7 @@ use crate::manual;
 use crate::report::render::is_harness;
 use crate::report::strands::{Moment, Strand};
 use crate::report::{Place, Report, Severity};
-use lockred_trace::codes::{BugKind, WarningKind};
+use lockred_protocol::codes::{BugKind, WarningKind};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::path::Path;

@@ -5,9 +5,9 @@ use crate::build::artifact::Built;
 use crate::error::Result;
 use crate::schedule_file::ScheduleFile;
 use crate::session::{self, Ending, Patience};
-use lockred_trace::message::{Finding, Replay};
-use lockred_trace::schedule::Schedule;
-use lockred_trace::session::{Limits, Order, Strategy, Task};
+use lockred_protocol::message::{Finding, Replay};
+use lockred_protocol::schedule::Schedule;
+use lockred_protocol::session::{Limits, Order, Strategy, Task};
 
 /// Seconds that the search may take.
 pub const SECONDS: f64 = 5.0;

@@ -23,7 +23,7 @@ use crate::report::{bug, warning};
 use crate::schedule_file::{self, ScheduleFile};
 use crate::session::{self, Ending, Launch, Patience};
 use crate::subject::Subject;
-use lockred_trace::message::{Bug, Replay};
+use lockred_protocol::message::{Bug, Replay};
 
 /// Rows at the beginning, and at the end, that are shown of a long interleaving.
 const SHOWN: usize = 120;

@@ -10,7 +10,7 @@ use crate::report::bug::thread_name;
 use crate::report::render::location;
 use crate::report::source::line_text;
 use crate::report::table::{line, object_names};
-use lockred_trace::message::{Replay, Step};
+use lockred_protocol::message::{Replay, Step};
 use std::io::BufRead;
 use std::path::Path;
 
@@ -82,7 +82,7 @@ pub fn place(replay: &Replay, symbols: &Symbols, index: usize) -> Option<String>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockred_trace::sites::SiteId;
+    use lockred_protocol::sites::SiteId;
 
     #[test]
     fn locks_are_held_until_somebody_gives_them_back() {

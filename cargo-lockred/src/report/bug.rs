@@ -4,9 +4,9 @@
 use super::{Place, Report, Severity};
 use super::{panic, render};
 use crate::executable::symbols::{Frame, Origin, Symbols};
-use lockred_trace::codes::BugKind;
-use lockred_trace::message::{self, Bug, Replay, Role, Stronger};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::codes::BugKind;
+use lockred_protocol::message::{self, Bug, Replay, Role, Stronger};
+use lockred_protocol::sites::SiteId;
 use std::collections::HashMap;
 
 /// The report of the bug that a replay ended in.

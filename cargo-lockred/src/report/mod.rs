@@ -12,7 +12,7 @@ pub mod timing;
 pub mod warning;
 
 use crate::executable::symbols::{Frame, Origin};
-use lockred_trace::message::{Role, Stronger};
+use lockred_protocol::message::{Role, Stronger};
 
 /// A finding, ready to be rendered.
 #[derive(Clone, PartialEq, Eq, Debug)]

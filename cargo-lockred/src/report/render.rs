@@ -4,7 +4,7 @@ use super::span;
 use super::{Place, Report, Severity, source::Sources};
 use crate::executable::symbols::{Frame, Origin};
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
-use lockred_trace::message::Role;
+use lockred_protocol::message::Role;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::rc::Rc;

@@ -6,7 +6,7 @@ use super::{Place, Report};
 use crate::executable::symbols::{Frame, Origin, Symbols};
 use crate::report::bug::thread_name;
 use crate::report::render::is_harness;
-use lockred_trace::message::{Bug, Replay};
+use lockred_protocol::message::{Bug, Replay};
 
 /// Steps that are kept of an execution: its last ones, where the bug is.
 const MOST: usize = 1000;
@@ -94,7 +94,7 @@ fn of_program(frames: &[Frame]) -> Option<&Frame> {
 
 /// When a place of the report came about; behind everything, where that is not known.
 fn order(replay: &Replay, bug: &Bug, place: &Place, symbols: &Symbols) -> usize {
-    let same = |told: &&lockred_trace::message::Place| {
+    let same = |told: &&lockred_protocol::message::Place| {
         Some(told.role) == place.role
             && thread_name(replay, told.thread) == place.thread
             && symbols.frames(told.site, &told.stack) == place.frames

@@ -5,7 +5,7 @@ use crate::executable::symbols::{Frame, Origin, Symbols};
 use crate::output::style::{Paint, Style};
 use crate::report::bug::{thread_name, with_main};
 use crate::report::render::location;
-use lockred_trace::message::{self, Output, Replay, Role, Step};
+use lockred_protocol::message::{self, Output, Replay, Role, Step};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
@@ -388,9 +388,9 @@ fn padded(text: &str, width: usize) -> String {
 mod tests {
     use super::*;
     use crate::executable::symbols::Places;
-    use lockred_trace::message::{Object, Thread};
-    use lockred_trace::schedule::Schedule;
-    use lockred_trace::sites::{Sidecar, SiteId};
+    use lockred_protocol::message::{Object, Thread};
+    use lockred_protocol::schedule::Schedule;
+    use lockred_protocol::sites::{Sidecar, SiteId};
 
     #[test]
     fn every_thread_has_a_column_and_output_stands_at_its_step() {

@@ -3,10 +3,10 @@
 use super::render::Stacks;
 use super::{bug, render};
 use crate::executable::symbols::{Places, Symbols};
-use lockred_trace::codes::BugKind;
-use lockred_trace::message::{Bug, Object, Output, Place, Replay, Role, Thread};
-use lockred_trace::schedule::Schedule;
-use lockred_trace::sites::{Sidecar, Site, SiteId};
+use lockred_protocol::codes::BugKind;
+use lockred_protocol::message::{Bug, Object, Output, Place, Replay, Role, Thread};
+use lockred_protocol::schedule::Schedule;
+use lockred_protocol::sites::{Sidecar, Site, SiteId};
 
 const SOURCE: &str = "\
 use std::sync::Mutex;

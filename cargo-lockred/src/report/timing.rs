@@ -5,9 +5,9 @@ use super::bug::{thread_name, with_main};
 use super::{Place, Report, Severity};
 use crate::check::outcome::Timing;
 use crate::executable::symbols::Symbols;
-use lockred_trace::codes::WarningKind;
-use lockred_trace::message::{Overtaken, Replay, Role, Timed};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::codes::WarningKind;
+use lockred_protocol::message::{Overtaken, Replay, Role, Timed};
+use lockred_protocol::sites::SiteId;
 
 /// Makes the report of a failure one of the overtaken sleeps that it takes; whether it takes them
 /// is known.

@@ -3,9 +3,9 @@
 use super::bug::with_main;
 use super::{Place, Report, Severity};
 use crate::executable::symbols::Symbols;
-use lockred_trace::codes::WarningKind;
-use lockred_trace::message::{self, Role, Unsupported, Warning};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::codes::WarningKind;
+use lockred_protocol::message::{self, Role, Unsupported, Warning};
+use lockred_protocol::sites::SiteId;
 
 /// The report of a warning.
 pub fn warning(warning: &Warning, symbols: &Symbols) -> Report {

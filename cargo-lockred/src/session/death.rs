@@ -1,10 +1,10 @@
 //! What is left of a process that died by a signal which it could not survive.
 
 use crate::report::bug::signal_name;
-use lockred_trace::codes::BugKind;
-use lockred_trace::message::{Bug, Counts, Place, Replay, Role};
-use lockred_trace::schedule::{Choice, Schedule};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::codes::BugKind;
+use lockred_protocol::message::{Bug, Counts, Place, Replay, Role};
+use lockred_protocol::schedule::{Choice, Schedule};
+use lockred_protocol::sites::SiteId;
 use std::fmt;
 
 /// The death of a process.

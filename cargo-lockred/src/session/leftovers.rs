@@ -6,7 +6,7 @@
 //! whether it is still there, and makes another one if not.
 
 use super::temporary;
-use lockred_trace::session::{KEPT_DIRECTORY, MESSAGE_FILE, ORDER_FILE, STATUS_FILE};
+use lockred_protocol::session::{KEPT_DIRECTORY, MESSAGE_FILE, ORDER_FILE, STATUS_FILE};
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;

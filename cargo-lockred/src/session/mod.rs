@@ -16,9 +16,9 @@ use crate::error::{Error, Result};
 use crate::interrupt;
 pub use death::Death;
 use directory::Directory;
-use lockred_trace::message::{Counts, Exploration, Message, Minimised, Observation, Replay};
-use lockred_trace::schedule::Schedule;
-use lockred_trace::session::{
+use lockred_protocol::message::{Counts, Exploration, Message, Minimised, Observation, Replay};
+use lockred_protocol::schedule::Schedule;
+use lockred_protocol::session::{
     EXIT_AGAIN, EXIT_ANSWERED, EXIT_INTERNAL, Environment, Order, STOP_SIGNAL,
 };
 use process::Process;

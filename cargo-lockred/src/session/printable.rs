@@ -5,7 +5,7 @@
 //! themselves, as rustc shows those in source files. Line breaks stay where a text may have several
 //! lines.
 
-use lockred_trace::message::{Exploration, Message, Replay, Stop, Unsupported, Warning};
+use lockred_protocol::message::{Exploration, Message, Replay, Stop, Unsupported, Warning};
 
 /// The picture of a character that must not be printed.
 const fn picture(character: char) -> Option<char> {

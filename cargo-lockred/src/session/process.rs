@@ -4,7 +4,7 @@ use super::Launch;
 use super::sight::Sight;
 use super::temporary::Temporary;
 use crate::error::{Error, Result};
-use lockred_trace::session::ENV;
+use lockred_protocol::session::ENV;
 use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::io;

@@ -2,9 +2,9 @@
 //! same pages.
 
 use super::death::LastWords;
-use lockred_trace::message::Counts;
-use lockred_trace::schedule::Schedule;
-use lockred_trace::session::{
+use lockred_protocol::message::Counts;
+use lockred_protocol::schedule::Schedule;
+use lockred_protocol::session::{
     DEATH_FRAMES, Phase, STATUS_DEATH, STATUS_TRAIL, StatusWord, TRAIL_CAPACITY, decode_choice,
     decode_share,
 };
@@ -111,8 +111,8 @@ pub fn trail(file: &File) -> Schedule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockred_trace::schedule::Choice;
-    use lockred_trace::session::{STATUS_BYTES, encode_choice, encode_share};
+    use lockred_protocol::schedule::Choice;
+    use lockred_protocol::session::{STATUS_BYTES, encode_choice, encode_share};
 
     #[test]
     fn counters_and_trail_are_read_back() {

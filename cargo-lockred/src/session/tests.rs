@@ -1,8 +1,8 @@
 //! Sessions with shell scripts in place of instrumented programs.
 
 use super::*;
-use lockred_trace::message::{Exploration, Stop};
-use lockred_trace::session::{Limits, Strategy, Task};
+use lockred_protocol::message::{Exploration, Stop};
+use lockred_protocol::session::{Limits, Strategy, Task};
 
 fn order() -> Order {
     let limits = Limits { executions: None, seconds: Some(60.0), operations: 1 };
@@ -84,7 +84,7 @@ fn a_death_leaves_its_trail() {
     let Ending::Died(death) = run_script(script) else { panic!() };
     assert_eq!(death.to_string(), "the process died by SIGSEGV");
     assert_eq!(death.last, None, "it could note nothing");
-    let choice = lockred_trace::schedule::Choice::Thread;
+    let choice = lockred_protocol::schedule::Choice::Thread;
     assert_eq!(death.trail.0, [choice(3), choice(0)]);
 }
 

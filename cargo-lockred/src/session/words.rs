@@ -4,9 +4,9 @@
 use super::death::LastWords;
 use super::status::Progress;
 use super::watchdog::{Asked, Reason};
-use lockred_trace::message::{Exploration, Stop, Unsupported};
-use lockred_trace::session::{Order, STOP_SIGNAL, Task};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::message::{Exploration, Stop, Unsupported};
+use lockred_protocol::session::{Order, STOP_SIGNAL, Task};
+use lockred_protocol::sites::SiteId;
 
 /// Why a search has ended, given why it was asked to.
 pub fn stop(told: Stop, asked: Option<&Asked>) -> Stop {
@@ -83,8 +83,8 @@ pub fn killed(
 mod tests {
     use super::super::sight::Sight;
     use super::*;
-    use lockred_trace::message::Counts;
-    use lockred_trace::schedule::Schedule;
+    use lockred_protocol::message::Counts;
+    use lockred_protocol::schedule::Schedule;
     use std::time::Duration;
 
     fn asked(reason: Reason) -> Asked {
@@ -137,8 +137,8 @@ mod tests {
     fn only_a_kill_outside_of_any_call_is_an_error_of_ours() {
         let replay = Order::of(Task::Replay { schedule: Schedule::default() });
         let search = Order::of(Task::Explore {
-            strategy: lockred_trace::session::Strategy::Transactions,
-            limits: lockred_trace::session::Limits {
+            strategy: lockred_protocol::session::Strategy::Transactions,
+            limits: lockred_protocol::session::Limits {
                 executions: None,
                 seconds: None,
                 operations: 1,

@@ -6,7 +6,7 @@ mod flags;
 mod linker;
 mod package;
 
-use lockred_trace::audit::AUDIT;
+use lockred_protocol::audit::AUDIT;
 use std::env;
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;

@@ -1,7 +1,7 @@
 //! Says beside each library from which package it was compiled: sync models hold for some versions
 //! of a library, and the linker shim sees no more of it than its rlib.
 
-use lockred_trace::models::PACKAGE;
+use lockred_protocol::models::PACKAGE;
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

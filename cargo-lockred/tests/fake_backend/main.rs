@@ -3,13 +3,13 @@
 
 mod world;
 
-use lockred_trace::codes::{AssumptionKind, BugKind, WarningKind};
-use lockred_trace::message::{
+use lockred_protocol::codes::{AssumptionKind, BugKind, WarningKind};
+use lockred_protocol::message::{
     Assumption, Bug, Counts, Drift, Exploration, Finding, Message, Object, Place, Replay, Role,
     Stop, Thread, Unsupported, Warning,
 };
-use lockred_trace::schedule::{Choice, Schedule};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::schedule::{Choice, Schedule};
+use lockred_protocol::sites::SiteId;
 use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
 use world::World;

@@ -1,8 +1,8 @@
 //! A world of fakes around `cargo lockred`: cargo, rustc, the back end and the test executable.
 
-use lockred_trace::FORMAT_VERSION;
-use lockred_trace::message::Message;
-use lockred_trace::sites::{Sidecar, Site};
+use lockred_protocol::FORMAT_VERSION;
+use lockred_protocol::message::Message;
+use lockred_protocol::sites::{Sidecar, Site};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

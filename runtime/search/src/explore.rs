@@ -10,7 +10,7 @@ use crate::sampling::priorities::{self, Policy};
 use crate::sampling::random;
 use crate::states::stateful;
 use crate::{dpor, transactions};
-use lockred_trace::strategy::Strategy;
+use lockred_protocol::strategy::Strategy;
 
 /// Searches the interleavings of `machine`'s program by `strategy`, from the machine's root.
 pub fn explore<M: Transactional + Fingerprint>(

@@ -36,7 +36,7 @@ pub use drive::replay::{self, Replayed, replay};
 pub use drive::transactional;
 pub use explore::{explore, explore_from};
 pub use interleavings::{bounded, naive};
-pub use lockred_trace::strategy::Strategy;
+pub use lockred_protocol::strategy::Strategy;
 pub use minimise::minimise;
 pub use sampling::{priorities, random, targeted};
 pub use states::{selection, stateful};

@@ -25,8 +25,8 @@ use crate::machine::hook;
 use crate::machine::libtest::Harness;
 use crate::machine::state::State;
 use crate::session::files::fatal;
-use lockred_trace::plan::{Claim, Reason};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::plan::{Claim, Reason};
+use lockred_protocol::sites::SiteId;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
@@ -256,7 +256,7 @@ impl Byte {
     }
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_claim(address: usize, size: usize, reason: u32, site: u32) {
     let writes = reason & WRITES != 0;
@@ -269,7 +269,7 @@ pub extern "C" fn __lr_claim(address: usize, size: usize, reason: u32, site: u32
     }
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_protected(address: usize, size: usize, lock: usize) {
     let state = &mut *hook::enter();
@@ -280,13 +280,13 @@ pub extern "C" fn __lr_protected(address: usize, size: usize, lock: usize) {
     }
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_fresh(address: usize, size: usize) {
     begins(&mut hook::enter(), address, size);
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_ended(block: usize) {
     let state = &mut *hook::enter();
@@ -367,7 +367,7 @@ const fn accesses(touch: Touch) -> &'static str {
 /// A site, for people.
 pub fn place(site: SiteId) -> String {
     let Some(sidecar) = crate::session::files::sidecar() else { return format!("site {}", site.0) };
-    let frame = |site: &lockred_trace::sites::Site| {
+    let frame = |site: &lockred_protocol::sites::Site| {
         let (file, function) = (sidecar.string(site.file), sidecar.string(site.function));
         format!("{function} ({file}:{}:{})", site.line, site.column)
     };

@@ -13,10 +13,10 @@ use crate::machine::hook;
 use crate::machine::operation::{Atomic, AtomicOperation};
 use crate::machine::state::State;
 use crate::session::files::fatal;
-use lockred_trace::hooks::Class;
-use lockred_trace::sites::SiteId;
+use lockred_protocol::hooks::Class;
+use lockred_protocol::sites::SiteId;
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_locked(lock: usize, shared: u32, site: u32) {
     let Some(entered) = &mut hook::enter_if_ready().filter(|state| state.config.mode != Mode::Free)

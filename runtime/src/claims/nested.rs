@@ -8,8 +8,8 @@
 use crate::claims::bytes::{Claims, place};
 use crate::monitor::lock_order::Taken;
 use crate::session::files::fatal;
-use lockred_trace::lock_order::{self, LockOrder};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::lock_order::{self, LockOrder};
+use lockred_protocol::sites::SiteId;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::OnceLock;
 

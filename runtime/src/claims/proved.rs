@@ -7,9 +7,9 @@
 //! it is the harness, which is left out. An access is judged when the memory that it touched ends,
 //! or the execution does: only then is it known that no other thread came.
 
-use lockred_trace::message::Proved;
-use lockred_trace::plan::{Claim, Decision, Reason};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::message::Proved;
+use lockred_protocol::plan::{Claim, Decision, Reason};
+use lockred_protocol::sites::SiteId;
 use std::collections::HashMap;
 
 /// What the plan knows of an access.

@@ -9,7 +9,7 @@
 
 use crate::claims::bytes::{Refuted, Touch};
 use crate::machine::execution::Held;
-use lockred_trace::plan::Claim;
+use lockred_protocol::plan::Claim;
 use std::collections::{HashMap, HashSet};
 
 /// Locks that are held together.
@@ -163,8 +163,8 @@ impl Shared {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockred_trace::plan::Reason;
-    use lockred_trace::sites::SiteId;
+    use lockred_protocol::plan::Reason;
+    use lockred_protocol::sites::SiteId;
 
     const LOCK: usize = 64;
     const OTHER: usize = 72;

@@ -8,10 +8,10 @@
 //! taken to go on; where that matters the two do not race to begin with, and nothing is said.
 
 use super::{AccessInfo, AccessKind, Atomic, By, Detector, Race};
+use lockred_protocol::hooks::Order;
+use lockred_protocol::sites::SiteId;
 use lockred_search::discipline::Passing;
 use lockred_search::footprint::Access;
-use lockred_trace::hooks::Order;
-use lockred_trace::sites::SiteId;
 
 /// Events times sites that are tried, at most: that is a second, about.
 const MOST_WORK: usize = 20_000_000;

@@ -10,11 +10,11 @@ use crate::machine::state::{State, end_execution, running};
 use crate::report::failure::{Failure, place};
 use crate::session::files::StatusPage;
 use crate::world::signal_names::{FAULTS, name};
+use lockred_protocol::codes::BugKind;
+use lockred_protocol::message::{Role, Unsupported};
+use lockred_protocol::session::STOP_SIGNAL;
+use lockred_protocol::sites::SiteId;
 use lockred_search::machine::Flow;
-use lockred_trace::codes::BugKind;
-use lockred_trace::message::{Role, Unsupported};
-use lockred_trace::session::STOP_SIGNAL;
-use lockred_trace::sites::SiteId;
 
 const STACK: usize = 256 << 10;
 /// Where the handlers' stack is: below the arena, far from everything else.

@@ -12,8 +12,8 @@ use crate::machine::operation::{Atomic, AtomicOperation, Await, Pending, store};
 use crate::machine::state::{NOTHING, Passed, State, stop};
 use crate::machine::thread::Thread;
 use crate::monitor::races::watching;
-use lockred_trace::hooks::{Class, How, Order, RmwOp, Test};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::hooks::{Class, How, Order, RmwOp, Test};
+use lockred_protocol::sites::SiteId;
 
 /// Value of an order's code; a code that the shim never emits counts as the strongest.
 fn order(code: u32) -> Order {
@@ -257,7 +257,7 @@ fn operation(
     AtomicOperation { kind, address, size, order, how: How(how), guard: None, site: SiteId(site) }
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_atomic_load(
     address: usize,
@@ -279,7 +279,7 @@ pub extern "C" fn __lr_atomic_load(
     value
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_atomic_store(
     address: usize,
@@ -302,7 +302,7 @@ pub extern "C" fn __lr_atomic_store(
     executed(entered, &write, arrival, None, old, cut(value, size));
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 // Its caller is looked for on the stack, also where unit tests play the program.
 #[inline(never)]
 #[unsafe(no_mangle)]
@@ -378,7 +378,7 @@ fn returns_for_no_reason(entered: &mut Entered, address: usize, operand: u64, si
     happens
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 // Its caller is looked for on the stack, also where unit tests play the program.
 #[inline(never)]
 #[unsafe(no_mangle)]
@@ -440,7 +440,7 @@ fn tell_exchanged(exchanged: bool) {
     unsafe { __lr_exchanged = u32::from(exchanged) };
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_fence(code: u32, _site: u32) {
     let _leftovers = crate::coroutine::scrub::Leftovers;
@@ -455,7 +455,7 @@ pub extern "C" fn __lr_fence(code: u32, _site: u32) {
     }
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_await(mask: u64, value: u64, test: u32) {
     let _leftovers = crate::coroutine::scrub::Leftovers;
@@ -467,7 +467,7 @@ pub extern "C" fn __lr_await(mask: u64, value: u64, test: u32) {
     }
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_spin_hint(site: u32) {
     let _leftovers = crate::coroutine::scrub::Leftovers;

@@ -169,7 +169,7 @@ pub extern "C" fn __lr_libc_mmap(
     if flags & libc::MAP_ANONYMOUS == 0 || flags & libc::MAP_FIXED != 0 {
         crate::machine::limits::assume(
             entered,
-            lockred_trace::codes::AssumptionKind::NativeCode,
+            lockred_protocol::codes::AssumptionKind::NativeCode,
             "maps a file or a fixed address (mmap)",
         );
         // SAFETY: the program's own call, passed on.

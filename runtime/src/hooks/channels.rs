@@ -7,14 +7,14 @@ use crate::machine::channels::{Inside, changed, enter, find, inside, word, write
 use crate::machine::hook;
 use crate::machine::operation::load;
 use crate::monitor::races::watching;
+use lockred_protocol::hooks::{Act, NO_DEADLINE};
+use lockred_protocol::sites::SiteId;
 use lockred_search::discipline::Passing;
-use lockred_trace::hooks::{Act, NO_DEADLINE};
-use lockred_trace::sites::SiteId;
 
 /// Bytes of a block with a channel of which the allocator knows nothing, at most.
 const UNKNOWN_SIZE: usize = 1024;
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_channel_made(ends: *const usize, capacity: u64, keeps: u32) {
     let _leftovers = crate::coroutine::scrub::Leftovers;
@@ -44,7 +44,7 @@ fn deadline(seconds: u64, nanoseconds: u32) -> Option<u64> {
     seconds.checked_mul(1_000_000_000)?.checked_add(nanoseconds.into())
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_channel_enter(
     act: u32,
@@ -89,7 +89,7 @@ pub extern "C" fn __lr_channel_enter(
     thread.channel.inside.push(inside.unwrap_or(written_out));
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_channel_leave(result: usize, size: usize, site: u32) {
     let _leftovers = crate::coroutine::scrub::Leftovers;

@@ -10,7 +10,7 @@ use crate::machine::hook::{self, Entered};
 use crate::machine::native::choose;
 use crate::machine::operation::Pending;
 use crate::machine::state::{Passed, stop};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::sites::SiteId;
 
 /// Most values that one choice may have (what a word of the trail holds).
 const MOST: u64 = 1 << 31;
@@ -30,7 +30,7 @@ pub fn value(entered: &mut Entered, of: u32, passed: Passed, what: &str) -> u32 
     picked as u32
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_choose(of: u64) -> u64 {
     let _leftovers = crate::coroutine::scrub::Leftovers;

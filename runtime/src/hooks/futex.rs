@@ -9,8 +9,8 @@ use crate::machine::hook::Entered;
 use crate::machine::native::choose;
 use crate::machine::operation::{Pending, load};
 use crate::machine::state::{self, NOTHING, State, stop};
-use lockred_trace::message::Timed;
-use lockred_trace::sites::SiteId;
+use lockred_protocol::message::Timed;
+use lockred_protocol::sites::SiteId;
 
 const NANOSECONDS: u64 = 1_000_000_000;
 

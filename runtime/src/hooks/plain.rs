@@ -5,9 +5,9 @@ use crate::machine::event::{self, Event, Plain};
 use crate::machine::hook::{self, Entered};
 use crate::machine::state::State;
 use crate::monitor::races::watching;
-use lockred_trace::sites::SiteId;
+use lockred_protocol::sites::SiteId;
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_read(address: usize, size: usize, site: u32) {
     let _leftovers = crate::coroutine::scrub::Leftovers;
@@ -16,7 +16,7 @@ pub extern "C" fn __lr_read(address: usize, size: usize, site: u32) {
     }
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_write(address: usize, size: usize, site: u32) {
     let _leftovers = crate::coroutine::scrub::Leftovers;
@@ -42,8 +42,8 @@ pub fn writes(entered: &mut Entered, address: usize, size: usize) {
     write(entered, address, size, 0);
 }
 
-/// See [`lockred_trace::hooks`]: no other thread can reach the memory, so that neither monitor nor
-/// detector need to know.
+/// See [`lockred_protocol::hooks`]: no other thread can reach the memory, so that neither monitor
+/// nor detector need to know.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_check(address: usize, size: usize, writes: u32, site: u32) {
     let _leftovers = crate::coroutine::scrub::Leftovers;

@@ -2,8 +2,8 @@
 //! answers to each request.
 
 use crate::machine::hook::{self, Entered};
-use lockred_trace::codes::AssumptionKind;
-use lockred_trace::session::Random;
+use lockred_protocol::codes::AssumptionKind;
+use lockred_protocol::session::Random;
 
 /// What one request of randomness is answered with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -8,7 +8,7 @@
 
 use crate::machine::hook::{self, Entered};
 use crate::machine::state::set_errno;
-use lockred_trace::sites::SiteId;
+use lockred_protocol::sites::SiteId;
 
 /// What the realtime clock shows beyond the monotonic one, in nanoseconds: a moment in 2024.
 pub const REALTIME_OFFSET: u64 = 1_710_000_000 * NANOSECONDS;

@@ -6,8 +6,8 @@ use crate::loops::waiting;
 use crate::machine::event::{ChannelAct, Event, Executed, Futex, Plain};
 use crate::machine::operation::{Atomic, load};
 use crate::machine::state::State;
+use lockred_protocol::sites::SiteId;
 use lockred_search::footprint::Access;
-use lockred_trace::sites::SiteId;
 
 /// See [`crate::machine::event`].
 #[inline(always)]

@@ -15,7 +15,7 @@ use crate::machine::thread::Thread;
 /// somebody, and the region ends, so that this can be seen.
 const LONGEST: u32 = 1 << 10;
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_region_enter() {
     let _leftovers = crate::coroutine::scrub::Leftovers;
@@ -31,7 +31,7 @@ pub fn enter(thread: &mut Thread) {
     thread.atomic.passed = 0;
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_region_leave() {
     let _leftovers = crate::coroutine::scrub::Leftovers;

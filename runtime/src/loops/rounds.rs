@@ -19,8 +19,8 @@
 //! that another could wait for), and a thread's end.
 
 use crate::machine::state::State;
+use lockred_protocol::hooks::Class;
 use lockred_search::footprint::Access;
-use lockred_trace::hooks::Class;
 use std::hash::{Hash, Hasher};
 
 /// Repeats until the thread is idle.

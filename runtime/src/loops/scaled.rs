@@ -2,9 +2,9 @@
 
 use crate::machine::hook;
 use crate::machine::state::State;
-use lockred_trace::codes::AssumptionKind;
-use lockred_trace::message::Assumption;
-use lockred_trace::sites::SiteId;
+use lockred_protocol::codes::AssumptionKind;
+use lockred_protocol::message::Assumption;
+use lockred_protocol::sites::SiteId;
 
 /// What a loop keeps in its frame.
 #[repr(C)]
@@ -39,7 +39,7 @@ unsafe fn read(address: usize, size: u32) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_round(range: usize, size: u32, counts: *mut Loop, limit: u64, site: u32) {
     let _leftovers = crate::coroutine::scrub::Leftovers;

@@ -20,7 +20,7 @@
 //! lock) are the matter of [`crate::loops::rounds`].
 
 use crate::machine::operation::load;
-use lockred_trace::sites::SiteId;
+use lockred_protocol::sites::SiteId;
 use std::hash::{Hash, Hasher};
 
 /// Different reads that are remembered.

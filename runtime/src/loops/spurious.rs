@@ -17,7 +17,7 @@
 use crate::machine::hook::Entered;
 use crate::machine::native::choose;
 use crate::machine::state::State;
-use lockred_trace::codes::AssumptionKind;
+use lockred_protocol::codes::AssumptionKind;
 
 /// In a row at one word.
 const MOST: usize = 2;

@@ -7,8 +7,8 @@ use crate::machine::event::{self, Event};
 use crate::machine::hook::Entered;
 use crate::machine::operation::Pending;
 use crate::machine::state::{NOTHING, Passed, State, stop};
-use lockred_trace::codes::AssumptionKind;
-use lockred_trace::sites::SiteId;
+use lockred_protocol::codes::AssumptionKind;
+use lockred_protocol::sites::SiteId;
 
 /// The running thread pauses: a hint that it goes round a loop that waits. No scheduling point by
 /// itself.

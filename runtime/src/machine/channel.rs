@@ -1,9 +1,9 @@
 //! What is known of a channel as a whole: how much went through it, who offers, whose ends are
 //! gone; and what an act does to it then.
 
+use lockred_protocol::hooks::Act;
 use lockred_search::discipline::Passing;
 use lockred_search::machine::ThreadId;
-use lockred_trace::hooks::Act;
 use std::hash::{Hash, Hasher};
 
 /// One channel of the program. The program's own is run beside it; this only knows beforehand what

@@ -16,7 +16,7 @@
 //! other one), all channels are written out from then on, as without this module, and the search
 //! starts again. Its schedules say so ([`Schedule::WRITTEN_OUT`]).
 //!
-//! [`Schedule::WRITTEN_OUT`]: lockred_trace::schedule::Schedule::WRITTEN_OUT
+//! [`Schedule::WRITTEN_OUT`]: lockred_protocol::schedule::Schedule::WRITTEN_OUT
 
 use crate::loops::rounds;
 use crate::loops::spin::Advice;
@@ -27,11 +27,11 @@ use crate::machine::hook::Entered;
 use crate::machine::object_ids;
 use crate::machine::operation::{ChannelOperation, Pending, load};
 use crate::machine::state::{NOTHING, Passed, State, stop};
+use lockred_protocol::hooks::{Act, Class, How};
+use lockred_protocol::message::Timed;
+use lockred_protocol::sites::SiteId;
 use lockred_search::discipline::Passing;
 use lockred_search::footprint::ObjectId;
-use lockred_trace::hooks::{Act, Class, How};
-use lockred_trace::message::Timed;
-use lockred_trace::sites::SiteId;
 
 /// Operations and pauses inside one act, at most: after that it waits for somebody.
 const LONGEST: u32 = 1 << 16;

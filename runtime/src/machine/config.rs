@@ -3,7 +3,7 @@
 
 use crate::memory::heap::Reuse;
 use crate::session::files::StatusPage;
-use lockred_trace::session::{Needs, Order, Task, Time};
+use lockred_protocol::session::{Needs, Order, Task, Time};
 
 /// What the process is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -6,9 +6,9 @@
 //! of the execution for all threads now, as after any fatal signal, and nobody dies of it twice.
 
 use crate::machine::state::State;
+use lockred_protocol::schedule::Schedule;
+use lockred_protocol::session::encode_choice;
 use lockred_search::machine::Flow;
-use lockred_trace::schedule::Schedule;
-use lockred_trace::session::encode_choice;
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -51,7 +51,7 @@ pub fn after_value(state: &mut State) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockred_trace::schedule::Choice;
+    use lockred_protocol::schedule::Choice;
 
     #[test]
     fn only_the_whole_schedule_is_a_death() {

@@ -29,10 +29,10 @@
 use crate::machine::hook::Entered;
 use crate::machine::operation::AtomicOperation;
 use crate::memory::arena::Region;
+use lockred_protocol::hooks::{Order, RmwOp};
+use lockred_protocol::sites::SiteId;
 use lockred_search::discipline::Passing;
 use lockred_search::footprint::{Access, ObjectId};
-use lockred_trace::hooks::{Order, RmwOp};
-use lockred_trace::sites::SiteId;
 
 /// What the running thread has done; memory is reported before it is accessed.
 #[derive(Clone, Copy)]

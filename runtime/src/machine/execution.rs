@@ -9,7 +9,7 @@ use crate::monitor::atomicity::Blocks;
 use crate::monitor::lock_order::Event;
 use crate::world::processors::Processors;
 use crate::world::signals::Signals;
-use lockred_trace::sites::SiteId;
+use lockred_protocol::sites::SiteId;
 use std::collections::BTreeMap;
 
 /// A lock that is held, for reports.

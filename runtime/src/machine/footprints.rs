@@ -4,8 +4,8 @@
 //! overlapping accesses of different sizes meet. The queue of a futex is an object of its own.
 
 use crate::machine::operation::{Atomic, AtomicOperation, Pending};
+use lockred_protocol::hooks::{Class, RmwOp};
 use lockred_search::footprint::{Access, Footprint, ObjectId};
-use lockred_trace::hooks::{Class, RmwOp};
 
 /// The word at an address.
 pub fn word(address: usize) -> ObjectId {
@@ -140,8 +140,8 @@ pub fn pending(pending: &Pending, words: impl Iterator<Item = usize>, footprint:
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockred_trace::hooks::{How, Order};
-    use lockred_trace::sites::SiteId;
+    use lockred_protocol::hooks::{How, Order};
+    use lockred_protocol::sites::SiteId;
 
     fn operation(kind: Atomic, class: Class, order: Order) -> AtomicOperation {
         let how = How::of(class);

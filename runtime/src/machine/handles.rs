@@ -15,7 +15,7 @@
 
 use crate::machine::operation::AtomicOperation;
 use crate::machine::state::State;
-use lockred_trace::hooks::{Class, How};
+use lockred_protocol::hooks::{Class, How};
 
 /// The running thread increments or decrements a count of references: it may thereby get, or drop,
 /// its own part of a handle.

@@ -8,7 +8,7 @@ use crate::machine::libtest::Harness;
 use crate::machine::object_ids::ObjectIds;
 use crate::memory::arena::Regions;
 use crate::monitor::targets::Met;
-use lockred_trace::session::{Needs, Task};
+use lockred_protocol::session::{Needs, Task};
 
 /// See the module.
 #[derive(Debug)]

@@ -18,8 +18,8 @@ use crate::machine::event::{self, Event};
 use crate::machine::hook::Entered;
 use crate::machine::native::choose;
 use crate::machine::state::State;
-use lockred_trace::codes::AssumptionKind;
-use lockred_trace::session::Task;
+use lockred_protocol::codes::AssumptionKind;
+use lockred_protocol::session::Task;
 
 /// What a look at a clock takes, in nanoseconds.
 const LOOK: u64 = 1_000;

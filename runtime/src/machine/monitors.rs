@@ -10,7 +10,7 @@ use crate::monitor::lock_order::LockOrder;
 use crate::monitor::native::Calls;
 use crate::monitor::observed::Observed;
 use crate::report::record::Recorder;
-use lockred_trace::session::Task;
+use lockred_protocol::session::Task;
 
 /// See the module.
 #[derive(Debug)]

@@ -14,10 +14,10 @@ use crate::machine::timely::{self, may_give_up};
 use crate::machine::transactional::Log;
 use crate::monitor::transactions::Lent;
 use crate::report::failure::Failure;
+use lockred_protocol::codes::AssumptionKind;
+use lockred_protocol::sites::SiteId;
 use lockred_search::footprint::{Footprint, ObjectId};
 use lockred_search::machine::{Approach, Chooser, Flow, Machine, Status, Step, ThreadId};
-use lockred_trace::codes::AssumptionKind;
-use lockred_trace::sites::SiteId;
 use std::cell::RefCell;
 
 /// Steps that remain to the other threads once the process has exited.
@@ -196,7 +196,7 @@ impl Machine for Native {
     type Failure = Failure;
 
     fn is_race(failure: &Failure) -> bool {
-        failure.kind == lockred_trace::codes::BugKind::DataRace
+        failure.kind == lockred_protocol::codes::BugKind::DataRace
     }
 
     fn restore_root(&mut self) {

@@ -1,8 +1,8 @@
 //! Operations: what a thread is about to do at the boundary where it is stopped.
 
+use lockred_protocol::hooks::{Act, Class, How, Order, Test};
+use lockred_protocol::sites::SiteId;
 use lockred_search::footprint::Access;
-use lockred_trace::hooks::{Act, Class, How, Order, Test};
-use lockred_trace::sites::SiteId;
 
 /// What an atomic operation does to its word.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

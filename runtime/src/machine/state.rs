@@ -15,9 +15,9 @@ use crate::machine::step::StepUnderWay;
 use crate::machine::thread::Thread;
 use crate::machine::verdicts::Verdicts;
 use crate::session::files::StatusPage;
+use lockred_protocol::session::Order;
+use lockred_protocol::sites::SiteId;
 use lockred_search::machine::Flow;
-use lockred_trace::session::Order;
-use lockred_trace::sites::SiteId;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// See the module.

@@ -9,10 +9,10 @@ use crate::machine::operation::{AtomicOperation, Pending};
 use crate::machine::state::State;
 use crate::monitor::transactions::Lent;
 use crate::report::failure::Failure;
+use lockred_protocol::sites::SiteId;
 use lockred_search::discipline::Passing;
 use lockred_search::footprint::{Access, Filler, Footprint};
 use lockred_search::machine::{Chooser, Flow, ThreadId};
-use lockred_trace::sites::SiteId;
 
 /// The step that is being executed.
 #[derive(Default)]

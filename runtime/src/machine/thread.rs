@@ -10,7 +10,7 @@ use crate::machine::operation::{Await, Pending};
 use crate::machine::state::{NOTHING, Passed};
 use crate::memory::arena::Region;
 use crate::memory::heap;
-use lockred_trace::sites::SiteId;
+use lockred_protocol::sites::SiteId;
 use std::ops::Range;
 
 /// A destructor registered for the end of a thread.

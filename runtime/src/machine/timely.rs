@@ -15,10 +15,10 @@ use crate::machine::native as machine;
 use crate::machine::operation::{ChannelOperation, Pending};
 use crate::machine::state::{State, stop};
 use crate::machine::thread::Thread;
-use lockred_trace::codes::AssumptionKind;
-use lockred_trace::message::{Overtaken, Timed};
-use lockred_trace::session::Order;
-use lockred_trace::sites::SiteId;
+use lockred_protocol::codes::AssumptionKind;
+use lockred_protocol::message::{Overtaken, Timed};
+use lockred_protocol::session::Order;
+use lockred_protocol::sites::SiteId;
 
 /// See the module; in nanoseconds.
 const NOISE: u64 = 500_000;

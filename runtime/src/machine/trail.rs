@@ -2,9 +2,9 @@
 
 use crate::machine::hook;
 use crate::machine::state::State;
+use lockred_protocol::schedule::{self, Schedule};
+use lockred_protocol::session::{TRAIL_CAPACITY, decode_choice};
 use lockred_search::{Choice, machine::ThreadId};
-use lockred_trace::schedule::{self, Schedule};
-use lockred_trace::session::{TRAIL_CAPACITY, decode_choice};
 
 /// A choice as the formats have it.
 pub fn told(choice: Choice) -> schedule::Choice {

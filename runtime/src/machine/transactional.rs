@@ -18,12 +18,12 @@ use crate::memory::chunks::Chunks;
 use crate::monitor::native::{self, Call};
 use crate::monitor::transactions::{self, Lent};
 use crate::report::failure::Failure;
+use lockred_protocol::codes::AssumptionKind;
+use lockred_protocol::sites::SiteId;
 use lockred_search::discipline::{Go, TransactionMonitor};
 use lockred_search::footprint::ObjectId;
 use lockred_search::machine::{Chooser, Flow, Status, Step, ThreadId};
 use lockred_search::transactional::{End, Racer, Snapshots, Transactional};
-use lockred_trace::codes::AssumptionKind;
-use lockred_trace::sites::SiteId;
 use std::ptr::NonNull;
 
 /// Steps that are run again rather than copying a state (70 kB in a small test) and putting it

@@ -11,7 +11,7 @@ use crate::world::descriptors;
 use crate::world::shared;
 use crate::world::undo::{self, Identity, Kept, Undo, push};
 use libc::{c_char, c_int};
-use lockred_trace::codes::AssumptionKind;
+use lockred_protocol::codes::AssumptionKind;
 use std::ffi::{CStr, OsStr};
 use std::fs;
 use std::io;

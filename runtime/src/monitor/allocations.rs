@@ -5,8 +5,8 @@ use crate::machine::event::Freed;
 use crate::machine::execution::Held;
 use crate::machine::state::State;
 use crate::report::failure::place;
-use lockred_trace::message::{Place, Role};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::message::{Place, Role};
+use lockred_protocol::sites::SiteId;
 use std::collections::HashMap;
 
 /// Blocks from before the root of which the allocation is remembered: a stack is walked for each.

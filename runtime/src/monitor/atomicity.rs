@@ -16,12 +16,12 @@ use crate::machine::execution::Execution;
 use crate::machine::hook;
 use crate::machine::state::State;
 use crate::report::failure::place;
+use lockred_protocol::codes::WarningKind;
+use lockred_protocol::hooks::How;
+use lockred_protocol::message::{Place, Role, Warning};
+use lockred_protocol::schedule::Schedule;
+use lockred_protocol::sites::SiteId;
 use lockred_search::footprint::Access;
-use lockred_trace::codes::WarningKind;
-use lockred_trace::hooks::How;
-use lockred_trace::message::{Place, Role, Warning};
-use lockred_trace::schedule::Schedule;
-use lockred_trace::sites::SiteId;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of one access that are looked at: others are copies of large memory, whose first bytes
@@ -87,7 +87,7 @@ fn judges(state: &State) -> bool {
     state.config.mode != Mode::Free && state.running.is_some() && !state.config.by_states
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_block_begin(text: usize, length: usize) {
     let _leftovers = crate::coroutine::scrub::Leftovers;
@@ -99,7 +99,7 @@ pub extern "C" fn __lr_block_begin(text: usize, length: usize) {
     state.execution.blocks.begin(thread, name);
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_block_end() {
     let _leftovers = crate::coroutine::scrub::Leftovers;

@@ -12,9 +12,9 @@
 use crate::machine::event::{Event, Freed};
 use crate::machine::hook::{self, Entered};
 use crate::machine::state::State;
-use lockred_trace::message::{Broken, BrokenRule, Memory};
-use lockred_trace::session::Watch;
-use lockred_trace::sites::SiteId;
+use lockred_protocol::message::{Broken, BrokenRule, Memory};
+use lockred_protocol::session::Watch;
+use lockred_protocol::sites::SiteId;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// As the crate `lockred` has it (`runtime/annotations/src/exclusive.rs`).
@@ -67,7 +67,7 @@ pub fn on(state: &mut State, event: &Event<'_>) {
     }
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_me() -> u64 {
     let Some(entered) = &mut hook::enter_if_ready() else { return 0 };

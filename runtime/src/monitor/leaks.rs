@@ -13,9 +13,9 @@ use crate::machine::state::State;
 use crate::memory::heap::Block;
 use crate::monitor::allocations::Allocations;
 use crate::monitor::pointer_graph::Heap;
-use lockred_trace::codes::WarningKind;
-use lockred_trace::message::{Home, Warning};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::codes::WarningKind;
+use lockred_protocol::message::{Home, Warning};
+use lockred_protocol::sites::SiteId;
 
 /// The execution is over: warns of leaks, each place of an allocation once, if that is wanted.
 /// O(bytes in use, times the logarithm of the number of blocks).

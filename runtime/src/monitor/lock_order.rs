@@ -11,10 +11,10 @@
 use crate::machine::execution::{Execution, Held};
 use crate::machine::state::State;
 use crate::report::failure::place;
-use lockred_trace::codes::WarningKind;
-use lockred_trace::message::{Place, Role, Warning};
-use lockred_trace::schedule::Schedule;
-use lockred_trace::sites::SiteId;
+use lockred_protocol::codes::WarningKind;
+use lockred_protocol::message::{Place, Role, Warning};
+use lockred_protocol::schedule::Schedule;
+use lockred_protocol::sites::SiteId;
 use std::collections::{BTreeSet, HashSet};
 
 /// Edges of one execution that are looked at: cycles are looked for among all of them.

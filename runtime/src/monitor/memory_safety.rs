@@ -17,10 +17,10 @@ use crate::monitor::allocations;
 use crate::monitor::races::watching;
 use crate::report::failure::{Failure, place};
 use crate::report::race_report::bytes;
+use lockred_protocol::codes::BugKind;
+use lockred_protocol::message::{Place, Role};
+use lockred_protocol::sites::SiteId;
 use lockred_search::machine::Flow;
-use lockred_trace::codes::BugKind;
-use lockred_trace::message::{Place, Role};
-use lockred_trace::sites::SiteId;
 
 /// The running thread is about to access memory. Constant time for up to sixteen bytes, then
 /// O(bytes / 16).

@@ -15,9 +15,9 @@ use crate::machine::execution::Execution;
 use crate::machine::hook::Entered;
 use crate::machine::state::State;
 use crate::monitor::home;
+use lockred_protocol::message::{AccessSeen, Home, LockSeen, Memory, Observation};
+use lockred_protocol::sites::SiteId;
 use lockred_search::Counts;
-use lockred_trace::message::{AccessSeen, Home, LockSeen, Memory, Observation};
-use lockred_trace::sites::SiteId;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
@@ -153,7 +153,7 @@ fn looks_on(entered: &mut Entered, event: &Event<'_>) {
             accessed(entered, (address, size), site, writes, false);
         }
         Event::Atomic(Executed { operation, wrote, watched: true, .. })
-            if !operation.how.has(lockred_trace::hooks::How::PRIMITIVE) =>
+            if !operation.how.has(lockred_protocol::hooks::How::PRIMITIVE) =>
         {
             let memory = (operation.address, operation.size as usize);
             accessed(entered, memory, operation.site, wrote, true);

@@ -9,8 +9,8 @@ use crate::memory::heap::Reuse;
 use crate::monitor::births;
 use crate::report::moments::Spot;
 use crate::report::race_report::report;
-use lockred_trace::hooks::How;
-use lockred_trace::sites::SiteId;
+use lockred_protocol::hooks::How;
+use lockred_protocol::sites::SiteId;
 
 /// Plain hooks are called only while this is not 0: below the root.
 #[unsafe(no_mangle)]

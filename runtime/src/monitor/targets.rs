@@ -12,10 +12,10 @@ use crate::machine::execution::Held;
 use crate::machine::operation::Pending;
 use crate::machine::state::State;
 use crate::monitor::lock_order::Event;
+use lockred_protocol::hooks::Class;
+use lockred_protocol::session::{Target, Task};
+use lockred_protocol::sites::SiteId;
 use lockred_search::machine::{Approach, ThreadId};
-use lockred_trace::hooks::Class;
-use lockred_trace::session::{Target, Task};
-use lockred_trace::sites::SiteId;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Pairs of locks that are kept: cycles are looked for among them.

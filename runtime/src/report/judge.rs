@@ -5,10 +5,10 @@ use crate::machine::hook::Entered;
 use crate::machine::native as machine;
 use crate::machine::state::State;
 use crate::report::failure::{Failure, place};
+use lockred_protocol::codes::{BugKind, WarningKind};
+use lockred_protocol::message::{Place, Role, Warning};
+use lockred_protocol::sites::SiteId;
 use lockred_search::machine::Flow;
-use lockred_trace::codes::{BugKind, WarningKind};
-use lockred_trace::message::{Place, Role, Warning};
-use lockred_trace::sites::SiteId;
 
 /// libtest's exit status when the test failed.
 const TEST_FAILED: i32 = 101;
@@ -64,7 +64,7 @@ fn judge_exit(state: &State, exit: Exit) -> Option<Failure> {
     };
     let mut place = place(Role::Died, exit.thread, SiteId(0));
     if let Some(recorder) = &state.monitors.recorder {
-        let exits = |step: &&lockred_trace::message::Step| {
+        let exits = |step: &&lockred_protocol::message::Step| {
             step.thread == exit.thread && step.operation.starts_with("exit")
         };
         if let Some(step) = recorder.steps.iter().position(|step| exits(&step)) {

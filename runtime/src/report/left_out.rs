@@ -2,9 +2,9 @@
 
 use crate::machine::operation::Pending;
 use crate::machine::state::State;
-use lockred_trace::codes::AssumptionKind;
-use lockred_trace::message::Assumption;
-use lockred_trace::sites::SiteId;
+use lockred_protocol::codes::AssumptionKind;
+use lockred_protocol::message::Assumption;
+use lockred_protocol::sites::SiteId;
 
 /// Whether the execution, which is at its end, is to be left out. Tells what was assumed then.
 pub fn leaves_out(state: &mut State) -> bool {

@@ -6,7 +6,7 @@
 
 use crate::coroutine::unwind::Walk;
 use crate::machine::execution::Held;
-use lockred_trace::sites::SiteId;
+use lockred_protocol::sites::SiteId;
 
 /// When a thread did something that a race may be told of.
 #[derive(Clone, Debug, Default)]

@@ -4,11 +4,11 @@ use crate::machine::event::{ChannelAct, Event, Executed, Futex};
 use crate::machine::operation::Atomic;
 use crate::machine::state::State;
 use crate::report::record;
+use lockred_protocol::hooks::{Class, RmwOp};
+use lockred_protocol::message::Step;
+use lockred_protocol::sites::SiteId;
 use lockred_search::discipline::Passing;
 use lockred_search::footprint::Access;
-use lockred_trace::hooks::{Class, RmwOp};
-use lockred_trace::message::Step;
-use lockred_trace::sites::SiteId;
 
 /// How a step is called in which a thread begins to wait for a futex.
 pub const WAITS: &str = "waits";

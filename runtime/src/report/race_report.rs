@@ -7,9 +7,9 @@ use crate::monitor::births;
 use crate::report::failure::{Failure, place};
 use crate::report::moments::Moment;
 use crate::report::objects;
+use lockred_protocol::codes::BugKind;
+use lockred_protocol::message::{Place, Role, Stronger};
 use lockred_search::transactional::Racer;
-use lockred_trace::codes::BugKind;
-use lockred_trace::message::{Place, Role, Stronger};
 
 /// A race is a failure of the step under way.
 pub fn report(state: &mut State, race: &Race) {

@@ -3,9 +3,9 @@
 use crate::coroutine::unwind::Frame;
 use crate::machine::state::State;
 use crate::report::moments::Moments;
+use lockred_protocol::message::{Home, Object, Output, Overtaken, Step};
+use lockred_protocol::sites::SiteId;
 use lockred_search::machine::Flow;
-use lockred_trace::message::{Home, Object, Output, Overtaken, Step};
-use lockred_trace::sites::SiteId;
 use std::collections::HashMap;
 
 /// Bytes of output that are kept.

@@ -10,10 +10,10 @@ use crate::monitor::pointer_graph::Heap;
 use crate::report::failure::{Failure, place};
 use crate::report::objects;
 use crate::report::record;
-use lockred_trace::codes::BugKind;
-use lockred_trace::hooks::Act;
-use lockred_trace::message::{Place, Role, Step};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::codes::BugKind;
+use lockred_protocol::hooks::Act;
+use lockred_protocol::message::{Place, Role, Step};
+use lockred_protocol::sites::SiteId;
 
 /// A lock of std's whose waiters wait on the word beside its own: as far away as that.
 const NEIGHBOUR: usize = 4;

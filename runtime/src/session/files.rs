@@ -1,13 +1,13 @@
 //! The session's files: the order is read, the status page is mapped, answers are appended.
 
-use lockred_trace::lock_order::LockOrder;
-use lockred_trace::message::Message;
-use lockred_trace::session::{
+use lockred_protocol::lock_order::LockOrder;
+use lockred_protocol::message::Message;
+use lockred_protocol::session::{
     self, DEATH_FRAMES, ENV, EXIT_AGAIN, EXIT_ANSWERED, EXIT_INTERNAL, MESSAGE_FILE, ORDER_FILE,
     Order, Phase, STATUS_BYTES, STATUS_DEATH, STATUS_FILE, STATUS_TRAIL, StatusWord,
     TRAIL_CAPACITY,
 };
-use lockred_trace::sites::Sidecar;
+use lockred_protocol::sites::Sidecar;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::fd::AsRawFd;
@@ -123,7 +123,7 @@ pub fn open() -> Option<(Order, StatusPage)> {
         .unwrap_or_else(|error| fatal(&format!("cannot read the order: {error}")));
     let order: Order = serde_json::from_str(&text)
         .unwrap_or_else(|error| fatal(&format!("cannot understand the order: {error}")));
-    if order.version != lockred_trace::FORMAT_VERSION {
+    if order.version != lockred_protocol::FORMAT_VERSION {
         fatal("the order is of another format version");
     }
     Some((order, map_status(&directory.join(STATUS_FILE))))
@@ -259,7 +259,7 @@ pub fn lock_order() -> Option<LockOrder> {
     let bytes = unsafe {
         std::slice::from_raw_parts(&raw const __start_lockred_order, __lr_lock_order_len as usize)
     };
-    lockred_trace::section::Section::decode(bytes).ok()
+    lockred_protocol::section::Section::decode(bytes).ok()
 }
 
 /// The order of locks in the executable.
@@ -310,6 +310,6 @@ pub fn told(index: u32) -> bool {
 }
 
 /// The session's word for a choice.
-pub fn trail_word(choice: lockred_trace::schedule::Choice) -> u64 {
+pub fn trail_word(choice: lockred_protocol::schedule::Choice) -> u64 {
     session::encode_choice(choice)
 }

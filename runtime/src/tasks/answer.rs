@@ -12,17 +12,17 @@ use crate::monitor::lock_order::LockOrder;
 use crate::monitor::observed::Observed;
 use crate::report::failure::Failure;
 use crate::tasks::checkpoint;
-use lockred_search::targeted::Aim;
-use lockred_search::transactions::Frontier;
-use lockred_search::{self as search, Bound, Choice, Counts, Covered, Observer, Outcome, Stop};
-use lockred_trace::codes::{AssumptionKind, BugKind, WarningKind};
-use lockred_trace::message::{
+use lockred_protocol::codes::{AssumptionKind, BugKind, WarningKind};
+use lockred_protocol::message::{
     Assumption, Counts as Told, Drift, Exploration, Finding, Message, Replay, Stop as Reason,
     Thread, Unsupported,
 };
-use lockred_trace::schedule::Schedule;
-use lockred_trace::session::{Checkpoint, Limits, StatusWord, Strategy, encode_share};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::schedule::Schedule;
+use lockred_protocol::session::{Checkpoint, Limits, StatusWord, Strategy, encode_share};
+use lockred_protocol::sites::SiteId;
+use lockred_search::targeted::Aim;
+use lockred_search::transactions::Frontier;
+use lockred_search::{self as search, Bound, Choice, Counts, Covered, Observer, Outcome, Stop};
 use std::time::{Duration, Instant};
 
 /// Steps between two looks at the clock.

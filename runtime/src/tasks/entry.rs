@@ -10,8 +10,8 @@ use crate::machine::operation::Pending;
 use crate::machine::state::{State, run};
 use crate::session::files as session;
 use crate::tasks::answer;
+use lockred_protocol::session::{Phase, Task};
 use lockred_search::targeted::Aim;
-use lockred_trace::session::{Phase, Task};
 use std::ffi::c_char;
 use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 
@@ -155,7 +155,7 @@ fn run_freely(rooted: bool) -> i32 {
             with(&mut machine, Status::Enabled).or_else(|| with(&mut machine, Status::Reluctant));
         let Some(next) = next else {
             eprintln!("lockred: all threads of the program wait for each other");
-            return lockred_trace::session::EXIT_INTERNAL;
+            return lockred_protocol::session::EXIT_INTERNAL;
         };
         last = next.0;
         machine.step(next, &mut First, &mut step);

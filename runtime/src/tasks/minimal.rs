@@ -5,11 +5,11 @@ use crate::machine::hook;
 use crate::machine::native::Native;
 use crate::machine::trail::{beginning, meant, told, trail};
 use crate::report::failure::Failure;
+use lockred_protocol::codes::BugKind;
+use lockred_protocol::message::{Measure, Message, Minimised};
+use lockred_protocol::schedule::Schedule;
 use lockred_search::minimise::{Asker, Effort, Proof};
 use lockred_search::{self as search, Choice};
-use lockred_trace::codes::BugKind;
-use lockred_trace::message::{Measure, Message, Minimised};
-use lockred_trace::schedule::Schedule;
 use std::time::Duration;
 
 /// Steps of one execution, at least: a longer one than this and than twice the given one is given

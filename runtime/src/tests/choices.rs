@@ -4,9 +4,9 @@ use super::hooks::Words;
 use super::{complete, explore, explore_in, kinds, prepare, right, search_in, wrong, wrong_in};
 use crate::hooks::choices::__lr_choose;
 use crate::tasks::answer;
-use lockred_trace::codes::{AssumptionKind, BugKind};
-use lockred_trace::message::{Message, Stop};
-use lockred_trace::session::{Environment, Limits, Random, Strategy, Task};
+use lockred_protocol::codes::{AssumptionKind, BugKind};
+use lockred_protocol::message::{Message, Stop};
+use lockred_protocol::session::{Environment, Limits, Random, Strategy, Task};
 
 const SPURIOUS: Environment = Environment { spurious: true, ..Environment::USUAL };
 const RANDOM: Environment = Environment { random: Random::Explore, ..Environment::USUAL };

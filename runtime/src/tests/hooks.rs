@@ -10,7 +10,7 @@ use crate::hooks::plain::{__lr_read, __lr_write};
 use crate::hooks::pthread::{__lr_libc_pthread_create, __lr_libc_pthread_join};
 use crate::kernel::__lr_libc_syscall;
 use crate::monitor::races::__lr_watch;
-use lockred_trace::hooks::{Class, How, Order, RmwOp, Test};
+use lockred_protocol::hooks::{Class, How, Order, RmwOp, Test};
 use std::panic::Location;
 use std::ptr;
 

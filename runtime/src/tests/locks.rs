@@ -2,11 +2,11 @@
 
 use super::hooks::Words;
 use super::{replay, right, walked, wrong};
+use lockred_protocol::codes::BugKind;
+use lockred_protocol::message::{Role, Stop};
+use lockred_protocol::session::Target;
+use lockred_protocol::sites::SiteId;
 use lockred_search::targeted::UNMET;
-use lockred_trace::codes::BugKind;
-use lockred_trace::message::{Role, Stop};
-use lockred_trace::session::Target;
-use lockred_trace::sites::SiteId;
 
 fn increment(words: Words) {
     words.lock(0);
@@ -45,8 +45,9 @@ fn crossing_locks_deadlock_and_the_report_knows_who_holds_what() {
     places.sort_unstable();
     assert_eq!(places, [(0, false), (0, true), (1, false), (1, true)]);
     let object = |thread, role| {
-        let is =
-            |place: &&lockred_trace::message::Place| place.thread == thread && place.role == role;
+        let is = |place: &&lockred_protocol::message::Place| {
+            place.thread == thread && place.role == role
+        };
         bug.places.iter().find(is).and_then(|place| place.object).unwrap()
     };
     assert_eq!(object(0, Role::Waits), object(1, Role::Holds));

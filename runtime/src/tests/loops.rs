@@ -3,8 +3,8 @@
 
 use super::hooks::Words;
 use super::{complete, explore, kinds, right, wrong};
-use lockred_trace::codes::{AssumptionKind, BugKind};
-use lockred_trace::message::Role;
+use lockred_protocol::codes::{AssumptionKind, BugKind};
+use lockred_protocol::message::Role;
 
 #[test]
 fn a_loop_with_pauses_sees_the_change() {

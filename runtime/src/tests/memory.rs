@@ -8,10 +8,10 @@ use super::{
 use crate::hooks::blocks::{__lr_libc_calloc, __lr_libc_free, __lr_libc_malloc, __lr_libc_realloc};
 use crate::machine::hook;
 use crate::memory::pages::PAGE;
-use lockred_trace::codes::{BugKind, WarningKind};
-use lockred_trace::hooks::Order;
-use lockred_trace::message::{Bug, Role, Stop};
-use lockred_trace::session::{Environment, Strategy};
+use lockred_protocol::codes::{BugKind, WarningKind};
+use lockred_protocol::hooks::Order;
+use lockred_protocol::message::{Bug, Role, Stop};
+use lockred_protocol::session::{Environment, Strategy};
 
 #[test]
 fn every_execution_begins_with_the_same_memory() {

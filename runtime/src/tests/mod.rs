@@ -26,12 +26,12 @@ use crate::machine::state::{self, State};
 use crate::tasks::answer;
 use crate::tasks::minimal;
 use hooks::Words;
+use lockred_protocol::codes::{AssumptionKind, BugKind, WarningKind};
+use lockred_protocol::message::{Exploration, Finding, Message, Minimised, Replay, Stop};
+use lockred_protocol::schedule::{Choice, Schedule};
+use lockred_protocol::session::{Environment, Limits, Order, Strategy, Target, Task, Time};
 use lockred_search::machine::{Chooser, Flow, Machine, Status, Step, ThreadId};
 use lockred_search::targeted::Aim;
-use lockred_trace::codes::{AssumptionKind, BugKind, WarningKind};
-use lockred_trace::message::{Exploration, Finding, Message, Minimised, Replay, Stop};
-use lockred_trace::schedule::{Choice, Schedule};
-use lockred_trace::session::{Environment, Limits, Order, Strategy, Target, Task, Time};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A program's main function; returns the exit status.

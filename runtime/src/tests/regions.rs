@@ -4,10 +4,10 @@
 use super::hooks::Words;
 use super::{explore, right, search};
 use crate::loops::region::{__lr_region_enter, __lr_region_leave, unwinds};
-use lockred_trace::codes::BugKind;
-use lockred_trace::hooks::{How, Test};
-use lockred_trace::message::Stop;
-use lockred_trace::session::Strategy;
+use lockred_protocol::codes::BugKind;
+use lockred_protocol::hooks::{How, Test};
+use lockred_protocol::message::Stop;
+use lockred_protocol::session::Strategy;
 
 /// An addition in two halves.
 fn halves(words: Words) {

@@ -2,9 +2,9 @@
 
 use super::hooks::Words;
 use super::{explore, right, right_but_weak, wrong};
-use lockred_trace::codes::BugKind;
-use lockred_trace::hooks::{Class, Order};
-use lockred_trace::message::Role;
+use lockred_protocol::codes::BugKind;
+use lockred_protocol::hooks::{Class, Order};
+use lockred_protocol::message::Role;
 
 #[test]
 fn additions_whose_results_are_used_have_an_order() {

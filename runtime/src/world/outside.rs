@@ -4,7 +4,7 @@
 
 use super::signal_names::{FAULTS, LAST};
 use super::signals::{Disposition, Signals};
-use lockred_trace::session::STOP_SIGNAL;
+use lockred_protocol::session::STOP_SIGNAL;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -13,7 +13,7 @@ const KNOWN: &[(&str, &[&[&str]])] = &[
         &[&["claims", "loops", "machine", "monitor", "report"], &["hooks", "kernel", "models"]],
     ),
     ("runtime/search/src", &[]),
-    ("runtime/trace/src", &[]),
+    ("runtime/protocol/src", &[]),
     ("analysis/src", &[]),
     (
         "cargo-lockred/src",

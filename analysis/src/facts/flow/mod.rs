@@ -11,7 +11,7 @@ mod read;
 pub use read::{Points, read};
 
 use super::{FunctionId, GlobalId, Signature, Slot};
-use lockred_trace::hooks::Class;
+use lockred_protocol::hooks::Class;
 use std::collections::BTreeSet;
 
 /// An instruction that accesses memory, synchronises, or calls: index into [`Points`].

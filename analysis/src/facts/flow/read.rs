@@ -8,7 +8,7 @@ use crate::llvm::{
     self, Constant, Distance, Instruction, Module, Movement, Opcode, Predicate, Scalar, Shape, Type,
 };
 use crate::recognise::Recognised;
-use lockred_trace::hooks::Class;
+use lockred_protocol::hooks::Class;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 

@@ -23,9 +23,9 @@ use crate::llvm::{Context, Function, Instruction, Module, Opcode, Subprogram};
 use crate::locksets::{Lock, Locksets, Taken};
 use crate::recognise::{demangle, path_of};
 use crate::sharing::{Reach, Sharing};
-use lockred_trace::audit::{Access, Acquire, Atomic, Audit, Call, Held, Kind, Order};
-use lockred_trace::audit::{Function as Compiled, Way};
-use lockred_trace::hooks;
+use lockred_protocol::audit::{Access, Acquire, Atomic, Audit, Call, Held, Kind, Order};
+use lockred_protocol::audit::{Function as Compiled, Way};
+use lockred_protocol::hooks;
 use order::Synchronises;
 use std::collections::{BTreeSet, HashMap, HashSet};
 

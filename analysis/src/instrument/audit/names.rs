@@ -14,7 +14,7 @@ use crate::llvm::{
     Movement, Value, ValueTypes,
 };
 use crate::recognise::{demangle, path_of};
-use lockred_trace::audit::Way;
+use lockred_protocol::audit::Way;
 use std::collections::HashMap;
 
 /// Steps that an address is followed back.

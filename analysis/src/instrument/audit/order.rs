@@ -2,7 +2,7 @@
 
 use crate::llvm::{Block, Function, Instruction, Module, Opcode};
 use crate::recognise::{demangle, path_of};
-use lockred_trace::hooks::Order;
+use lockred_protocol::hooks::Order;
 use std::collections::{HashMap, HashSet};
 
 /// Functions that synchronise only for themselves.

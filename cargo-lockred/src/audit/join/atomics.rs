@@ -8,7 +8,7 @@ use super::Input;
 use super::orders;
 use crate::audit::report::{Atomic, Operation};
 use crate::audit::source::Holds;
-use lockred_trace::audit::{Kind, Order};
+use lockred_protocol::audit::{Kind, Order};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 

@@ -5,7 +5,7 @@ use super::{Input, order, unpaired, unprotected};
 use crate::audit::report::{Across, Audit, Finding, Held, Place};
 use crate::audit::source::Use;
 use crate::fingerprint::Fingerprint;
-use lockred_trace::codes::WarningKind;
+use lockred_protocol::codes::WarningKind;
 use std::collections::BTreeSet;
 
 /// All of them, most dangerous first.

@@ -8,7 +8,7 @@ use super::Input;
 use crate::audit::compiled::Access;
 use crate::audit::report::{Class, Object, Place};
 use crate::audit::source::{Holds, Lent, Type};
-use lockred_trace::audit::Way;
+use lockred_protocol::audit::Way;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 

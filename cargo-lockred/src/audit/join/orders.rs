@@ -9,7 +9,7 @@
 use super::Input;
 use crate::audit::compiled::{Atomic, Compiled};
 use crate::audit::source::{File, Function, Holds, Operation as Written, Orders, Position, Source};
-use lockred_trace::audit::{Kind, Order};
+use lockred_protocol::audit::{Kind, Order};
 use std::collections::BTreeSet;
 use std::path::Path;
 

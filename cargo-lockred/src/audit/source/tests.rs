@@ -1,7 +1,7 @@
 //! Sources as text, and what is read of them.
 
 use super::*;
-use lockred_trace::audit::{Kind, Order};
+use lockred_protocol::audit::{Kind, Order};
 
 fn file(text: &str) -> File {
     visit::file(text, &syn::parse_file(text).unwrap(), &[], false).0

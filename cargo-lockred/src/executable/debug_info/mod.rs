@@ -12,7 +12,7 @@ mod types;
 use dies::{Dies, Entry, Location};
 pub use field::Name;
 use gimli::constants;
-use lockred_trace::message::{Home, Memory};
+use lockred_protocol::message::{Home, Memory};
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::path::Path;

@@ -3,7 +3,7 @@
 //!
 //! A note is a static that its name tells from all others. It needs no unsafe attribute, which
 //! crates may forbid: the shim of `cargo lockred` puts it into the section `lockred_notes`
-//! (`runtime/trace/src/notes.rs` reads it).
+//! (`runtime/protocol/src/notes.rs` reads it).
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;

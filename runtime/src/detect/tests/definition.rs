@@ -177,7 +177,7 @@ fn commute(a: Access, b: Access) -> bool {
 /// Whether the accesses `i` and `j > i` are an unordered weak pair.
 pub fn weak_pair(trace: &[Event], order: &Order, i: usize, j: usize) -> bool {
     let (Some(a), Some(b)) = (trace[i].act.atomic(), trace[j].act.atomic()) else { return false };
-    let seq_cst = |op: crate::detect::Atomic| op.order == lockred_trace::hooks::Order::SeqCst;
+    let seq_cst = |op: crate::detect::Atomic| op.order == lockred_protocol::hooks::Order::SeqCst;
     !order.orders(i, j)
         && (trace[i].act.writes() || trace[j].act.writes())
         && !(seq_cst(a) && seq_cst(b))

@@ -5,8 +5,8 @@ use super::trace::Event;
 use super::trace::short::*;
 use super::{check, detector};
 use crate::detect::{Atomic, Detector};
+use lockred_protocol::hooks::Order::{self, *};
 use lockred_search::footprint::Access;
-use lockred_trace::hooks::Order::{self, *};
 
 const X: usize = 0;
 const Y: usize = 1;

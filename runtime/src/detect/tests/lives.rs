@@ -5,9 +5,9 @@ use super::trace::short::*;
 use super::trace::{Act, Event};
 use super::{check, detector};
 use crate::detect::{AccessKind, Atomic, By, Detector, StackId};
+use lockred_protocol::hooks::Order::*;
+use lockred_protocol::sites::SiteId;
 use lockred_search::footprint::Access;
-use lockred_trace::hooks::Order::*;
-use lockred_trace::sites::SiteId;
 
 fn by(thread: u32, site: u32) -> By {
     By { thread, site: SiteId(site), stack: StackId(site + 100) }

@@ -1,9 +1,9 @@
 //! Traces for the detector's tests: what threads do, in the order in which it is executed.
 
 use crate::detect::{Atomic, By, Detector, Race, StackId};
+use lockred_protocol::hooks::Order;
+use lockred_protocol::sites::SiteId;
 use lockred_search::footprint::Access;
-use lockred_trace::hooks::Order;
-use lockred_trace::sites::SiteId;
 
 /// What one event of a trace does.
 #[derive(Clone, Copy, PartialEq, Debug)]

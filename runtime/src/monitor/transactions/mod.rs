@@ -28,13 +28,13 @@ use crate::machine::object_ids::{self, Use};
 use crate::machine::operation::{Atomic, AtomicOperation, Pending};
 use crate::machine::state::State;
 use crate::monitor::races::watching;
+use lockred_protocol::hooks::{Class, How, Order};
+use lockred_protocol::sites::SiteId;
 use lockred_search::discipline::{
     Effect, Kind, Mode, Operation, Ordering, TransactionMonitor, Value,
 };
 use lockred_search::footprint::{Access, ObjectId};
 use lockred_search::machine::ThreadId;
-use lockred_trace::hooks::{Class, How, Order};
-use lockred_trace::sites::SiteId;
 use std::ptr::NonNull;
 
 /// The ordering of what the machine itself does: it orders nothing, and no program sees it.
