@@ -1,5 +1,5 @@
 //! The runtime that is linked into every checked program: it owns `main`, runs the program's
-//! threads as coroutines on one OS thread, and answers the order of its session.
+//! threads as coroutines on one OS thread, and responds to the request of its session.
 //!
 //! The program reaches the runtime through the hooks of [`lockred_protocol::hooks`] ([`hooks`],
 //! [`models`], [`kernel`]); the search reaches the program through [`machine::native::Native`].

@@ -88,7 +88,7 @@ pub fn reproduce(
     let replay = match replayed(examiner, test, &schedule, (time, seconds)) {
         Ok(Ending::Replayed(replay)) => replay,
         Ok(Ending::Explored(_) | Ending::Minimised(_) | Ending::Observed(_)) => {
-            return Err(Lost::Ours("a replay was answered by something else".into()));
+            return Err(Lost::Ours("the response to a replay is something else".into()));
         }
         Ok(Ending::Interrupted { .. }) => {
             let reason = format!("a {kind} was found, but its replay was interrupted");
@@ -119,10 +119,10 @@ fn replayed(
     schedule: &Schedule,
     (time, seconds): (Time, f64),
 ) -> Result<Ending> {
-    let mut order = examiner.order(Task::Replay { schedule: schedule.clone() }, test);
-    order.environment.time = time;
+    let mut request = examiner.request(Task::Replay { schedule: schedule.clone() }, test);
+    request.environment.time = time;
     let patience = Patience::of_budget(Some(seconds));
-    session::run(&examiner.launch(test), &order, patience, &mut |_| ())
+    session::run(&examiner.launch(test), &request, patience, &mut |_| ())
 }
 
 /// Whether a replay's bug is the one that was found. Several accesses may race at once: any of
@@ -294,8 +294,8 @@ fn keep(
     schedule: Schedule,
     time: Time,
 ) -> Kept {
-    let mut order = examiner.order(Task::Replay { schedule }, test);
-    order.environment.time = time;
+    let mut request = examiner.request(Task::Replay { schedule }, test);
+    request.environment.time = time;
     let built = examiner.built;
     let mut file = ScheduleFile {
         version: FORMAT_VERSION,
@@ -313,7 +313,7 @@ fn keep(
             name: test.name.clone(),
             arguments: test.arguments.clone(),
         },
-        order,
+        request,
         build: KeptBuild {
             directory: examiner.directory.to_owned(),
             selection: examiner.options.selection.clone(),

@@ -22,7 +22,7 @@ use lockred_protocol::FORMAT_VERSION;
 use lockred_protocol::codes::{AssumptionKind, Verdict, WarningKind};
 use lockred_protocol::message::{Assumption, Counts, Exploration, Stop, Unsupported, Warning};
 use lockred_protocol::notes::Note;
-use lockred_protocol::session::{Order, Task, Time};
+use lockred_protocol::session::{Request, Task, Time};
 use lockred_protocol::sites::SiteId;
 use std::path::Path;
 
@@ -56,13 +56,13 @@ impl Examiner<'_> {
     /// When no session can be made: nothing else could be checked either.
     pub fn examine(&self, test: &Test, explored: Explored) -> Result<Option<Outcome>> {
         match explored {
-            Explored::Answer(answer) => {
-                let mut sifted = match timing::sift(self, test, *answer)? {
+            Explored::Response(response) => {
+                let mut sifted = match timing::sift(self, test, *response)? {
                     Ok(sifted) => sifted,
                     Err(explored) => return self.examine(test, explored),
                 };
                 let assumptions = self.believed.iter().map(|library| believed(library));
-                sifted.answer.exploration.assumptions.extend(assumptions);
+                sifted.response.exploration.assumptions.extend(assumptions);
                 self.judge(test, sifted).map(Some)
             }
             Explored::Interrupted { counts } if counts == Counts::default() => Ok(None),
@@ -75,15 +75,15 @@ impl Examiner<'_> {
         }
     }
 
-    /// The order to explore a test.
-    pub(super) fn exploration(&self, test: &Test) -> Order {
+    /// The request to explore a test.
+    pub(super) fn exploration(&self, test: &Test) -> Request {
         let search = self.search(test);
         let task = Task::Explore {
             strategy: search.strategy(),
             limits: search.limits(),
             keep_going: search.keep_going || self.searches_on(test),
         };
-        self.order(task, test)
+        self.request(task, test)
     }
 
     /// How a test is searched.
@@ -124,9 +124,9 @@ impl Examiner<'_> {
         self.search(test).environment().time
     }
 
-    /// An order for a test.
-    pub(super) fn order(&self, task: Task, test: &Test) -> Order {
-        Order {
+    /// A request for a test.
+    pub(super) fn request(&self, task: Task, test: &Test) -> Request {
+        Request {
             version: FORMAT_VERSION,
             task,
             libtest: test.libtest,
@@ -140,12 +140,12 @@ impl Examiner<'_> {
 
     /// The verdict on an exploration.
     fn judge(&self, test: &Test, sifted: Sifted) -> Result<Outcome> {
-        let Sifted { answer, found, timing } = sifted;
-        let exploration = &answer.exploration;
+        let Sifted { response, found, timing } = sifted;
+        let exploration = &response.exploration;
         let mut outcome =
             self.outcome(test, verdict_without_bugs(exploration), Ended::of(&exploration.stop));
         outcome.counts = exploration.counts;
-        outcome.walks = answer.walks;
+        outcome.walks = response.walks;
         outcome.seconds = exploration.seconds;
         outcome.restoring = self.options.search.time_restores.then_some(exploration.restoring);
         outcome.preemptions = exploration.preemptions;
@@ -165,13 +165,13 @@ impl Examiner<'_> {
                 outcome.warnings.push(self.warning(test, &warning));
             }
         }
-        for replay in &answer.deaths {
+        for replay in &response.deaths {
             let Some(bug) = &replay.bug else { continue };
             let how = bugs::How::plain(replay.schedule.clone(), self.time(test));
             let bug = bugs::found_bug(self, test, replay, bug, how);
             outcome.add(bug);
         }
-        let has_bug = found.iter().any(Result::is_ok) || !answer.deaths.is_empty();
+        let has_bug = found.iter().any(Result::is_ok) || !response.deaths.is_empty();
         // What has no end is not gone through again.
         let ends = !matches!(exploration.stop, Stop::Computing(_));
         if ends && exploration.threads > 1 && observed::is_wanted(self.options, has_bug) {
@@ -197,7 +197,7 @@ impl Examiner<'_> {
         if !self.options.findings.allows(WarningKind::Timing) {
             outcome.warnings.extend(timing.into_iter().map(|bug| timing::warning(bug, denied)));
         }
-        let told = !exploration.findings.is_empty() || !answer.deaths.is_empty();
+        let told = !exploration.findings.is_empty() || !response.deaths.is_empty();
         if exploration.stop == Stop::Bug && !told {
             lost.push("the search stopped at a bug, but told none".into());
         }
@@ -262,8 +262,8 @@ impl Examiner<'_> {
         let mut outcome = self.outcome(test, Verdict::Unsupported, Ended::Error);
         outcome.counts = failure.counts;
         let mut message = failure.message;
-        if !failure.trail.0.is_empty() {
-            let kept = bugs::keep_error(self, test, &message, failure.trail);
+        if !failure.schedule_log.0.is_empty() {
+            let kept = bugs::keep_error(self, test, &message, failure.schedule_log);
             message = format!("{message}\nthe schedule under way: {}", bugs::replay_of(&kept));
         }
         outcome.error = Some(message);

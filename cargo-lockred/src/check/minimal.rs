@@ -31,9 +31,9 @@ pub fn of(examiner: &Examiner<'_>, test: &Test, finding: &Finding) -> Option<Min
     let Finding { kind, key, schedule, .. } = finding.clone();
     let steps = if kind == BugKind::Livelock { LIVELOCK_STEPS } else { STEPS };
     let task = Task::Minimise { schedule, kind, key, steps, seconds: SECONDS };
-    let order = examiner.order(task, test);
+    let request = examiner.request(task, test);
     let patience = Patience::of_budget(Some(SECONDS));
-    match session::run(&examiner.launch(test), &order, patience, &mut |_| ()) {
+    match session::run(&examiner.launch(test), &request, patience, &mut |_| ()) {
         Ok(Ending::Minimised(least)) => least.map(|least| *least),
         _ => None,
     }

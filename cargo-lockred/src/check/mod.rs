@@ -41,7 +41,7 @@ use lock_order_cycles::Cycles;
 use lockred_protocol::codes::WarningKind;
 use lockred_protocol::message::Counts;
 use lockred_protocol::notes::Note;
-use lockred_protocol::session::{self, Order};
+use lockred_protocol::session::{self, Request};
 use lockred_protocol::sites::Sidecar;
 use outcome::Outcome;
 use std::collections::BTreeSet;
@@ -190,7 +190,7 @@ struct Job<'a> {
     examiner: usize,
     test: &'a Test,
     launch: Launch,
-    order: Order,
+    request: Request,
     /// Cycles in the order of locks to walk towards.
     cycles: Arc<[session::Target]>,
     unfinished: Unfinished,
@@ -226,7 +226,7 @@ impl Check<'_> {
                 if interrupt::requested() {
                     return Ok(Explored::Interrupted { counts: Counts::default() });
                 }
-                explore::explore(&job.launch, &job.order, &job.cycles, &job.unfinished, seen)
+                explore::explore(&job.launch, &job.request, &job.cycles, &job.unfinished, seen)
             },
             &mut |number, seen| {
                 let job = &jobs[number];
@@ -338,13 +338,13 @@ fn jobs<'a>(
     let cycles: Vec<Arc<[_]>> = targets.iter().map(cycles).collect::<Result<_>>()?;
     let job = |number: usize, test: &'a Test| {
         let (examiner, cycles) = (&examiners[number], cycles[number].clone());
-        let (launch, order) = (examiner.launch(test), examiner.exploration(test));
-        let unfinished = Unfinished::new(&directory, &examiner.hash, &launch, &order);
+        let (launch, request) = (examiner.launch(test), examiner.exploration(test));
+        let unfinished = Unfinished::new(&directory, &examiner.hash, &launch, &request);
         if unfinished.is_damaged() {
             let name = in_line(&test.name);
             console.warning(&format!("what was kept of {name} is damaged: it begins again"));
         }
-        Job { examiner: number, test, launch, order, cycles, unfinished }
+        Job { examiner: number, test, launch, request, cycles, unfinished }
     };
     let of_target =
         |(number, target): (usize, &'a Target)| target.tests.iter().map(move |test| (number, test));

@@ -64,10 +64,10 @@ fn observe(
 ) -> Result<Option<Observation>> {
     let (executions, operations) = (EXECUTIONS, OPERATIONS);
     let task = Task::Observe { executions, seed: 0, operations, watches };
-    let order = examiner.order(task, test);
+    let request = examiner.request(task, test);
     let patience = Patience::of_budget(Some(SECONDS));
     let Ending::Observed(observation) =
-        session::run(&examiner.launch(test), &order, patience, &mut |_| ())?
+        session::run(&examiner.launch(test), &request, patience, &mut |_| ())?
     else {
         return Ok(None);
     };

@@ -108,7 +108,7 @@ pub enum Ended {
 }
 
 impl Ended {
-    /// Of an exploration's answer.
+    /// Of an exploration's response.
     pub const fn of(stop: &Stop) -> Self {
         match stop {
             Stop::Complete => Self::Complete,

@@ -124,10 +124,10 @@ fn launch(file: &ScheduleFile, built: &Built) -> Launch {
 /// Runs the schedule.
 fn replayed(file: &ScheduleFile, built: &Built) -> Result<Replay> {
     let patience = Patience::of_budget(Some(REPLAY_SECONDS));
-    match session::run(&launch(file, built), &file.order, patience, &mut |_| ())? {
+    match session::run(&launch(file, built), &file.request, patience, &mut |_| ())? {
         Ending::Replayed(replay) => Ok(*replay),
         Ending::Explored(_) | Ending::Minimised(_) | Ending::Observed(_) => {
-            Err(Error::ours("the process answered something else than a replay"))
+            Err(Error::ours("the response of the process is no replay"))
         }
         Ending::Died(death) => Ok(death.into_replay()),
         Ending::Interrupted { .. } => Err(Error::interrupted()),

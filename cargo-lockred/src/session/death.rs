@@ -17,7 +17,7 @@ pub struct Death {
     /// What it had done.
     pub counts: Counts,
     /// The schedule under way.
-    pub trail: Schedule,
+    pub schedule_log: Schedule,
     /// What it printed.
     pub output: Option<String>,
 }
@@ -43,7 +43,7 @@ impl Death {
 
     /// Whether it is the death of another process that ran the schedule of that one.
     pub fn repeats(&self, other: &Self) -> bool {
-        self.cause() == other.cause() && self.trail.0.starts_with(&other.trail.0)
+        self.cause() == other.cause() && self.schedule_log.0.starts_with(&other.schedule_log.0)
     }
 
     /// As a replay that ended with it: of one that died too, there is nothing else to show.
@@ -51,7 +51,7 @@ impl Death {
         let name = signal_name(self.cause());
         let thread = self.last.as_ref().and_then(|last| last.thread);
         // Where it could not say which thread ran, it was the one that was chosen last.
-        let running = self.trail.0.iter().rev().find_map(|choice| match choice {
+        let running = self.schedule_log.0.iter().rev().find_map(|choice| match choice {
             Choice::Thread(thread) => Some(*thread),
             Choice::Value { .. } => None,
         });
@@ -91,7 +91,7 @@ impl Death {
             overtaken: Vec::new(),
             bug: Some(bug),
             drift: None,
-            schedule: self.trail,
+            schedule: self.schedule_log,
             threads: Vec::new(),
             objects: Vec::new(),
             steps: Vec::new(),

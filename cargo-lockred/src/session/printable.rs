@@ -83,8 +83,8 @@ fn replay(replay: &mut Replay) {
     }
 }
 
-/// Makes everything printable that a process answers. Keys stay what they are: processes compare
-/// them.
+/// Makes everything printable in the response of a process. Keys stay what they are: processes
+/// compare them.
 pub fn message(message: &mut Message) {
     match message {
         Message::Explored(explored) => exploration(explored),

@@ -47,7 +47,7 @@ pub fn set_up(command: &mut Command, launch: &Launch) {
 /// Directories of a session.
 #[derive(Clone, Copy)]
 pub struct Place<'a> {
-    /// The order, and the answer.
+    /// The request, and the response.
     pub session: &'a Path,
     /// For temporary files of the program's.
     pub temporary: Option<&'a Temporary>,
@@ -82,7 +82,7 @@ impl Process {
         command
             .stdout(stdout.try_clone().map_err(failed)?)
             .stderr(stderr.try_clone().map_err(failed)?)
-            // Ctrl-C at the terminal is for us; we ask the process to answer with what it has.
+            // Ctrl-C at the terminal is for us; we ask the process to respond with what it has.
             .process_group(0);
         // SAFETY: `before_exec` makes system calls only, which is allowed between fork and exec.
         unsafe { command.pre_exec(before_exec) };

@@ -5,7 +5,7 @@ use super::death::LastWords;
 use super::status::Progress;
 use super::watchdog::{Asked, Reason};
 use lockred_protocol::message::{Exploration, Stop, Unsupported};
-use lockred_protocol::session::{Order, STOP_SIGNAL, Task};
+use lockred_protocol::session::{Request, STOP_SIGNAL, Task};
 use lockred_protocol::sites::SiteId;
 
 /// Why a search has ended, given why it was asked to.
@@ -47,7 +47,7 @@ pub fn say(unsupported: Option<&mut Unsupported>, asked: Option<&Asked>) {
 /// that is none of ours. Else what to say of it, as an error.
 pub fn killed(
     asked: &Asked,
-    order: &Order,
+    request: &Request,
     last: Option<LastWords>,
     progress: &Progress,
 ) -> Result<Exploration, String> {
@@ -64,16 +64,16 @@ pub fn killed(
         ),
     };
     let in_call = |last: &LastWords| last.signal == STOP_SIGNAL && last.thread.is_some();
-    let searches = matches!(order.task, Task::Explore { .. } | Task::Walk { .. });
+    let searches = matches!(request.task, Task::Explore { .. } | Task::Walk { .. });
     match last.filter(in_call) {
         Some(LastWords { stack, .. }) if searches => {
             let stop = Stop::Unsupported(Unsupported { message, site: SiteId(0), stack });
             let seconds = progress.elapsed.as_secs_f64();
-            Ok(Exploration::without_answer(stop, progress.counts, seconds))
+            Ok(Exploration::without_response(stop, progress.counts, seconds))
         }
         Some(_) => Err(format!("{message} ({place}); the process was killed")),
         None => Err(format!(
-            "the process was asked to stop {place} ({}) and did not answer; it was killed",
+            "the process was asked to stop {place} ({}) and did not respond; it was killed",
             asked.text()
         )),
     }
@@ -135,8 +135,8 @@ mod tests {
 
     #[test]
     fn only_a_kill_outside_of_any_call_is_an_error_of_ours() {
-        let replay = Order::of(Task::Replay { schedule: Schedule::default() });
-        let search = Order::of(Task::Explore {
+        let replay = Request::of(Task::Replay { schedule: Schedule::default() });
+        let search = Request::of(Task::Explore {
             strategy: lockred_protocol::session::Strategy::Transactions,
             limits: lockred_protocol::session::Limits {
                 executions: None,
@@ -148,7 +148,7 @@ mod tests {
         let counts = Counts { executions: 2, ..Counts::default() };
         let progress = Progress { counts, ..Progress::default() };
         let last = |thread| LastWords { signal: STOP_SIGNAL, address: 0, thread, stack: vec![9] };
-        let told = |asked: &Asked, order, last| killed(asked, order, last, &progress);
+        let told = |asked: &Asked, request, last| killed(asked, request, last, &progress);
         let overrun = asked(Reason::Overrun);
         let found = told(&overrun, &search, Some(last(Some(1)))).unwrap();
         match found.stop {
@@ -159,10 +159,10 @@ mod tests {
             other => panic!("{other:?}"),
         }
         assert!(told(&asleep(), &search, Some(last(Some(0)))).is_ok());
-        for (order, last) in
+        for (request, last) in
             [(&replay, Some(last(Some(1)))), (&search, None), (&search, Some(last(None)))]
         {
-            let how = told(&overrun, order, last).unwrap_err();
+            let how = told(&overrun, request, last).unwrap_err();
             assert!(how.contains("in execution 3") && how.ends_with("killed"), "{how}");
         }
     }

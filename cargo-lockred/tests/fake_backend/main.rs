@@ -73,12 +73,12 @@ fn replayed(key: Option<&str>) -> Replay {
     }
 }
 
-/// A world with one test, whose explorations and replays are answered so.
+/// A world with one test, whose explorations and replays get these responses.
 fn world(exploration: Exploration, replay: Option<Replay>) -> World {
     let world = World::new(&["t"]);
-    world.answer("t", "explore", &Message::Explored(exploration));
+    world.response("t", "explore", &Message::Explored(exploration));
     if let Some(replay) = replay {
-        world.answer("t", "replay", &Message::Replayed(replay));
+        world.response("t", "replay", &Message::Replayed(replay));
     }
     world
 }
@@ -123,7 +123,7 @@ fn a_bug_that_does_not_show_again_is_an_error_of_ours() {
 #[test]
 fn a_process_that_crashes_again_when_it_is_replayed_shows_a_bug_and_the_others_go_on() {
     let world = World::new(&["crashes", "works"]);
-    world.answer("works", "explore", &Message::Explored(explored(Stop::Complete)));
+    world.response("works", "explore", &Message::Explored(explored(Stop::Complete)));
     let (status, lines) = world.check(&[]);
     assert_eq!(status, Some(1));
     assert_eq!((&lines[0]["name"], &lines[0]["verdict"]), (&"crashes".into(), &"failed".into()));
@@ -233,7 +233,7 @@ fn a_failed_build_checks_nothing() {
 #[test]
 fn an_interruption_leaves_what_was_finished() {
     let world = World::new(&["a_quick_one", "b_waits", "c_never"]);
-    world.answer("a_quick_one", "explore", &Message::Explored(explored(Stop::Complete)));
+    world.response("a_quick_one", "explore", &Message::Explored(explored(Stop::Complete)));
     let mut command = world.command(&["check", "--message-format", "json"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdout = BufReader::new(child.stdout.take().unwrap());

@@ -5,7 +5,7 @@
 //! | [`sites`] | analysis (the shim), into the executable | cargo-lockred (and the runtime, by index) |
 //! | [`hooks`] | analysis emits calls by these names and codes | runtime defines them |
 //! | [`libc_functions`] | analysis, at every call of one | runtime models them |
-//! | [`session`] | cargo-lockred (the order), runtime (progress) | the other side |
+//! | [`session`] | cargo-lockred (the request), runtime (progress) | the other side |
 //! | [`schedule`] | runtime | runtime (replay), cargo-lockred (files) |
 //! | [`message`] | runtime (outcome of an exploration or a replay) | cargo-lockred |
 //! | [`sealed`] | runtime (checkpoints), cargo-lockred (finished tests) | both |
@@ -38,4 +38,4 @@ pub mod sites;
 pub mod strategy;
 
 /// Version of every format in this crate. A file or binary of another version is refused as stale.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;

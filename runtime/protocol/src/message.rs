@@ -1,4 +1,4 @@
-//! What an exploration process answers: the outcome of a search, or the full record of one replayed
+//! What an exploration process sends: the outcome of a search, or the full record of one replayed
 //! execution.
 
 use crate::codes::{AssumptionKind, BugKind, WarningKind};
@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Message {
-    /// Answer to `Task::Explore`.
+    /// Response to `Task::Explore`.
     Explored(Exploration),
-    /// Answer to `Task::Replay`.
+    /// Response to `Task::Replay`.
     Replayed(Replay),
-    /// Answer to `Task::Minimise`; nothing if the schedule did not fail in that way.
+    /// Response to `Task::Minimise`; nothing if the schedule did not fail in that way.
     Minimised(Option<Minimised>),
-    /// Answer to `Task::Observe`.
+    /// Response to `Task::Observe`.
     Observed(Observation),
     /// An error of ours.
     Error {
@@ -116,9 +116,9 @@ pub struct Exploration {
 }
 
 impl Exploration {
-    /// What is known of a search whose process gave no answer: why it ended, and how far it came.
+    /// What is known of a search whose process gave no response: why it ended, and how far it came.
     #[must_use]
-    pub const fn without_answer(stop: Stop, counts: Counts, seconds: f64) -> Self {
+    pub const fn without_response(stop: Stop, counts: Counts, seconds: f64) -> Self {
         Self {
             stop,
             counts,

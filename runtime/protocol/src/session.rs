@@ -1,7 +1,7 @@
 //! A session: how cargo-lockred tells an exploration process what to do, and watches it.
 //!
 //! A session is a directory, named by the environment variable [`ENV`], with three files:
-//! - [`ORDER_FILE`]: one JSON [`Order`], written by cargo-lockred before the process starts;
+//! - [`REQUEST_FILE`]: one JSON [`Request`], written by cargo-lockred before the process starts;
 //! - [`STATUS_FILE`]: a file of [`STATUS_BYTES`] zero bytes that both sides map shared: progress
 //!   and the schedule under way, so that a process that dies leaves behind what it was doing;
 //! - [`MESSAGE_FILE`]: JSON lines, each a [`crate::message::Message`], appended by the process.
@@ -19,31 +19,31 @@ pub use crate::strategy::{Needs, Strategy};
 
 /// Environment variable that names the session directory.
 pub const ENV: &str = "LOCKRED_SESSION";
-/// The order, in the session directory.
-pub const ORDER_FILE: &str = "order.json";
+/// The request, in the session directory.
+pub const REQUEST_FILE: &str = "request.json";
 /// The mapped status, in the session directory.
 pub const STATUS_FILE: &str = "status";
 /// The messages, in the session directory.
 pub const MESSAGE_FILE: &str = "messages.jsonl";
 /// Files that the program has removed, until they are put back, in the session directory.
 pub const KEPT_DIRECTORY: &str = "kept";
-/// Exit status of an exploration process that wrote its answer to the message file, whatever the
-/// answer is.
-pub const EXIT_ANSWERED: i32 = 0;
+/// Exit status of an exploration process that wrote its response to the message file, whatever the
+/// response is.
+pub const EXIT_RESPONDED: i32 = 0;
 /// Exit status of an exploration process that failed by an error of ours (with a `Message::Error`
 /// where it still could).
 pub const EXIT_INTERNAL: i32 = 70;
 /// Exit status of an exploration process that has told the program made-up numbers, and needs
 /// [`Environment::numbers`].
 pub const EXIT_AGAIN: i32 = 71;
-/// Signal by which the session asks the process to stop and answer with what it has (Ctrl-C, the
-/// budget, a call that blocks). In the middle of a step it answers `Computing` with the place where
+/// Signal by which the session asks the process to stop and respond with what it has (Ctrl-C, the
+/// budget, a call that blocks). In the middle of a step it sends `Computing` with the place where
 /// it was; the session, which knows why it asked, says what that means.
 pub const STOP_SIGNAL: i32 = 61; // SIGRTMIN+27, which programs that are checked do not use
 
 /// What a process is to do.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Order {
+pub struct Request {
     /// [`crate::FORMAT_VERSION`].
     pub version: u32,
     /// Explore or replay.
@@ -80,8 +80,8 @@ pub struct Checkpoint {
     pub seconds: f64,
 }
 
-impl Order {
-    /// An order to do this to a program of its own, with nothing else said.
+impl Request {
+    /// A request to do this to a program of its own, with nothing else said.
     #[must_use]
     pub fn of(task: Task) -> Self {
         Self {
@@ -157,7 +157,7 @@ pub enum Time {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Random {
-    /// One stream, made of the order's seed.
+    /// One stream, made of the request's seed.
     #[default]
     Fixed,
     /// Each request is answered in a few ways.
@@ -168,7 +168,7 @@ pub enum Random {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Task {
-    /// Search, and answer with one [`crate::message::Exploration`].
+    /// Search, and respond with one [`crate::message::Exploration`].
     Explore {
         /// How.
         strategy: Strategy,
@@ -177,7 +177,7 @@ pub enum Task {
         /// Go on behind the first bug.
         keep_going: bool,
     },
-    /// Look for the least schedule that fails in the same way, and answer with one
+    /// Look for the least schedule that fails in the same way, and respond with one
     /// [`crate::message::Message::Minimised`].
     Minimise {
         /// One that fails.
@@ -191,7 +191,7 @@ pub enum Task {
         /// Seconds of processor time behind which it ends all the same.
         seconds: f64,
     },
-    /// Look at the locking discipline in a few executions at random, and answer with one
+    /// Look at the locking discipline in a few executions at random, and respond with one
     /// [`crate::message::Observation`].
     Observe {
         /// How many.
@@ -204,7 +204,7 @@ pub enum Task {
         #[serde(default)]
         watches: Vec<Watch>,
     },
-    /// Walk at random towards cycles in the order of locks, and answer with one
+    /// Walk at random towards cycles in the order of locks, and respond with one
     /// [`crate::message::Exploration`], whose executions are the walks.
     Walk {
         /// The cycles, in the order in which they are walked towards.
@@ -221,7 +221,7 @@ pub enum Task {
         /// Go on behind the first bug.
         keep_going: bool,
     },
-    /// Run one schedule, recording everything, and answer with one [`crate::message::Replay`].
+    /// Run one schedule, recording everything, and respond with one [`crate::message::Replay`].
     Replay {
         /// What to follow.
         schedule: Schedule,
@@ -278,16 +278,16 @@ pub struct Limits {
     pub operations: u64,
 }
 
-/// Size of the status file: one page of counters, then the trail.
-pub const STATUS_BYTES: usize = STATUS_TRAIL + TRAIL_CAPACITY * 8;
+/// Size of the status file: one page of counters, then the schedule log.
+pub const STATUS_BYTES: usize = STATUS_SCHEDULE + SCHEDULE_CAPACITY * 8;
 /// Offset of the stack of a death in the status file: return addresses, innermost first.
 pub const STATUS_DEATH: usize = 1024;
 /// Return addresses that are kept of it.
 pub const DEATH_FRAMES: usize = 64;
-/// Offset of the trail in the status file.
-pub const STATUS_TRAIL: usize = 4096;
-/// Choices that the trail holds; a longer schedule is cut there.
-pub const TRAIL_CAPACITY: usize = 1 << 20;
+/// Offset of the schedule log in the status file.
+pub const STATUS_SCHEDULE: usize = 4096;
+/// Choices that the schedule log holds; a longer schedule is cut there.
+pub const SCHEDULE_CAPACITY: usize = 1 << 20;
 
 /// The counters of the status page: word `i` is the `u64` at byte offset `8 * i`, read and written
 /// atomically.
@@ -308,8 +308,8 @@ pub enum StatusWord {
     Transactions = 5,
     /// Operations (scheduling points executed).
     Operations = 6,
-    /// Length of the trail: the schedule of the execution under way.
-    TrailLength = 7,
+    /// Length of the schedule log: the schedule of the execution under way.
+    ScheduleLength = 7,
     /// Bugs found so far.
     Bugs = 8,
     /// A fatal signal that the process could not survive, or [`STOP_SIGNAL`] while it is in a call
@@ -337,8 +337,8 @@ pub enum Phase {
     BeforeRoot = 0,
     /// Exploring or replaying below the root.
     BelowRoot = 1,
-    /// The answer is written.
-    Answered = 2,
+    /// The response is written.
+    Responded = 2,
 }
 
 /// Parts of the whole in which a share is written.
@@ -356,7 +356,7 @@ pub fn decode_share(word: u64) -> Option<f64> {
     Some(word.checked_sub(1)? as f64 / SHARES)
 }
 
-/// One choice as a word of the trail.
+/// One choice as a word of the schedule log.
 #[must_use]
 pub fn encode_choice(choice: Choice) -> u64 {
     match choice {
@@ -365,7 +365,7 @@ pub fn encode_choice(choice: Choice) -> u64 {
     }
 }
 
-/// The choice that a word of the trail stands for.
+/// The choice that a word of the schedule log stands for.
 #[must_use]
 pub fn decode_choice(word: u64) -> Choice {
     if word & 1 == 0 {
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn choices_survive_the_trail() {
+    fn choices_survive_the_schedule_log() {
         for choice in [
             Choice::Thread(0),
             Choice::Thread(u32::MAX),

@@ -12,7 +12,7 @@ use crate::machine::operation::Pending;
 use crate::machine::state::{Passed, stop};
 use lockred_protocol::sites::SiteId;
 
-/// Most values that one choice may have (what a word of the trail holds).
+/// Most values that one choice may have (what a word of the schedule log holds).
 const MOST: u64 = 1 << 31;
 
 /// One of `0..of`, for the running thread. `what`: how reports call the choice. `passed`: what its

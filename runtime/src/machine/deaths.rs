@@ -13,7 +13,7 @@ use lockred_search::machine::Flow;
 /// See the module.
 #[derive(Debug, Default)]
 pub struct Deaths {
-    /// As the trail has them.
+    /// As the schedule log has them.
     schedules: Vec<Vec<u64>>,
     /// The schedule under way is one of them.
     reached: bool,
@@ -26,7 +26,7 @@ impl Deaths {
         Self { schedules: schedules.iter().map(words).collect(), reached: false }
     }
 
-    /// A choice was added to the trail, which now has so many. `word` gives those.
+    /// A choice was added to the schedule log, which now has so many. `word` gives those.
     pub fn on_choice(&mut self, length: usize, word: impl Fn(usize) -> u64) {
         // The last word tells most apart.
         self.reached = self.schedules.iter().any(|words| {
@@ -59,9 +59,10 @@ mod tests {
         let words: Vec<u64> = schedule.0.iter().copied().map(encode_choice).collect();
         let mut deaths = Deaths::new(&[schedule]);
         let other = [words[0], words[1] ^ 2];
-        for (trail, dies) in [(&words[..1], false), (&words[..], true), (&other[..], false)] {
-            deaths.on_choice(trail.len(), |index| trail[index]);
-            assert_eq!(deaths.take_reached(), dies, "{trail:?}");
+        for (schedule_log, dies) in [(&words[..1], false), (&words[..], true), (&other[..], false)]
+        {
+            deaths.on_choice(schedule_log.len(), |index| schedule_log[index]);
+            assert_eq!(deaths.take_reached(), dies, "{schedule_log:?}");
         }
         deaths.on_choice(2, |index| words[index]);
         deaths.on_choice(3, |index| [words[0], words[1], 0][index]);

@@ -44,7 +44,7 @@ impl Knowledge {
         // When an act on a channel as a whole would time out is not known.
         let needs = config.task().map_or(Needs::WALK, Task::needs);
         let channels_written_out = config.orders_time || needs.channels_step_by_step;
-        let deaths = config.order.as_ref().map(|order| Deaths::new(&order.deaths));
+        let deaths = config.request.as_ref().map(|request| Deaths::new(&request.deaths));
         Self {
             object_ids: ObjectIds::default(),
             regions: Regions::default(),

@@ -62,7 +62,7 @@ pub struct Root {
 
 /// Whether no images are to be made.
 pub fn copies_all(state: &State) -> bool {
-    state.config.order.as_ref().is_some_and(|order| order.environment.without_images)
+    state.config.request.as_ref().is_some_and(|request| request.environment.without_images)
 }
 
 /// A part of the program's memory, by what is known of it.
@@ -229,7 +229,7 @@ pub fn restore(state: &mut State) {
         piece.restore();
     }
     root.restore_images();
-    if state.config.order.as_ref().is_some_and(|order| order.environment.verify_restores)
+    if state.config.request.as_ref().is_some_and(|request| request.environment.verify_restores)
         && let Some(address) = root.difference()
     {
         crate::session::files::fatal(&format!(

@@ -15,7 +15,7 @@ use crate::machine::step::StepUnderWay;
 use crate::machine::thread::Thread;
 use crate::machine::verdicts::Verdicts;
 use crate::session::files::StatusPage;
-use lockred_protocol::session::Order;
+use lockred_protocol::session::Request;
 use lockred_protocol::sites::SiteId;
 use lockred_search::machine::Flow;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -50,8 +50,8 @@ pub struct State {
 
 impl State {
     /// The state at process start.
-    pub fn new(mode: Mode, order: Option<Order>, status: Option<StatusPage>) -> Self {
-        let config = Config::new(mode, order, status);
+    pub fn new(mode: Mode, request: Option<Request>, status: Option<StatusPage>) -> Self {
+        let config = Config::new(mode, request, status);
         Self {
             knowledge: Knowledge::new(&config),
             monitors: Monitors::new(&config),

@@ -17,7 +17,7 @@ use crate::machine::state::{State, stop};
 use crate::machine::thread::Thread;
 use lockred_protocol::codes::AssumptionKind;
 use lockred_protocol::message::{Overtaken, Timed};
-use lockred_protocol::session::Order;
+use lockred_protocol::session::Request;
 use lockred_protocol::sites::SiteId;
 
 /// See the module; in nanoseconds.
@@ -100,14 +100,14 @@ pub fn late(state: &mut State, nanoseconds: u64) {
 
 /// Whether some failures are known to show where something is overtaken, and passed over there.
 fn passes_over(state: &State) -> bool {
-    state.config.order.as_ref().is_some_and(|order| !order.passes.is_empty())
+    state.config.request.as_ref().is_some_and(|request| !request.passes.is_empty())
 }
 
 /// Whether a failure is known to show where something is overtaken, as it was in the execution
 /// under way. The same failure without that is another finding.
 pub fn is_known(state: &State, failure: &str) -> bool {
-    let known = |order: &Order| order.passes.iter().any(|key| key == failure);
-    state.execution.overtaken && state.config.order.as_ref().is_some_and(known)
+    let known = |request: &Request| request.passes.iter().any(|key| key == failure);
+    state.execution.overtaken && state.config.request.as_ref().is_some_and(known)
 }
 
 fn overtaken(state: &mut State, what: Timed, nanoseconds: u64, by: Option<usize>) {

@@ -129,8 +129,11 @@ impl Snapshots for Native {
         let entered = &mut hook::enter();
         self.log.truncate(length);
         self.log.go_back(entered, true);
-        let verifies =
-            entered.config.order.as_ref().is_some_and(|order| order.environment.verify_restores);
+        let verifies = entered
+            .config
+            .request
+            .as_ref()
+            .is_some_and(|request| request.environment.verify_restores);
         if verifies && !self.log.checkpoints.is_empty() && !self.log.differs {
             let mut chunks = Chunks::default();
             let copied = Whole::take(entered, &mut chunks);

@@ -111,7 +111,7 @@ pub unsafe extern "C" fn __lr_libc_dlsym(
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_isatty(fd: c_int) -> c_int {
     match hook::enter_if_ready() {
-        Some(state) if state.config.order.is_some() => {
+        Some(state) if state.config.request.is_some() => {
             crate::machine::state::set_errno(libc::ENOTTY);
             0
         }

@@ -83,8 +83,8 @@ pub fn are_kernels() -> bool {
 
 /// The same.
 pub fn are_kernels_in(state: &State) -> bool {
-    let ordered = || state.config.order.as_ref().is_some_and(|order| order.environment.numbers);
-    SHOWN.load(Ordering::Relaxed) || state.config.mode == Mode::Free || ordered()
+    let asked = || state.config.request.as_ref().is_some_and(|request| request.environment.numbers);
+    SHOWN.load(Ordering::Relaxed) || state.config.mode == Mode::Free || asked()
 }
 
 /// The program learns a number: this one, unless it learns the kernel's.

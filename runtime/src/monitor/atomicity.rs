@@ -169,7 +169,7 @@ pub fn judge(state: &mut State) {
     for cycle in std::mem::take(&mut blocks.found) {
         let known = |(known, _): &(Cycle, _)| known.block == cycle.block;
         if !state.monitors.atomicity.cycles.iter().any(known)
-            && let Some(schedule) = crate::machine::trail::schedule_so_far(state)
+            && let Some(schedule) = crate::machine::schedule_log::schedule_so_far(state)
         {
             state.monitors.atomicity.cycles.push((cycle, schedule));
         }

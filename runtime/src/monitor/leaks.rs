@@ -20,11 +20,11 @@ use lockred_protocol::sites::SiteId;
 /// The execution is over: warns of leaks, each place of an allocation once, if that is wanted.
 /// O(bytes in use, times the logarithm of the number of blocks).
 pub fn judge(state: &mut State) {
-    let order = state.config.order.as_ref();
-    let wanted = order.is_some_and(|order| {
-        order.environment.leaks && {
+    let request = state.config.request.as_ref();
+    let wanted = request.is_some_and(|request| {
+        request.environment.leaks && {
             // What libtest leaves behind is not the test's.
-            !order.libtest || state.knowledge.harness == Harness::LeftOut
+            !request.libtest || state.knowledge.harness == Harness::LeftOut
         }
     });
     let execution = &state.execution;

@@ -144,7 +144,7 @@ pub fn judge(state: &mut State) {
             cycle.iter().map(|edge| (edge.holds.site, edge.acquires.site)).collect();
         places.sort_unstable_by_key(|(holds, acquires)| (holds.0, acquires.0));
         if state.monitors.lock_order.cycles.iter().all(|known| known.places != places)
-            && let Some(schedule) = crate::machine::trail::schedule_so_far(state)
+            && let Some(schedule) = crate::machine::schedule_log::schedule_so_far(state)
         {
             state.monitors.lock_order.cycles.push(Cycle { places, edges: cycle, schedule });
         }

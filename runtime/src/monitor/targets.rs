@@ -65,7 +65,7 @@ impl Met {
     }
 }
 
-/// The targets of the order.
+/// The targets of the request.
 fn targets(state: &State) -> &[Target] {
     match state.config.task() {
         Some(Task::Walk { targets, .. }) => targets,
@@ -73,7 +73,7 @@ fn targets(state: &State) -> &[Target] {
     }
 }
 
-/// How near a thread's next operation is to a target of the order.
+/// How near a thread's next operation is to a target of the request.
 pub fn approach(state: &State, thread: ThreadId, target: u32) -> Approach {
     let Pending::Atomic(operation) = state.execution.threads[thread.index()].pending else {
         return Approach::Away;

@@ -8,10 +8,10 @@
 use crate::machine::object_ids::ObjectIds;
 use crate::machine::state::State;
 use crate::memory::arena::Regions;
-use crate::tasks::answer::Watch;
+use crate::tasks::response::Watch;
 use lockred_protocol::message::{Assumption, Finding, Warning};
 use lockred_protocol::sealed;
-use lockred_protocol::session::Checkpoint as Order;
+use lockred_protocol::session::Checkpoint as Request;
 use lockred_search::transactions::Frontier;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -42,7 +42,7 @@ const LONGEST: usize = 1 << 18;
 
 /// Keeps where a search stands. What cannot be written, or is too much, is not kept: the search can
 /// do without.
-pub fn keep(state: &State, order: &Order, watch: &Watch, frontier: &Frontier) {
+pub fn keep(state: &State, request: &Request, watch: &Watch, frontier: &Frontier) {
     if frontier.depth() > LONGEST {
         return;
     }
@@ -63,16 +63,16 @@ pub fn keep(state: &State, order: &Order, watch: &Watch, frontier: &Frontier) {
         frontier,
     };
     if let Ok(text) = serde_json::to_string(&checkpoint) {
-        let new = format!("{}.new", order.file);
+        let new = format!("{}.new", request.file);
         if std::fs::write(&new, sealed::seal(&text)).is_ok() {
-            let _ = std::fs::rename(&new, &order.file);
+            let _ = std::fs::rename(&new, &request.file);
         }
     }
 }
 
 /// Takes up what another process kept, if it is whole. Gives where that search stood.
-pub fn take_up(state: &mut State, order: &Order, watch: &mut Watch) -> Option<Frontier> {
-    let text = std::fs::read_to_string(Path::new(&order.file)).ok()?;
+pub fn take_up(state: &mut State, request: &Request, watch: &mut Watch) -> Option<Frontier> {
+    let text = std::fs::read_to_string(Path::new(&request.file)).ok()?;
     let checkpoint: Checkpoint<'_, ObjectIds, Frontier> =
         serde_json::from_str(sealed::open(&text)?).ok()?;
     let State { knowledge, verdicts, .. } = state;

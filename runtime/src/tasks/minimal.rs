@@ -3,7 +3,7 @@
 
 use crate::machine::hook;
 use crate::machine::native::Native;
-use crate::machine::trail::{beginning, meant, told, trail};
+use crate::machine::schedule_log::{beginning, from_wire, log_choice, to_wire};
 use crate::report::failure::Failure;
 use lockred_protocol::codes::BugKind;
 use lockred_protocol::message::{Measure, Message, Minimised};
@@ -57,7 +57,7 @@ impl Asker<Failure> for Wanted {
     }
 
     fn on_choice(&mut self, depth: usize, choice: Choice) {
-        trail(depth, choice);
+        log_choice(depth, choice);
     }
 
     fn on_step(&mut self) -> bool {
@@ -77,13 +77,13 @@ impl Asker<Failure> for Wanted {
 }
 
 /// Looks for it, with at most so many steps.
-pub fn answer(schedule: &Schedule, mut wanted: Wanted, steps: u64, rooted: bool) -> Message {
+pub fn respond(schedule: &Schedule, mut wanted: Wanted, steps: u64, rooted: bool) -> Message {
     if !rooted || !crate::tasks::harness::learn() {
         return Message::Minimised(None);
     }
     hook::enter().config.exit_ends = wanted.is_judged_at_exit();
     let followed = &schedule.0[usize::from(schedule.is_written_out())..];
-    let choices: Vec<Choice> = followed.iter().copied().map(meant).collect();
+    let choices: Vec<Choice> = followed.iter().copied().map(from_wire).collect();
     // Local changes only make the rest cheaper.
     let mut effort = Effort { steps, local: steps / 4, longest: LONGEST, overtaken: 0 };
     match timely(&choices, effort, &mut wanted) {
@@ -167,7 +167,7 @@ impl search::Observer<Failure> for Seeker<'_> {
     }
 }
 
-/// The answer; whether it is of ordered time, and whether no such schedule fails.
+/// The response; whether it is of ordered time, and whether no such schedule fails.
 fn told_of(
     found: Option<search::minimise::Minimised>,
     wanted: &Wanted,
@@ -188,7 +188,7 @@ fn told_of(
 
 /// A schedule as the formats have it.
 fn schedule(choices: Vec<Choice>) -> Schedule {
-    Schedule(beginning(&hook::enter()).chain(choices.into_iter().map(told)).collect())
+    Schedule(beginning(&hook::enter()).chain(choices.into_iter().map(to_wire)).collect())
 }
 
 /// A measure as the formats have it.

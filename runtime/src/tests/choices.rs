@@ -3,7 +3,7 @@
 use super::hooks::Words;
 use super::{complete, explore, explore_in, kinds, prepare, right, search_in, wrong, wrong_in};
 use crate::hooks::choices::__lr_choose;
-use crate::tasks::answer;
+use crate::tasks::response;
 use lockred_protocol::codes::{AssumptionKind, BugKind};
 use lockred_protocol::message::{Message, Stop};
 use lockred_protocol::session::{Environment, Limits, Random, Strategy, Task};
@@ -74,8 +74,8 @@ fn a_loop_of_choices_is_cut() {
     for strategy in [Strategy::Dpor, Strategy::Transactions, Strategy::Naive] {
         let task = Task::Explore { strategy, limits, keep_going: false };
         let (_guard, rooted) = prepare(program, task, Environment::default());
-        let Message::Explored(found) = answer::explore(strategy, limits, false, rooted) else {
-            panic!("an exploration was not answered by one")
+        let Message::Explored(found) = response::explore(strategy, limits, false, rooted) else {
+            panic!("an exploration did not get one as its response")
         };
         assert_eq!((found.stop, found.findings.len()), (Stop::Executions, 0), "{strategy:?}");
     }

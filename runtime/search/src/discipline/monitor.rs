@@ -46,7 +46,7 @@ pub struct TransactionMonitor<'a> {
     pub(crate) held: &'a mut Vec<(ObjectId, Mode)>,
     pub(crate) picks: &'a mut Picks,
     /// Told the choices that lead here, operation by operation.
-    pub(crate) trail: &'a mut dyn FnMut(Choice),
+    pub(crate) schedule_log: &'a mut dyn FnMut(Choice),
     pub(crate) thread: ThreadId,
     /// No other thread was ever started.
     pub(crate) alone: bool,
@@ -92,7 +92,7 @@ impl TransactionMonitor<'_> {
             return Go::Blocked;
         }
         self.run.count_choice();
-        (self.trail)(Choice::Thread(self.thread));
+        (self.schedule_log)(Choice::Thread(self.thread));
         Go::On
     }
 
@@ -215,7 +215,7 @@ impl TransactionMonitor<'_> {
             return Go::Blocked;
         }
         self.run.count_choice();
-        (self.trail)(Choice::Thread(self.thread));
+        (self.schedule_log)(Choice::Thread(self.thread));
         Go::On
     }
 
@@ -447,7 +447,7 @@ impl Chooser for TransactionMonitor<'_> {
         // A choice is never rolled back.
         self.run.closed = true;
         self.run.count_choice();
-        (self.trail)(Choice::Value { picked, of });
+        (self.schedule_log)(Choice::Value { picked, of });
         picked
     }
 }

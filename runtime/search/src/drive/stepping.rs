@@ -306,13 +306,20 @@ impl<M: Transactional> Drive<'_, M> {
     ) -> Result<End, Stop> {
         let alone = self.is_alone();
         let (schedule, observer) = (&mut self.schedule, &mut *self.observer);
-        let mut trail = |choice| {
+        let mut schedule_log = |choice| {
             observer.on_choice(schedule.len(), choice);
             schedule.push(choice);
         };
         let (discipline, run, held) = parts;
-        let mut monitor =
-            TransactionMonitor { discipline, run, held, picks, trail: &mut trail, thread, alone };
+        let mut monitor = TransactionMonitor {
+            discipline,
+            run,
+            held,
+            picks,
+            schedule_log: &mut schedule_log,
+            thread,
+            alone,
+        };
         self.failures.clear();
         let end = self.machine.advance(thread, &mut monitor, &mut self.failures);
         let length = run.length();

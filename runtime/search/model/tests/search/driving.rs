@@ -21,7 +21,7 @@ const STRATEGIES: [Strategy; 3] = [Strategy::Dpor, Strategy::Naive, Strategy::Ra
 /// Follows the announced choices, and stops where it is told to.
 #[derive(Default)]
 struct Watch {
-    trail: Vec<Choice>,
+    schedule_log: Vec<Choice>,
     failures: Vec<Failure>,
     stop_at_failure: bool,
     steps_left: Option<u64>,
@@ -29,9 +29,9 @@ struct Watch {
 
 impl Observer<Failure> for Watch {
     fn on_choice(&mut self, depth: usize, choice: Choice) {
-        assert!(depth <= self.trail.len(), "a choice was not announced");
-        self.trail.truncate(depth);
-        self.trail.push(choice);
+        assert!(depth <= self.schedule_log.len(), "a choice was not announced");
+        self.schedule_log.truncate(depth);
+        self.schedule_log.push(choice);
     }
 
     fn on_step(&mut self, _: &Counts) -> bool {
@@ -42,7 +42,7 @@ impl Observer<Failure> for Watch {
     }
 
     fn on_failure(&mut self, failure: Failure, schedule: &[Choice]) -> bool {
-        assert_eq!(self.trail, schedule, "the trail is the schedule");
+        assert_eq!(self.schedule_log, schedule, "the schedule log is the schedule");
         self.failures.push(failure);
         !self.stop_at_failure
     }
@@ -115,7 +115,7 @@ fn behind_an_execution_that_was_cut_the_others_have_their_turn() {
 }
 
 #[test]
-fn the_trail_survives_choices_of_values() {
+fn the_schedule_log_survives_choices_of_values() {
     let text = "mutex a; condvar c; plain x; thread A { lock a; wait c a; unlock a }
         thread B { lock a; wait c a; unlock a } thread C { notify_one c; x = 1; assert r == 1 }";
     for strategy in [Strategy::Dpor, Strategy::Naive] {

@@ -1,4 +1,4 @@
-//! Carrying out an order: the search or the replay, and the answer made of what it found.
+//! Carrying out a request: the search or the replay, and the response made of what it found.
 //!
 //! Nobody has the state while a search runs: the machine and the observers that it calls enter
 //! ([`crate::machine::hook`]).
@@ -6,7 +6,7 @@
 use crate::machine::hook::{self, Entered};
 use crate::machine::native::Native;
 use crate::machine::object_ids::Use;
-use crate::machine::trail::{beginning, meant, told, trail};
+use crate::machine::schedule_log::{beginning, from_wire, log_choice, to_wire};
 use crate::monitor::atomicity::Atomicity;
 use crate::monitor::lock_order::LockOrder;
 use crate::monitor::observed::Observed;
@@ -67,9 +67,9 @@ impl Watch {
             out_of_time: false,
             checkpoint: hook::enter()
                 .config
-                .order
+                .request
                 .as_ref()
-                .and_then(|order| order.checkpoint.clone()),
+                .and_then(|request| request.checkpoint.clone()),
             kept: now,
             keeping: Duration::ZERO,
             shared: now,
@@ -109,7 +109,7 @@ const SHARE: u32 = 50;
 
 impl Observer<Failure> for Watch {
     fn on_choice(&mut self, depth: usize, choice: Choice) {
-        trail(depth, choice);
+        log_choice(depth, choice);
     }
 
     fn on_step(&mut self, counts: &Counts) -> bool {
@@ -165,7 +165,7 @@ impl Observer<Failure> for Watch {
 
     fn on_failure(&mut self, failure: Failure, schedule: &[Choice]) -> bool {
         let state = &*hook::enter();
-        let schedule = schedule.iter().copied().map(told);
+        let schedule = schedule.iter().copied().map(to_wire);
         let schedule = Schedule(beginning(state).chain(schedule).collect());
         // What shows under the schedule of another finding follows from that: usually the same
         // mistake.
@@ -203,7 +203,7 @@ pub fn explore(strategy: Strategy, limits: Limits, keep_going: bool, rooted: boo
     })
 }
 
-/// Walks towards the targets of the order. Without a root there is nowhere to walk, and the one
+/// Walks towards the targets of the request. Without a root there is nowhere to walk, and the one
 /// execution is for the search to judge.
 pub fn walk(aim: Aim, limits: Limits, keep_going: bool, rooted: bool) -> Message {
     search_by(limits, keep_going, |bounds, watch| {
@@ -299,7 +299,7 @@ struct Looker;
 
 impl Observer<Failure> for Looker {
     fn on_choice(&mut self, depth: usize, choice: Choice) {
-        trail(depth, choice);
+        log_choice(depth, choice);
     }
 
     fn on_step(&mut self, counts: &Counts) -> bool {
@@ -454,7 +454,7 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
             state.config.follows = true;
         });
         let followed = &schedule.0[usize::from(schedule.is_written_out())..];
-        let choices: Vec<Choice> = followed.iter().copied().map(meant).collect();
+        let choices: Vec<Choice> = followed.iter().copied().map(from_wire).collect();
         let limits = search::Limits { executions: Some(1), operations };
         let replayed = search::replay(&mut Native::default(), &choices, limits, &mut follower);
         (replayed.executed, replayed.drift)
@@ -486,7 +486,7 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
             let recorded = follower.recorded.get(step).copied().unwrap_or(recorder.steps.len());
             Drift { step, recorded, message }
         }),
-        schedule: Schedule(beginning(state).chain(executed.into_iter().map(told)).collect()),
+        schedule: Schedule(beginning(state).chain(executed.into_iter().map(to_wire)).collect()),
         threads: threads.collect(),
         objects: recorder.objects,
         steps: recorder.steps,
