@@ -44,8 +44,8 @@ mod report;
 mod schedule_file;
 mod session;
 mod setup;
-mod subject;
 mod toolchain;
+mod under_check;
 mod wrapper;
 
 use clap::{CommandFactory as _, FromArgMatches as _};

@@ -12,7 +12,7 @@ use crate::lock_order::Told;
 use crate::output::console::Console;
 use crate::output::line;
 use crate::protection;
-use crate::subject::Subject;
+use crate::under_check::UnderCheck;
 use lockred_protocol::addresses::{Addresses, Followed};
 use lockred_protocol::lock_order::LockOrder;
 use lockred_protocol::plan::{Plan, Reason, Row};
@@ -95,16 +95,16 @@ pub fn run(options: &AuditOptions) -> Result<Exit> {
         _ => return Err(Error::usage("accesses are printed as human or json, to stdout")),
     };
     interrupt::listen();
-    let subject = Subject::find(&directory, &options.selection, &console)?;
-    let built = subject.build(&options.selection)?;
-    let choice = Choice { filters: &options.filter.filters, root: &subject.project.root };
+    let under_check = UnderCheck::find(&directory, &options.selection, &console)?;
+    let built = under_check.build(&options.selection)?;
+    let choice = Choice { filters: &options.filter.filters, root: &under_check.project.root };
     let mut text = String::new();
     for built in built.iter().filter(|built| built.kind != "proc-macro") {
         let plan: Plan = sidecar::carried(&built.executable)?;
         let analysis = &options.selection.analysis;
         let names = analysis.finds_order() || analysis.finds_protection();
         let sites = if names { sidecar::read(&built.executable)? } else { Default::default() };
-        let (sidecar, root, target) = (&sites, &*subject.project.root, &*built.label());
+        let (sidecar, root, target) = (&sites, &*under_check.project.root, &*built.label());
         let order: Option<LockOrder> =
             analysis.finds_order().then(|| sidecar::carried(&built.executable)).transpose()?;
         let order = order.as_ref().map(|order| Told { order, sidecar, root, target });

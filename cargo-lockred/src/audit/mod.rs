@@ -28,7 +28,7 @@ use crate::exit::Exit;
 use crate::interrupt;
 use crate::output::console::Console;
 use crate::output::style::Style;
-use crate::subject::Subject;
+use crate::under_check::UnderCheck;
 use cargo_metadata::{Package, TargetKind};
 use compiled::Compiled;
 use join::Input;
@@ -82,10 +82,10 @@ fn audit(options: &AuditOptions) -> Result<Exit> {
         Some(path) => Some(Baseline::read(path, options.findings.write_baseline)?),
         None => None,
     };
-    let mut subject = Subject::find(&directory, selection, &console)?;
-    let sources = Sources::read(&mut subject)?;
-    let built = subject.build(selection)?;
-    let audits = sources.audits(&built, &subject.project.root)?;
+    let mut under_check = UnderCheck::find(&directory, selection, &console)?;
+    let sources = Sources::read(&mut under_check)?;
+    let built = under_check.build(selection)?;
+    let audits = sources.audits(&built, &under_check.project.root)?;
     let programs = built.iter().filter(|built| built.kind != "proc-macro");
     let unmodelled = sidecar::unmodelled(programs.map(|built| &*built.executable))?;
     unmodelled.iter().for_each(|text| console.warning(text));
@@ -100,7 +100,7 @@ fn audit(options: &AuditOptions) -> Result<Exit> {
     for format in &formats {
         let text = match format.name {
             FormatName::Json => json::lines(&audits),
-            _ => sarif::document(&audits, &subject.project.root, known.is_some(), exit),
+            _ => sarif::document(&audits, &under_check.project.root, known.is_some(), exit),
         };
         match &format.file {
             Some(path) => std::fs::write(path, text).map_err(|e| Error::file("write", path, &e))?,
@@ -135,12 +135,12 @@ fn is_audited(kinds: &[TargetKind]) -> bool {
 pub struct Sources(Vec<(Package, Source)>);
 
 impl Sources {
-    /// Those of a subject, which is audited when it is built from now on.
+    /// Those of a project, which is audited when it is built from now on.
     ///
     /// # Errors
     /// When the shim cannot be told.
-    pub fn read(subject: &mut Subject) -> Result<Self> {
-        let project = &subject.project;
+    pub fn read(under_check: &mut UnderCheck) -> Result<Self> {
+        let project = &under_check.project;
         let read = |package: &Package| {
             let targets = package.targets.iter().filter(|target| is_audited(&target.kind));
             let source = Source::read(targets.map(|target| target.src_path.as_std_path()));
@@ -149,7 +149,7 @@ impl Sources {
         let sources: Vec<(Package, Source)> = project.packages.iter().map(read).collect();
         let file = project.lockred_directory().join("audit.txt");
         write_if_changed(&file, &lines(project, &sources))?;
-        subject.audit(file);
+        under_check.audit(file);
         Ok(Self(sources))
     }
 

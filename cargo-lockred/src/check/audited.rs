@@ -8,7 +8,7 @@
 //! memory that threads share.
 
 use super::Target;
-use super::came::{Status, Told, lines};
+use super::confirmation::{Status, Told, lines};
 use super::outcome::{Ended, Outcome};
 use crate::audit::human;
 use crate::audit::report::{Audit, Finding};

@@ -10,7 +10,7 @@ use crate::executable::list::Test;
 use crate::output::style::Style;
 use crate::report::render::Stacks;
 use crate::report::table::{self, View};
-use crate::report::{Severity, bug, strands, timing};
+use crate::report::{Severity, bug, thread_flows, timing};
 use crate::schedule_file::{self, KeptBuild, KeptTest, ScheduleFile};
 use crate::session::{self, Ending, Patience};
 use lockred_protocol::FORMAT_VERSION;
@@ -192,8 +192,8 @@ pub fn found_bug(
         report.severity = Severity::Error;
         report.notes.push(DENIED.into());
     }
-    let strands = match examiner.options.output.tells_strands() {
-        true => strands::of(replay, found, &report, &examiner.symbols),
+    let thread_flows = match examiner.options.output.needs_thread_flows() {
+        true => thread_flows::of(replay, found, &report, &examiner.symbols),
         false => Vec::new(),
     };
     let mut rendered = examiner.rendered(report, Stacks::User);
@@ -216,7 +216,7 @@ pub fn found_bug(
     }
     let Kept { id, file } = kept;
     let schedule = file.ok();
-    FoundBug { id, fingerprint, known, kind, schedule, size, rendered, strands, timing }
+    FoundBug { id, fingerprint, known, kind, schedule, size, rendered, thread_flows, timing }
 }
 
 /// The warning that a bug cannot be replayed.
@@ -321,6 +321,6 @@ fn keep(
             hash: examiner.hash.clone(),
         },
     };
-    let written = schedule_file::write(&examiner.subject.project.schedules(), &mut file);
+    let written = schedule_file::write(&examiner.under_check.project.schedules(), &mut file);
     Kept { id: file.id, file: written }
 }

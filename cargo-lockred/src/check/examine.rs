@@ -17,7 +17,7 @@ use crate::output::style::Style;
 use crate::report::render::{self, Stacks};
 use crate::report::{Report, Severity, identity, warning};
 use crate::session::{Failure, Launch};
-use crate::subject::Subject;
+use crate::under_check::UnderCheck;
 use lockred_protocol::FORMAT_VERSION;
 use lockred_protocol::codes::{AssumptionKind, Verdict, WarningKind};
 use lockred_protocol::message::{Assumption, Counts, Exploration, Stop, Unsupported, Warning};
@@ -31,7 +31,7 @@ pub struct Examiner<'a> {
     /// The executable.
     pub(super) built: &'a Built,
     /// What it is of.
-    pub(super) subject: &'a Subject,
+    pub(super) under_check: &'a UnderCheck,
     /// How to search.
     pub(super) options: &'a CheckOptions,
     /// Libraries of the workspace's own sync models that it was built with.

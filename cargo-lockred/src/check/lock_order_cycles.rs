@@ -8,7 +8,7 @@
 //! threads from waiting in.
 
 use super::Target;
-use super::came::{Status, Told, lines};
+use super::confirmation::{Status, Told, lines};
 use super::outcome::{Ended, Outcome};
 use crate::error::Result;
 use crate::executable::sidecar;
@@ -47,7 +47,7 @@ pub struct Cycles {
 }
 
 /// What came of one cycle.
-struct Came<'a> {
+struct Confirmation<'a> {
     status: Status,
     /// The baseline has all that was found of it.
     is_known: bool,
@@ -135,7 +135,8 @@ impl Cycles {
             return;
         }
         for cycle in &order.cycles {
-            let Came { status, is_known, tests } = self.of_cycle(number, covered, names, cycle);
+            let Confirmation { status, is_known, tests } =
+                self.of_cycle(number, covered, names, cycle);
             let fails = match status {
                 Status::NotReached => cycle.kind == Kind::Cycle,
                 Status::Static | Status::Excluded => false,
@@ -171,7 +172,7 @@ impl Cycles {
         covered: bool,
         names: &lock_order::Told<'_>,
         cycle: &Cycle,
-    ) -> Came<'_> {
+    ) -> Confirmation<'_> {
         let lines = names.lines(cycle);
         let of_target = self.findings.iter().filter(|finding| finding.target == target);
         let there = of_target.filter(|finding| lines.is_subset(&finding.lines));
@@ -185,6 +186,6 @@ impl Cycles {
         };
         let best = there.iter().filter(|f| f.is_deadlock == (status == Status::Confirmed));
         let tests: BTreeSet<&str> = best.map(|finding| &*finding.test).collect();
-        Came { status, is_known, tests: tests.into_iter().collect() }
+        Confirmation { status, is_known, tests: tests.into_iter().collect() }
     }
 }

@@ -2,7 +2,7 @@
 
 pub mod audited;
 pub mod bugs;
-pub mod came;
+pub mod confirmation;
 mod examine;
 mod explore;
 mod lock_order_cycles;
@@ -33,7 +33,7 @@ use crate::output::human::Human;
 use crate::output::outputs::Outputs;
 use crate::session::Launch;
 use crate::session::printable::in_line;
-use crate::subject::Subject;
+use crate::under_check::UnderCheck;
 use audited::Audited;
 use examine::Examiner;
 use explore::Explored;
@@ -111,24 +111,24 @@ fn find_and_check(
     known: &Baseline,
     outputs: &mut Outputs,
 ) -> Result<Exit> {
-    let mut subject = Subject::find(directory, &options.selection, console)?;
-    outputs.begin(&subject.project.root);
-    let sources = options.audit.then(|| Sources::read(&mut subject)).transpose()?;
-    let built = subject.build(&options.selection)?;
-    let audits = sources.map(|sources| sources.audits(&built, &subject.project.root));
+    let mut under_check = UnderCheck::find(directory, &options.selection, console)?;
+    outputs.begin(&under_check.project.root);
+    let sources = options.audit.then(|| Sources::read(&mut under_check)).transpose()?;
+    let built = under_check.build(&options.selection)?;
+    let audits = sources.map(|sources| sources.audits(&built, &under_check.project.root));
     let audits =
         audit::judged(audits.transpose()?.unwrap_or_default(), &options.findings, Some(known));
     let built = match options.audit && options.selection.analysis.lock_order {
         // For an audit, functions are open to callers that are not known; the order of locks is
         // that of the program as it is.
         true => {
-            subject.end_audit();
-            subject.build(&options.selection)?
+            under_check.end_audit();
+            under_check.build(&options.selection)?
         }
         false => built,
     };
     let targets = targets(built, options, console)?;
-    let check = Check { subject: &subject, options, console, directory, known };
+    let check = Check { under_check: &under_check, options, console, directory, known };
     check.run(&targets, Audited::new(audits, &targets), outputs)
 }
 
@@ -198,7 +198,7 @@ struct Job<'a> {
 
 /// What a check works with.
 struct Check<'a> {
-    subject: &'a Subject,
+    under_check: &'a UnderCheck,
     options: &'a CheckOptions,
     console: &'a Console,
     directory: &'a Path,
@@ -208,13 +208,13 @@ struct Check<'a> {
 impl Check<'_> {
     /// Explores the tests, as many at a time as was asked for, and tells their outcomes in order.
     fn run(&self, targets: &[Target], mut audited: Audited, outputs: &mut Outputs) -> Result<Exit> {
-        let Self { subject, options, console, .. } = *self;
+        let Self { under_check, options, console, .. } = *self;
         let number = targets.iter().map(|target| target.tests.len()).sum();
         let human = self.human(targets);
-        human.start(number, targets.len(), options, &subject.toolchain.release);
+        human.start(number, targets.len(), options, &under_check.toolchain.release);
         let examiners: Vec<Examiner<'_>> =
             targets.iter().map(|target| self.examiner(target)).collect::<Result<_>>()?;
-        let jobs = jobs(targets, &examiners, subject, options, self.console)?;
+        let jobs = jobs(targets, &examiners, under_check, options, self.console)?;
         let (mut tally, mut found) = (Tally::default(), Found::default());
         let verbose = options.selection.display.verbose > 0;
         let mut cycles = Cycles::new(options.findings.denies(WarningKind::LockOrder), verbose);
@@ -254,7 +254,7 @@ impl Check<'_> {
         audited.note(&mut found);
         tally.stale = found.stale(self.known);
         if options.selection.analysis.lock_order {
-            let told = cycles.told(targets, &subject.project.root)?;
+            let told = cycles.told(targets, &under_check.project.root)?;
             told.human.lines().for_each(|line| console.line(line));
             outputs.lines(&told.json)?;
             tally.cycles = told.failing;
@@ -291,10 +291,10 @@ impl Check<'_> {
             fingerprint::of_file(executable).map_err(|e| Error::file("read", executable, &e))?;
         Ok(Examiner {
             built: &target.built,
-            subject: self.subject,
+            under_check: self.under_check,
             options: self.options,
             believed: target.sidecar.models.clone(),
-            symbols: Symbols::open(executable, target.sidecar.clone(), self.subject.places()),
+            symbols: Symbols::open(executable, target.sidecar.clone(), self.under_check.places()),
             directory: self.directory,
             notes: target.notes.clone(),
             hash,
@@ -323,11 +323,11 @@ impl Check<'_> {
 fn jobs<'a>(
     targets: &'a [Target],
     examiners: &[Examiner<'_>],
-    subject: &Subject,
+    under_check: &UnderCheck,
     options: &CheckOptions,
     console: &Console,
 ) -> Result<Vec<Job<'a>>> {
-    let directory = subject.project.unfinished();
+    let directory = under_check.project.unfinished();
     if !options.resume {
         unfinished::forget(&directory);
     }

@@ -3,7 +3,7 @@
 use crate::cli::search::Search;
 use crate::discipline::facts::Facts;
 use crate::report::Report;
-use crate::report::strands::Strand;
+use crate::report::thread_flows::ThreadFlow;
 use lockred_protocol::codes::{AssumptionKind, BugKind, Verdict, WarningKind};
 use lockred_protocol::message::{Assumption, Counts, Exploration, Measure, Proved, Stop};
 use std::path::PathBuf;
@@ -201,7 +201,7 @@ pub struct FoundBug {
     /// Its report.
     pub rendered: Rendered,
     /// How it came about, thread by thread; empty unless a format tells that.
-    pub strands: Vec<Strand>,
+    pub thread_flows: Vec<ThreadFlow>,
     /// It shows where a sleep is overtaken: a warning.
     pub timing: Option<Timing>,
 }

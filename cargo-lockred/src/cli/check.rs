@@ -245,7 +245,7 @@ pub struct ReportOptions {
 
 impl ReportOptions {
     /// Whether the interleavings of bugs are told step by step.
-    pub fn tells_strands(&self) -> bool {
+    pub fn needs_thread_flows(&self) -> bool {
         self.message_format.iter().any(|format| format.name == FormatName::Sarif)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::run::Run;
 use crate::check::audited::Warned;
-use crate::check::came::Status;
+use crate::check::confirmation::Status;
 use crate::check::outcome::{Outcome, Rendered};
 use crate::report::Severity;
 use std::fmt::Write as _;

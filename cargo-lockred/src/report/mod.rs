@@ -6,8 +6,8 @@ pub mod panic;
 pub mod render;
 pub mod source;
 pub mod span;
-pub mod strands;
 pub mod table;
+pub mod thread_flows;
 pub mod timing;
 pub mod warning;
 

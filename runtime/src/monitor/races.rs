@@ -7,7 +7,7 @@ use crate::machine::operation::{Atomic, AtomicOperation};
 use crate::machine::state::State;
 use crate::memory::heap::Reuse;
 use crate::monitor::births;
-use crate::report::moments::Spot;
+use crate::report::captures::Spot;
 use crate::report::race_report::report;
 use lockred_protocol::hooks::How;
 use lockred_protocol::sites::SiteId;
@@ -98,12 +98,12 @@ fn recorded_stack_id(state: &mut State, site: SiteId) -> StackId {
     let spot = Spot { thread, site, pointer: crate::coroutine::context::stack_pointer() };
     let events = state.monitors.detector.as_ref().map_or(0, Detector::events);
     let held = state.execution.held.iter().filter(|held| held.thread == thread);
-    StackId(recorder.moments.keep(spot, (recorder.steps.len(), events), held))
+    StackId(recorder.captures.keep(spot, (recorder.steps.len(), events), held))
 }
 
 /// The stack id that was given last.
 fn last_stack_id(state: &State) -> StackId {
-    StackId(state.monitors.recorder.as_ref().map_or(0, |recorder| recorder.moments.last()))
+    StackId(state.monitors.recorder.as_ref().map_or(0, |recorder| recorder.captures.last()))
 }
 
 /// An access was compared with what was done to the same bytes before; what is left is whether its

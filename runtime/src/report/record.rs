@@ -2,7 +2,7 @@
 
 use crate::coroutine::unwind::Frame;
 use crate::machine::state::State;
-use crate::report::moments::Moments;
+use crate::report::captures::Captures;
 use lockred_protocol::message::{Home, Object, Output, Overtaken, Step};
 use lockred_protocol::sites::SiteId;
 use lockred_search::machine::Flow;
@@ -28,7 +28,7 @@ pub struct Recorder {
     pub output: Vec<Output>,
     output_bytes: usize,
     /// Of accesses that a race may be told of.
-    pub moments: Moments,
+    pub captures: Captures,
     /// By thread: the frames of its stack where it was last stopped.
     pub frames: HashMap<u32, Vec<Frame>>,
     /// Operations in the step under way since something failed in it.

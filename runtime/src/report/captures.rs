@@ -1,16 +1,16 @@
-//! Moments of a recorded execution that a race may be told of: who did what, with its stack.
+//! Captures of a recorded execution, for reports of races: who did what, with its stack.
 //!
 //! A loop may access memory a million times without a visible operation. So that its replay takes
 //! about as long as its search, and no more memory, the stack is not walked again where it is what
-//! it was, and what has the same moment shares it.
+//! it was, and what has the same capture shares it.
 
 use crate::coroutine::unwind::Walk;
 use crate::machine::execution::Held;
 use lockred_protocol::sites::SiteId;
 
-/// When a thread did something that a race may be told of.
+/// What a thread did that may be part of a race.
 #[derive(Clone, Debug, Default)]
-pub struct Moment {
+pub struct Capture {
     /// Return addresses, innermost first.
     pub stack: Vec<u64>,
     /// Steps recorded before it.
@@ -32,12 +32,12 @@ pub struct Spot {
     pub pointer: usize,
 }
 
-/// A walk that was made at a spot, and the moment that it belongs to.
+/// A walk that was made at a spot, and the capture that it belongs to.
 #[derive(Debug)]
 struct Known {
     spot: Spot,
     walk: Walk,
-    moment: u32,
+    capture: u32,
 }
 
 /// Walks that are remembered: more than the accesses of most loops.
@@ -45,8 +45,8 @@ const KNOWN: usize = 256;
 
 /// See the module.
 #[derive(Debug, Default)]
-pub struct Moments {
-    all: Vec<Moment>,
+pub struct Captures {
+    all: Vec<Capture>,
     /// By a hash of the spot.
     known: Vec<Option<Known>>,
     /// The id that was given last.
@@ -59,8 +59,8 @@ fn place(spot: &Spot) -> usize {
     (mixed >> 56) as usize % KNOWN
 }
 
-impl Moments {
-    /// The id, from 1, of a moment at this spot. `held`: the locks that the thread holds.
+impl Captures {
+    /// The id, from 1, of a capture at this spot. `held`: the locks that the thread holds.
     pub fn keep<'a>(
         &mut self,
         spot: Spot,
@@ -73,16 +73,16 @@ impl Moments {
                 Some(walk) => walk.stack.clone(),
                 None => crate::coroutine::unwind::stack(),
             };
-            self.all.push(Moment { stack, step, events, held: held.cloned().collect() });
-            let moment = self.all.len() as u32;
+            self.all.push(Capture { stack, step, events, held: held.cloned().collect() });
+            let capture = self.all.len() as u32;
             self.known.resize_with(KNOWN, || None);
-            self.known[place(&spot)] = walk.map(|walk| Known { spot, walk, moment });
-            moment
+            self.known[place(&spot)] = walk.map(|walk| Known { spot, walk, capture });
+            capture
         });
         self.last
     }
 
-    /// The moment that was kept at this spot last, if everything is as it was then.
+    /// The capture that was kept at this spot last, if everything is as it was then.
     fn again<'a>(
         &self,
         spot: &Spot,
@@ -90,9 +90,9 @@ impl Moments {
         held: impl Iterator<Item = &'a Held>,
     ) -> Option<u32> {
         let known = self.known.get(place(spot))?.as_ref().filter(|known| known.spot == *spot)?;
-        let kept = &self.all[known.moment as usize - 1];
+        let kept = &self.all[known.capture as usize - 1];
         let alike = (kept.step, kept.events) == now && are_same(held, &kept.held);
-        (alike && known.walk.is_as_it_was()).then_some(known.moment)
+        (alike && known.walk.is_as_it_was()).then_some(known.capture)
     }
 
     /// The id that was given last; 0 if none was.
@@ -100,8 +100,8 @@ impl Moments {
         self.last
     }
 
-    /// The moment with an id.
-    pub fn of(&self, id: u32) -> Moment {
+    /// The capture with an id.
+    pub fn of(&self, id: u32) -> Capture {
         self.all.get((id as usize).wrapping_sub(1)).cloned().unwrap_or_default()
     }
 }
@@ -123,11 +123,11 @@ mod tests {
     }
 
     #[test]
-    fn what_a_loop_does_over_and_over_is_one_moment() {
-        let mut moments = Moments::default();
+    fn what_a_loop_does_over_and_over_is_one_capture() {
+        let mut captures = Captures::default();
         let mut keep = |site, step, held: &[Held]| {
             let spot = Spot { thread: 1, site: SiteId(site), pointer: stack_pointer() };
-            moments.keep(spot, (step, 0), held.iter())
+            captures.keep(spot, (step, 0), held.iter())
         };
         let mut seen = Vec::new();
         // The first and the last three differ in what they pass only.
@@ -144,21 +144,21 @@ mod tests {
             seen.push(keep(site, step, &held));
         }
         assert_eq!(seen, [1, 2, 1, 2, 3, 4, 4, 5]);
-        assert_eq!((moments.last(), moments.all.len()), (5, 5));
-        assert_eq!(moments.of(4).held.len(), 1);
-        assert!(moments.of(1).stack.len() > 1 && moments.of(0).stack.is_empty());
+        assert_eq!((captures.last(), captures.all.len()), (5, 5));
+        assert_eq!(captures.of(4).held.len(), 1);
+        assert!(captures.of(1).stack.len() > 1 && captures.of(0).stack.is_empty());
     }
 
     #[test]
-    fn callers_tell_moments_apart() {
+    fn callers_tell_captures_apart() {
         #[inline(never)]
-        fn access(moments: &mut Moments) -> u32 {
+        fn access(captures: &mut Captures) -> u32 {
             let spot = Spot { thread: 0, site: SiteId(1), pointer: stack_pointer() };
-            std::hint::black_box(moments.keep(spot, (0, 0), [].iter()))
+            std::hint::black_box(captures.keep(spot, (0, 0), [].iter()))
         }
-        let mut moments = Moments::default();
-        let one = access(&mut moments);
-        let other = access(&mut moments);
+        let mut captures = Captures::default();
+        let one = access(&mut captures);
+        let other = access(&mut captures);
         assert_ne!(one, other);
     }
 }

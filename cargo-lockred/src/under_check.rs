@@ -1,5 +1,5 @@
-//! What `check`, `audit` and `replay` work on: a workspace, its toolchain with a back end, and what
-//! was built.
+//! The project under check (or audit, or replay): a workspace, its toolchain with a back end, and
+//! what was built.
 
 use crate::backend::{self, Backend};
 use crate::build::Build;
@@ -16,7 +16,7 @@ use crate::toolchain::Toolchain;
 use std::path::{Path, PathBuf};
 
 /// A workspace, ready to be built.
-pub struct Subject {
+pub struct UnderCheck {
     /// The workspace.
     pub project: Project,
     /// The toolchain in use there.
@@ -28,7 +28,7 @@ pub struct Subject {
     rules: Rules,
 }
 
-impl Subject {
+impl UnderCheck {
     /// Finds everything, and sets the back end up where it is missing.
     ///
     /// # Errors

@@ -13,36 +13,36 @@ const MOST: usize = 1000;
 
 /// What one thread did.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Strand {
+pub struct ThreadFlow {
     /// As people call it.
     pub thread: String,
     /// What it did that has a place in source code, in order.
-    pub moments: Vec<Moment>,
+    pub steps: Vec<FlowStep>,
 }
 
 /// A step of a thread.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Moment {
-    /// Its place in the order of all steps, from 1. Several moments may belong to one step.
+pub struct FlowStep {
+    /// Its place in the order of all steps, from 1. Several steps of a flow may share one.
     pub order: usize,
     /// What was done.
     pub label: String,
     /// Where.
     pub frame: Frame,
-    /// The stack, where the report is about this moment.
+    /// The stack, where the report is about this step.
     pub stack: Option<Vec<Frame>>,
 }
 
-/// The strands of a replayed execution that ended in a bug, whose report this is.
-pub fn of(replay: &Replay, bug: &Bug, report: &Report, symbols: &Symbols) -> Vec<Strand> {
+/// The thread flows of a replayed execution that ended in a bug, whose report this is.
+pub fn of(replay: &Replay, bug: &Bug, report: &Report, symbols: &Symbols) -> Vec<ThreadFlow> {
     let names = table::object_names(replay, symbols);
-    let mut strands: Vec<Strand> = Vec::new();
-    let mut add = |thread: String, moment: Moment| match strands
+    let mut thread_flows: Vec<ThreadFlow> = Vec::new();
+    let mut add = |thread: String, step: FlowStep| match thread_flows
         .iter_mut()
-        .find(|strand| strand.thread == thread)
+        .find(|flow| flow.thread == thread)
     {
-        Some(strand) => strand.moments.push(moment),
-        None => strands.push(Strand { thread, moments: vec![moment] }),
+        Some(flow) => flow.steps.push(step),
+        None => thread_flows.push(ThreadFlow { thread, steps: vec![step] }),
     };
     let first = replay.steps.len().saturating_sub(MOST);
     for (index, step) in replay.steps.iter().enumerate().skip(first) {
@@ -50,39 +50,38 @@ pub fn of(replay: &Replay, bug: &Bug, report: &Report, symbols: &Symbols) -> Vec
         if let Some(frame) = of_program(&frames) {
             let label = table::what(&names, step);
             let (order, frame) = (index + 1, frame.clone());
-            add(thread_name(replay, step.thread), Moment { order, label, frame, stack: None });
+            add(thread_name(replay, step.thread), FlowStep { order, label, frame, stack: None });
         }
     }
     for place in &report.places {
         if let Some(frame) = place.frame().filter(|frame| frame.line > 0) {
-            let moment = Moment {
+            let step = FlowStep {
                 order: order(replay, bug, place, symbols),
                 label: place.label.clone(),
                 frame: frame.clone(),
                 stack: Some(place.frames.clone()),
             };
-            add(place.thread.clone(), moment);
+            add(place.thread.clone(), step);
         }
     }
-    for strand in &mut strands {
-        strand.moments.sort_by_key(|moment| moment.order);
-        without_doubles(&mut strand.moments);
+    for flow in &mut thread_flows {
+        flow.steps.sort_by_key(|step| step.order);
+        without_doubles(&mut flow.steps);
     }
-    strands.sort_by_key(|strand| number(&strand.thread));
-    strands
+    thread_flows.sort_by_key(|flow| number(&flow.thread));
+    thread_flows
 }
 
 /// A step that the report is about is told in the report's words only.
-fn without_doubles(moments: &mut Vec<Moment>) {
-    let told: Vec<(usize, Frame)> = moments
+fn without_doubles(steps: &mut Vec<FlowStep>) {
+    let told: Vec<(usize, Frame)> = steps
         .iter()
-        .filter(|moment| moment.stack.is_some())
-        .map(|moment| (moment.order, moment.frame.clone()))
+        .filter(|step| step.stack.is_some())
+        .map(|step| (step.order, step.frame.clone()))
         .collect();
-    moments.retain(|moment| {
-        let double =
-            |(order, frame): &(usize, Frame)| *order == moment.order && *frame == moment.frame;
-        moment.stack.is_some() || !told.iter().any(double)
+    steps.retain(|step| {
+        let double = |(order, frame): &(usize, Frame)| *order == step.order && *frame == step.frame;
+        step.stack.is_some() || !told.iter().any(double)
     });
 }
 
@@ -122,7 +121,7 @@ mod tests {
 
     #[test]
     fn what_the_report_tells_is_not_told_twice() {
-        let moment = |order: usize, line: u32, told: bool| Moment {
+        let step = |order: usize, line: u32, told: bool| FlowStep {
             order,
             label: String::new(),
             frame: Frame {
@@ -134,9 +133,9 @@ mod tests {
             },
             stack: told.then(Vec::new),
         };
-        let mut moments =
-            vec![moment(1, 1, false), moment(2, 5, false), moment(2, 5, true), moment(2, 6, false)];
-        without_doubles(&mut moments);
-        assert_eq!(moments, [moment(1, 1, false), moment(2, 5, true), moment(2, 6, false)]);
+        let mut steps =
+            vec![step(1, 1, false), step(2, 5, false), step(2, 5, true), step(2, 6, false)];
+        without_doubles(&mut steps);
+        assert_eq!(steps, [step(1, 1, false), step(2, 5, true), step(2, 6, false)]);
     }
 }
