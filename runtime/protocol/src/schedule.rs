@@ -18,7 +18,7 @@ pub enum Choice {
     },
 }
 
-/// The choices of one execution, in order, perhaps behind [`Schedule::WRITTEN_OUT`]. An execution
+/// The choices of one execution, in order, perhaps behind [`Schedule::STEP_BY_STEP`]. An execution
 /// that is longer goes on with any enabled thread.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Schedule(pub Vec<Choice>);
@@ -26,12 +26,12 @@ pub struct Schedule(pub Vec<Choice>);
 impl Schedule {
     /// Begins a schedule under which channels do what they are written to do, step by step: an
     /// alternative out of one.
-    pub const WRITTEN_OUT: Choice = Choice::Value { picked: 0, of: 1 };
+    pub const STEP_BY_STEP: Choice = Choice::Value { picked: 0, of: 1 };
 
     /// Whether channels do what they are written to do.
     #[must_use]
-    pub fn is_written_out(&self) -> bool {
-        self.0.first() == Some(&Self::WRITTEN_OUT)
+    pub fn is_step_by_step(&self) -> bool {
+        self.0.first() == Some(&Self::STEP_BY_STEP)
     }
 
     /// Number of thread switches: neighbouring runs of different threads.

@@ -254,11 +254,11 @@ impl Task {
         match self {
             Self::Explore { strategy, .. } => strategy.needs(),
             Self::Minimise { schedule, .. } => {
-                let channels_step_by_step = schedule.is_written_out();
+                let channels_step_by_step = schedule.is_step_by_step();
                 Needs { channels_step_by_step, ..Needs::OPERATIONS }
             }
             Self::Replay { schedule } => {
-                let channels_step_by_step = schedule.is_written_out();
+                let channels_step_by_step = schedule.is_step_by_step();
                 Needs { channels_step_by_step, ..Needs::WALK }
             }
             Self::Observe { .. } | Self::Walk { .. } => Needs::WALK,

@@ -17,8 +17,8 @@ use std::collections::BTreeMap;
 pub(super) struct Passed {
     sends: BTreeMap<u32, (u32, Clock)>,
     receives: BTreeMap<u32, Clock>,
-    departs: Clock,
-    abandon: Clock,
+    dropped_senders: Clock,
+    dropped_receiver: Clock,
 }
 
 fn copy(clock: &Clock) -> Clock {
@@ -48,18 +48,18 @@ impl Detector {
                 }
                 passed.receives.insert(number, copy(now));
             }
-            Passing::Depart => passed.departs.join(now),
-            Passing::Abandon { .. } | Passing::Close { .. } => {
+            Passing::DropSender => passed.dropped_senders.join(now),
+            Passing::DropReceiver { .. } | Passing::Close { .. } => {
                 let first = passed.receives.keys().next_back().map_or(0, |last| last + 1);
                 for (_, clock) in passed.sends.range(first..).map(|(_, sent)| sent) {
                     now.join(clock);
                 }
-                passed.abandon.join(now);
+                passed.dropped_receiver.join(now);
             }
-            Passing::Fail => now.join(&passed.abandon),
+            Passing::Fail => now.join(&passed.dropped_receiver),
             Passing::Closed => {
-                now.join(&passed.abandon);
-                now.join(&passed.departs);
+                now.join(&passed.dropped_receiver);
+                now.join(&passed.dropped_senders);
             }
             Passing::Peek => return,
         }
@@ -72,7 +72,7 @@ impl Detector {
         let Some(passed) = self.channels.get(&channel) else { return };
         let now = &mut self.threads[thread as usize].clock;
         if !taken {
-            return now.join(&passed.abandon);
+            return now.join(&passed.dropped_receiver);
         }
         let mine = passed.sends.iter().rev().find(|(_, (sender, _))| *sender == thread);
         if let Some(clock) = mine.and_then(|(number, _)| passed.receives.get(number)) {

@@ -2,7 +2,7 @@
 //! on.
 
 use crate::detect::AccessKind;
-use crate::loops::spin::Advice;
+use crate::loops::read_only_spin::Advice;
 use crate::loops::spurious;
 use crate::machine::config::Mode;
 use crate::machine::event::{self, Event, Executed};
@@ -157,7 +157,7 @@ fn reach(
     let thread = state.thread();
     let belongs = operation.how.has(How::IN_REGION) && thread.is_in_region_of(operation.address);
     let inside = belongs
-        || crate::machine::channels::is_muted(state)
+        || crate::machine::channels::is_inside_modelled_call(state)
         || !own && crate::loops::region::goes_on(state);
     if inside && operation.can_proceed() {
         return Arrival::Told;
@@ -165,10 +165,11 @@ fn reach(
     let thread = state.thread();
     thread.atomic.open = false;
     // A loop that waits and is left at once may be what a loop around it goes round with, pausing.
-    let outside =
-        operation.guard.is_some() && thread.loops.spin.has_paused() && operation.can_proceed();
+    let outside = operation.guard.is_some()
+        && thread.loops.read_only_spin.has_paused()
+        && operation.can_proceed();
     if idle && (operation.guard.is_none() || outside) {
-        match thread.loops.spin.before_read(
+        match thread.loops.read_only_spin.before_read(
             operation.site,
             operation.address,
             operation.size,
@@ -448,7 +449,7 @@ pub extern "C" fn __lr_fence(code: u32, _site: u32) {
         return;
     }
     let entered = &mut hook::enter();
-    if entered.running.is_some() && !crate::machine::channels::is_muted(entered) {
+    if entered.running.is_some() && !crate::machine::channels::is_inside_modelled_call(entered) {
         let order = order(code);
         entered.thread().fenced |= order.releases();
         event::notify(entered, &Event::Fence(order));

@@ -105,8 +105,8 @@ pub extern "C" fn __lr_libc_free(block: *mut u8) {
 /// The running thread frees a block.
 fn free(entered: &mut Entered, block: usize) {
     let size = size_of_live(entered, block);
-    let muted = crate::machine::channels::freed(entered, block);
-    event::tell(entered, &Event::Freed(Freed { address: block, size, block: true, muted }));
+    let modelled = crate::machine::channels::freed(entered, block);
+    event::tell(entered, &Event::Freed(Freed { address: block, size, block: true, modelled }));
     clear(entered, block);
     if let Err(reason) = heap::free(region(entered), block, entered.config.reuse) {
         bad_free(entered, block, reason);

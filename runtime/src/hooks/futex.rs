@@ -77,7 +77,7 @@ fn wait(
     if bits != u32::MAX {
         crate::machine::limits::unsupported(entered, "futex wait with a bit set");
     }
-    if crate::machine::channels::is_muted(entered)
+    if crate::machine::channels::is_inside_modelled_call(entered)
         && crate::machine::channels::times_out(entered, deadline)
     {
         return fail(libc::ETIMEDOUT);

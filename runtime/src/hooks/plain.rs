@@ -61,7 +61,9 @@ pub extern "C" fn __lr_check(address: usize, size: usize, writes: u32, site: u32
 /// Whether plain accesses are those of the program's threads, and of interest.
 #[inline]
 fn is_checked(state: &State) -> bool {
-    state.below_root && state.running.is_some() && !crate::machine::channels::is_muted(state)
+    state.below_root
+        && state.running.is_some()
+        && !crate::machine::channels::is_inside_modelled_call(state)
 }
 
 fn check(entered: &mut Entered, access: Plain) {

@@ -77,7 +77,7 @@ pub fn goes_on(state: &mut State) -> bool {
 /// Whether a futex call of the running thread belongs to the region that it is in; the region ends
 /// with it.
 pub fn takes_futex(state: &mut State, address: usize) -> bool {
-    if crate::machine::channels::is_muted(state) {
+    if crate::machine::channels::is_inside_modelled_call(state) {
         return true;
     }
     let thread = state.thread();

@@ -78,7 +78,7 @@ fn local_state(state: &mut State, hook: usize) -> Option<u64> {
     // SAFETY: the live part of the running thread's stack, which nothing writes meanwhile.
     let words = unsafe { std::slice::from_raw_parts(stack.start as *const u64, stack.len() / 8) };
     let place = [caller.instruction as u64, stack.start as u64];
-    let done = [thread.progress, thread.loops.rounds.held_back()];
+    let done = [thread.progress, thread.loops.writing_spin.held_back()];
     let parts = words.iter().copied().chain(caller.registers).chain(place).chain(done);
     Some(parts.fold(0, |hash: u64, word| {
         (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95)

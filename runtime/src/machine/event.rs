@@ -159,7 +159,7 @@ pub struct Freed {
     /// It is a block of the heap; else what stands for a stack.
     pub block: bool,
     /// It is part of an act on a channel, whose parts nobody hears of.
-    pub muted: bool,
+    pub modelled: bool,
 }
 
 /// An act on a channel.

@@ -131,7 +131,7 @@ pub fn pending(pending: &Pending, words: impl Iterator<Item = usize>, footprint:
         | Pending::Join { .. }
         | Pending::Choosing
         | Pending::Sleeping { .. }
-        | Pending::Idling
+        | Pending::Stuttering
         | Pending::Never
         | Pending::Ended => {}
     }

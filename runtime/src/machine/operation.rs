@@ -192,11 +192,11 @@ pub enum Pending {
         channel: usize,
     },
     /// It goes round a loop that only reads, or only pauses, and waits for what it read to change
-    /// ([`crate::loops::spin`]).
+    /// ([`crate::loops::read_only_spin`]).
     Spinning,
     /// It goes round a loop that does the same in every round, and waits for others to do something
-    /// ([`crate::loops::rounds`]).
-    Idling,
+    /// ([`crate::loops::writing_spin`]).
+    Stuttering,
     /// It goes no further: a condition that was assumed is false.
     Never,
     /// It will never run again.
@@ -212,7 +212,7 @@ impl Pending {
             | Self::FutexQueued { .. }
             | Self::Offering { .. }
             | Self::Spinning
-            | Self::Idling
+            | Self::Stuttering
             | Self::Never => true,
             Self::Channel(operation) => matches!(operation.act, Act::Send | Act::Receive),
             Self::Atomic(operation) => match operation.how.class() {

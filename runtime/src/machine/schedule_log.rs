@@ -16,7 +16,7 @@ pub fn to_wire(choice: Choice) -> schedule::Choice {
 
 /// What schedules begin with.
 pub fn beginning(state: &State) -> impl Iterator<Item = schedule::Choice> + use<> {
-    state.knowledge.channels_written_out.then_some(Schedule::WRITTEN_OUT).into_iter()
+    state.knowledge.channels_step_by_step.then_some(Schedule::STEP_BY_STEP).into_iter()
 }
 
 /// Leaves a choice where the session finds it if the process dies.

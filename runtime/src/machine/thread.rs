@@ -2,9 +2,9 @@
 //! thread.
 
 use crate::coroutine::unwind::Caller;
-use crate::loops::rounds::Rounds;
-use crate::loops::spin::Spin;
+use crate::loops::read_only_spin::ReadOnlySpin;
 use crate::loops::spurious::Spurious;
+use crate::loops::writing_spin::WritingSpin;
 use crate::machine::channels::Inside;
 use crate::machine::operation::{Await, Pending};
 use crate::machine::state::{NOTHING, Passed};
@@ -35,9 +35,9 @@ pub struct Start {
 #[derive(Clone, Debug, Default)]
 pub struct Loops {
     /// Detection of loops that wait and only read.
-    pub spin: Spin,
+    pub read_only_spin: ReadOnlySpin,
     /// Detection of loops that wait and write.
-    pub rounds: Rounds,
+    pub writing_spin: WritingSpin,
     /// What happened to it for no reason.
     pub spurious: Spurious,
     /// Operations of which others may know, in programs whose loops end early

@@ -88,7 +88,7 @@ const fn whole_stack(region: Region) -> usize {
 fn uses_stack(entered: &mut Entered, region: Region, site: SiteId) {
     // What is part of an act on a channel is reported to nobody, and ordered by what the channel
     // promises.
-    if watching() && !crate::machine::channels::is_muted(entered) {
+    if watching() && !crate::machine::channels::is_inside_modelled_call(entered) {
         let address = whole_stack(region);
         event::notify(entered, &Event::Plain(Plain { address, size: 8, site, writes: false }));
     }
@@ -96,8 +96,9 @@ fn uses_stack(entered: &mut Entered, region: Region, site: SiteId) {
 
 /// The running thread's stack is gone.
 pub fn leaves_stack(entered: &mut Entered, region: Region) {
-    let (address, muted) = (whole_stack(region), crate::machine::channels::is_muted(entered));
-    event::notify(entered, &Event::Freed(Freed { address, size: 8, block: false, muted }));
+    let (address, modelled) =
+        (whole_stack(region), crate::machine::channels::is_inside_modelled_call(entered));
+    event::notify(entered, &Event::Freed(Freed { address, size: 8, block: false, modelled }));
 }
 
 /// What an access does, in words.

@@ -90,7 +90,7 @@ fn stack_id(state: &mut State, site: SiteId) -> StackId {
 /// The same, while recording.
 #[inline(never)]
 fn recorded_stack_id(state: &mut State, site: SiteId) -> StackId {
-    if state.thread().loops.spin.in_turn() {
+    if state.thread().loops.read_only_spin.in_turn() {
         return last_stack_id(state);
     }
     let thread = state.thread_number();
@@ -229,15 +229,15 @@ fn allocated(state: &mut State, address: usize, size: usize) {
             detector.allocated(address, size)
         });
     }
-    if !crate::machine::channels::is_muted(state) {
+    if !crate::machine::channels::is_inside_modelled_call(state) {
         let stack = stack_id(state, SiteId(0));
         births::begins(state, By { thread, site: SiteId(0), stack }, address);
     }
 }
 
 /// Memory is about to end.
-fn freed(state: &mut State, Freed { address, size, muted, .. }: Freed) {
-    let (false, true, Some(thread)) = (muted, watching(), state.running) else { return };
+fn freed(state: &mut State, Freed { address, size, modelled, .. }: Freed) {
+    let (false, true, Some(thread)) = (modelled, watching(), state.running) else { return };
     let by = By { thread, site: SiteId(0), stack: stack_id(state, SiteId(0)) };
     let mut race = None;
     if let Some(detector) = &mut state.monitors.detector {

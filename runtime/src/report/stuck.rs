@@ -93,7 +93,7 @@ fn object(pending: Pending) -> (&'static str, Option<usize>) {
         Pending::Channel(operation) => ("channel", Some(operation.channel)),
         Pending::Offering { channel } => ("channel", Some(channel)),
         Pending::Join { .. } => ("thread", None),
-        Pending::Spinning | Pending::Idling => ("loop", None),
+        Pending::Spinning | Pending::Stuttering => ("loop", None),
         _ => ("", None),
     }
 }

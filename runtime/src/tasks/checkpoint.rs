@@ -29,7 +29,7 @@ struct Checkpoint<'a, N, F> {
     kept: bool,
     weak_pair: bool,
     most_threads: u32,
-    channels_written_out: bool,
+    channels_step_by_step: bool,
     channels: Cow<'a, [usize]>,
     regions: Vec<(u32, u32, u32)>,
     names: N,
@@ -56,7 +56,7 @@ pub fn keep(state: &State, request: &Request, watch: &Watch, frontier: &Frontier
         kept: state.verdicts.kept,
         weak_pair: state.verdicts.weak_pair,
         most_threads: state.knowledge.most_threads,
-        channels_written_out: state.knowledge.channels_written_out,
+        channels_step_by_step: state.knowledge.channels_step_by_step,
         channels: state.knowledge.channel_words.channels().into(),
         regions: state.knowledge.regions.hashed(),
         names: &state.knowledge.object_ids,
@@ -82,7 +82,7 @@ pub fn take_up(state: &mut State, request: &Request, watch: &mut Watch) -> Optio
         knowledge.channel_words.make(channel);
     }
     knowledge.most_threads = checkpoint.most_threads;
-    knowledge.channels_written_out = checkpoint.channels_written_out;
+    knowledge.channels_step_by_step = checkpoint.channels_step_by_step;
     verdicts.warnings = checkpoint.warnings.into_owned();
     // Those of the first execution, which was run again, are among them.
     verdicts.assumptions = checkpoint.assumptions.into_owned();

@@ -153,7 +153,7 @@ fn run_freely(rooted: bool) -> i32 {
             order.find(|&thread| machine.status(thread) == wanted)
         };
         let next =
-            with(&mut machine, Status::Enabled).or_else(|| with(&mut machine, Status::Reluctant));
+            with(&mut machine, Status::Enabled).or_else(|| with(&mut machine, Status::LowPriority));
         let Some(next) = next else {
             eprintln!("lockred: all threads of the program wait for each other");
             return lockred_protocol::session::EXIT_INTERNAL;

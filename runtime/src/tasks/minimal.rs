@@ -82,7 +82,7 @@ pub fn respond(schedule: &Schedule, mut wanted: Wanted, steps: u64, rooted: bool
         return Message::Minimised(None);
     }
     hook::enter().config.exit_ends = wanted.is_judged_at_exit();
-    let followed = &schedule.0[usize::from(schedule.is_written_out())..];
+    let followed = &schedule.0[usize::from(schedule.is_step_by_step())..];
     let choices: Vec<Choice> = followed.iter().copied().map(from_wire).collect();
     // Local changes only make the rest cheaper.
     let mut effort = Effort { steps, local: steps / 4, longest: LONGEST, overtaken: 0 };
@@ -119,9 +119,9 @@ fn timely(choices: &[Choice], effort: Effort, wanted: &mut Wanted) -> Timely {
     if given.is_none_or(|given| given.given.overtaken == 0) {
         return Timely::Unknown;
     }
-    let written_out = hook::with(|state| {
+    let step_by_step = hook::with(|state| {
         state.config.orders_time = true;
-        std::mem::replace(&mut state.knowledge.channels_written_out, true)
+        std::mem::replace(&mut state.knowledge.channels_step_by_step, true)
     });
     let limits = search::Limits { executions: None, operations: LONGEST };
     let mut seeker = Seeker { wanted: &mut *wanted, left: effort.steps / 2, schedule: None };
@@ -134,7 +134,7 @@ fn timely(choices: &[Choice], effort: Effort, wanted: &mut Wanted) -> Timely {
     }
     let state = &mut *hook::enter();
     state.config.orders_time = false;
-    state.knowledge.channels_written_out = written_out;
+    state.knowledge.channels_step_by_step = step_by_step;
     // What cannot be modelled there may be no part of the schedule that is looked for.
     state.verdicts.unsupported = None;
     if outcome.stop == search::Stop::Complete { Timely::None } else { Timely::Unknown }

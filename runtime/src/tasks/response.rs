@@ -174,7 +174,7 @@ impl Observer<Failure> for Watch {
         }
         let follows = |known: &Finding| known.key == failure.key || known.schedule == schedule;
         if !self.findings.iter().any(follows) {
-            let length = schedule.0.len() - usize::from(schedule.is_written_out());
+            let length = schedule.0.len() - usize::from(schedule.is_step_by_step());
             self.findings.push(Finding {
                 kind: failure.kind,
                 message: failure.message.clone(),
@@ -442,7 +442,7 @@ impl Observer<Failure> for Follower {
 
 /// Follows a schedule and tells everything.
 pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
-    let length = schedule.0.len() - usize::from(schedule.is_written_out());
+    let length = schedule.0.len() - usize::from(schedule.is_step_by_step());
     let left = crate::report::record::BEHIND;
     let watch = Watch::new(None, true);
     let mut follower = Follower { watch, length, left, recorded: Vec::new() };
@@ -453,7 +453,7 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
             state.monitors.atomicity = Atomicity::default();
             state.config.follows = true;
         });
-        let followed = &schedule.0[usize::from(schedule.is_written_out())..];
+        let followed = &schedule.0[usize::from(schedule.is_step_by_step())..];
         let choices: Vec<Choice> = followed.iter().copied().map(from_wire).collect();
         let limits = search::Limits { executions: Some(1), operations };
         let replayed = search::replay(&mut Native::default(), &choices, limits, &mut follower);

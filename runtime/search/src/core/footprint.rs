@@ -96,9 +96,9 @@ pub enum Access {
         number: u16,
     },
     /// One of the senders of a channel is gone: seen by who finds the channel empty.
-    Depart,
+    DropSender,
     /// The last receiver of a channel is gone.
-    Abandon,
+    DropReceiver,
     /// In a transaction: takes a lock exclusively and gives it back, or waits for it or tries it in
     /// vain.
     Section,
@@ -185,8 +185,8 @@ impl Access {
             | (Receive { number: m }, Send { number: n, room }) => {
                 n == m || (room != 0 && n == m.wrapping_add(room))
             }
-            (Depart, Depart | Send { .. } | Receive { .. } | Abandon)
-            | (Send { .. } | Receive { .. } | Abandon, Depart) => false,
+            (DropSender, DropSender | Send { .. } | Receive { .. } | DropReceiver)
+            | (Send { .. } | Receive { .. } | DropReceiver, DropSender) => false,
             // The table of locks in docs/algorithm.md#dependency.
             (Section | SharedSection, Section | SharedSection) => false,
             (SharedChange, SharedChange | SharedSection) | (SharedSection, SharedChange) => false,
@@ -313,11 +313,11 @@ mod tests {
             (receive(3), receive(4), true),
             (send(3, 0), Access::Read, true),
             (receive(3), Access::Read, true),
-            (send(3, 0), Access::Abandon, true),
-            (Access::Depart, Access::Depart, false),
-            (Access::Depart, send(3, 1), false),
-            (Access::Depart, receive(3), false),
-            (Access::Depart, Access::Read, true),
+            (send(3, 0), Access::DropReceiver, true),
+            (Access::DropSender, Access::DropSender, false),
+            (Access::DropSender, send(3, 1), false),
+            (Access::DropSender, receive(3), false),
+            (Access::DropSender, Access::Read, true),
         ] {
             assert_eq!(one.depends_on(other), dependent, "{one:?} {other:?}");
             assert_eq!(other.depends_on(one), dependent, "{other:?} {one:?}");

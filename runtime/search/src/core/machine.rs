@@ -34,7 +34,7 @@ pub enum Status {
     /// It can run.
     Enabled,
     /// It can run, but others should be tried first: it would only let a timeout fire, or spin.
-    Reluctant,
+    LowPriority,
     /// It waits for another thread.
     Blocked {
         /// The object it waits for.
@@ -48,7 +48,7 @@ impl Status {
     /// Whether the thread can run now.
     #[must_use]
     pub const fn can_run(self) -> bool {
-        matches!(self, Self::Enabled | Self::Reluctant)
+        matches!(self, Self::Enabled | Self::LowPriority)
     }
 }
 

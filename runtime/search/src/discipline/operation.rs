@@ -123,9 +123,9 @@ pub enum Passing {
     },
     /// One of the senders is gone: a channel is closed to receivers when all are. Two of them
     /// commute.
-    Depart,
+    DropSender,
     /// The last receiver is gone, and with it what is in the channel: closed to senders.
-    Abandon {
+    DropReceiver {
         /// The thread whose offer this withdraws.
         wakes: Option<ThreadId>,
     },
@@ -152,7 +152,7 @@ impl Passing {
         match self {
             Self::Send { capacity, .. } => capacity != Self::UNBOUNDED,
             Self::Receive { .. } | Self::Close { .. } | Self::Closed => true,
-            Self::Depart | Self::Abandon { .. } | Self::Fail | Self::Peek => false,
+            Self::DropSender | Self::DropReceiver { .. } | Self::Fail | Self::Peek => false,
         }
     }
 
@@ -171,8 +171,8 @@ impl Passing {
                 Access::Send { number: number as u16, room }
             }
             Self::Receive { number, .. } => Access::Receive { number: number as u16 },
-            Self::Depart => Access::Depart,
-            Self::Abandon { .. } => Access::Abandon,
+            Self::DropSender => Access::DropSender,
+            Self::DropReceiver { .. } => Access::DropReceiver,
             Self::Close { .. } => Access::Write,
             Self::Fail | Self::Peek | Self::Closed => Access::Read,
         }
@@ -182,8 +182,10 @@ impl Passing {
     #[must_use]
     pub const fn wakes(self) -> Option<ThreadId> {
         match self {
-            Self::Receive { wakes, .. } | Self::Close { wakes } | Self::Abandon { wakes } => wakes,
-            Self::Send { .. } | Self::Depart | Self::Fail | Self::Peek | Self::Closed => None,
+            Self::Receive { wakes, .. } | Self::Close { wakes } | Self::DropReceiver { wakes } => {
+                wakes
+            }
+            Self::Send { .. } | Self::DropSender | Self::Fail | Self::Peek | Self::Closed => None,
         }
     }
 }

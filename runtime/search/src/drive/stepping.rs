@@ -268,20 +268,20 @@ impl<'a, M: Machine> Drive<'a, M> {
     }
 
     /// The thread that the default policy runs next: the one that ran last, else the lowest that
-    /// can run; reluctant ones only if there is no other.
+    /// can run; low-priority ones only if there is no other.
     pub fn default_thread(&mut self, last: Option<ThreadId>) -> Option<ThreadId> {
-        let mut reluctant = None;
+        let mut low_priority = None;
         let order = last.into_iter().chain((0..self.machine.threads()).map(ThreadId));
         for thread in order {
             match self.machine.status(thread) {
                 Status::Enabled => return Some(thread),
-                Status::Reluctant if reluctant.is_none() && Some(thread) != last => {
-                    reluctant = Some(thread);
+                Status::LowPriority if low_priority.is_none() && Some(thread) != last => {
+                    low_priority = Some(thread);
                 }
                 _ => {}
             }
         }
-        reluctant.or_else(|| last.filter(|&thread| self.machine.status(thread).can_run()))
+        low_priority.or_else(|| last.filter(|&thread| self.machine.status(thread).can_run()))
     }
 }
 

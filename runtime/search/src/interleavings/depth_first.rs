@@ -240,7 +240,7 @@ impl<M: Machine> Search<'_, '_, M> {
             return Vec::new();
         }
         let done = &self.drive.step.footprint.accesses;
-        let waits = matches!(status, Status::Blocked { .. } | Status::Reluctant);
+        let waits = matches!(status, Status::Blocked { .. } | Status::LowPriority);
         let waits = waits && !is_on(Fault::WaitersForgotten);
         self.wanted.clear();
         if waits {

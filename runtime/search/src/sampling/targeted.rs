@@ -16,8 +16,9 @@
 //! [`PATIENCE`] steps meanwhile: they may do so for ever. Departure: deadlocks are found where no
 //! thread can run, as in all searches, not by looking at who waits for whom after each step.
 //!
-//! Reluctant threads take part in one of eight steps, as in [`crate::sampling::random`], and where
-//! nobody else could run. The search ends when all walks were made, by a limit, or by the observer.
+//! Low-priority threads take part in one of eight steps, as in [`crate::sampling::random`], and
+//! where nobody else could run. The search ends when all walks were made, by a limit, or by the
+//! observer.
 
 use crate::core::machine::{Approach, Machine, Status, ThreadId};
 use crate::drive::observer::{Limits, Observer, Outcome, Stop};
@@ -71,7 +72,7 @@ struct Walks<'a, M: Machine> {
 struct Threads {
     free: Vec<ThreadId>,
     /// They are free in some steps.
-    reluctant: Vec<ThreadId>,
+    low_priority: Vec<ThreadId>,
     /// Paused before an outer acquisition.
     outer: Vec<ThreadId>,
     /// Paused before an inner acquisition.
@@ -127,15 +128,15 @@ impl<M: Machine> Walks<'_, M> {
 
 impl Threads {
     fn sort<M: Machine>(&mut self, machine: &mut M, target: u32, pauses_outer: bool) {
-        let Self { free, reluctant, outer, inner, meets } = self;
-        [&mut *free, reluctant, outer, inner].into_iter().for_each(Vec::clear);
+        let Self { free, low_priority, outer, inner, meets } = self;
+        [&mut *free, low_priority, outer, inner].into_iter().for_each(Vec::clear);
         *meets = false;
         for thread in (0..machine.threads()).map(ThreadId) {
             let approach = machine.approach(thread, target);
             *meets |= approach == Approach::Inner;
             match (machine.status(thread), approach) {
                 (Status::Blocked { .. } | Status::Ended, _) => {}
-                (Status::Reluctant, _) => reluctant.push(thread),
+                (Status::LowPriority, _) => low_priority.push(thread),
                 (Status::Enabled, Approach::Inner) => inner.push(thread),
                 (Status::Enabled, Approach::Outer) if pauses_outer => outer.push(thread),
                 (Status::Enabled, _) => free.push(thread),
@@ -150,13 +151,13 @@ impl Threads {
 
     /// Who runs next; `paused`: steps since somebody was paused, or since one who was has gone on.
     fn pick(&mut self, random: &mut Generator, paused: &mut u64) -> Option<ThreadId> {
-        let Self { free, reluctant, outer, inner, .. } = self;
+        let Self { free, low_priority, outer, inner, .. } = self;
         if random.below(8) == 0 {
-            free.append(reluctant);
+            free.append(low_priority);
         }
         if free.is_empty() || *paused > PATIENCE {
             *paused = 0;
-            free.clone_from([outer, inner, reluctant].into_iter().find(|of| !of.is_empty())?);
+            free.clone_from([outer, inner, low_priority].into_iter().find(|of| !of.is_empty())?);
         }
         let number = u32::try_from(free.len()).unwrap_or(u32::MAX);
         Some(free[random.below(number) as usize])

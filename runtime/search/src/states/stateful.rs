@@ -375,7 +375,7 @@ impl<M: Transactional + Fingerprint, S: Selection<M>> Search<'_, '_, M, S> {
         let mut enabled = ThreadSet::default();
         for thread in (0..self.drive.machine.threads()).map(ThreadId) {
             match self.drive.machine.status(thread) {
-                Status::Enabled | Status::Reluctant => enabled.insert(thread),
+                Status::Enabled | Status::LowPriority => enabled.insert(thread),
                 Status::Blocked { .. } => self.note_waiting(thread),
                 Status::Ended => {}
             }

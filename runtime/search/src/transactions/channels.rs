@@ -36,7 +36,7 @@ struct Passed {
     sends: Vec<Left>,
     receives: Vec<Left>,
     closes: Vec<Left>,
-    departs: Vec<Left>,
+    dropped_senders: Vec<Left>,
 }
 
 /// What went through all channels, in the trace under way.
@@ -47,8 +47,8 @@ impl Channels {
     /// Takes back everything at `position` and behind it.
     pub(super) fn truncate(&mut self, position: Position) {
         for passed in self.0.values_mut() {
-            let Passed { sends, receives, closes, departs } = passed;
-            for row in [sends, receives, closes, departs] {
+            let Passed { sends, receives, closes, dropped_senders } = passed;
+            for row in [sends, receives, closes, dropped_senders] {
                 while row.pop_if(|left| left.position >= position).is_some() {}
             }
         }
@@ -62,7 +62,8 @@ impl Channels {
         (thread, position): (ThreadId, Position),
         now: &mut Clock,
     ) {
-        let Passed { sends, receives, closes, departs } = self.0.entry(channel).or_default();
+        let Passed { sends, receives, closes, dropped_senders } =
+            self.0.entry(channel).or_default();
         let (before, number, row) = match passing {
             Passing::Send { number, capacity } => {
                 let makes_room = number.checked_sub(capacity).filter(|_| capacity > 0);
@@ -70,8 +71,8 @@ impl Channels {
             }
             Passing::Receive { number, .. } => (of(sends, number), number, receives),
             Passing::Close { .. } => (None, 0, closes),
-            Passing::Depart => (None, 0, departs),
-            Passing::Abandon { .. } => {
+            Passing::DropSender => (None, 0, dropped_senders),
+            Passing::DropReceiver { .. } => {
                 let first = receives.last().map_or(0, |left| left.number + 1);
                 let dropped = sends.iter().filter(|left| left.number >= first);
                 dropped.for_each(|left| now.join(&left.clock));
@@ -82,7 +83,7 @@ impl Channels {
                 return;
             }
             Passing::Closed => {
-                closes.iter().chain(&*departs).for_each(|left| now.join(&left.clock));
+                closes.iter().chain(&*dropped_senders).for_each(|left| now.join(&left.clock));
                 return;
             }
             Passing::Peek => return,

@@ -477,8 +477,8 @@ impl<M: Transactional> Search<'_, '_, M> {
             if status.can_run() {
                 node.enabled.insert(thread);
             }
-            if status == Status::Reluctant {
-                node.reluctant.insert(thread);
+            if status == Status::LowPriority {
+                node.low_priority.insert(thread);
             }
         }
         // Nothing runs from where nobody can, and so nothing goes back there.

@@ -190,9 +190,11 @@ pub fn next(state: &mut State, number: usize, monitor: &TransactionMonitor<'_>) 
         entangle(state, monitor.held());
     }
     match pending {
-        Pending::Start | Pending::Choosing | Pending::Idling | Pending::Never | Pending::Ended => {
-            Operation::Local
-        }
+        Pending::Start
+        | Pending::Choosing
+        | Pending::Stuttering
+        | Pending::Never
+        | Pending::Ended => Operation::Local,
         Pending::Sleeping { .. } => Operation::Awake,
         Pending::Spawn => internal(object_ids::NUMBERING, Access::Write),
         Pending::Join { target } => Operation::Join(ThreadId(target)),
@@ -212,10 +214,14 @@ pub fn next(state: &mut State, number: usize, monitor: &TransactionMonitor<'_>) 
             let taken = state.execution.threads[number].channel.answered.unwrap_or_default();
             Operation::Resume { channel: channels::object(state, channel), taken }
         }
-        Pending::Spinning => match state.execution.threads[number].loops.spin.words().next() {
-            Some((address, size)) => await_read(object_ids::first_block(address, size as usize)),
-            None => Operation::Local,
-        },
+        Pending::Spinning => {
+            match state.execution.threads[number].loops.read_only_spin.words().next() {
+                Some((address, size)) => {
+                    await_read(object_ids::first_block(address, size as usize))
+                }
+                None => Operation::Local,
+            }
+        }
     }
 }
 
@@ -311,7 +317,7 @@ pub fn pending(state: &State, number: usize, mut touch: impl FnMut(ObjectId, Acc
             }
         }
         Pending::Spinning => {
-            for (address, size) in state.execution.threads[number].loops.spin.words() {
+            for (address, size) in state.execution.threads[number].loops.read_only_spin.words() {
                 touch_all((address, size), Access::Read, &mut touch);
             }
         }
@@ -397,8 +403,8 @@ fn touch_plain(
 }
 
 /// Memory ends: a write to all of it. Nobody has accessed what was never touched.
-fn ends(state: &mut State, Freed { address, size, muted, .. }: Freed) {
-    if let (false, true, Some(monitor)) = (muted, watching(), monitor(state)) {
+fn ends(state: &mut State, Freed { address, size, modelled, .. }: Freed) {
+    if let (false, true, Some(monitor)) = (modelled, watching(), monitor(state)) {
         crate::memory::arena::touched(address, size, |address, size| {
             touch_plain(monitor, address, size, true, SiteId(0));
         });
@@ -556,7 +562,7 @@ fn data(
 
 /// A loop that only reads goes on: the running thread has waited for the words that it reads.
 fn changed(state: &State, monitor: &mut TransactionMonitor<'_>) {
-    for (address, size) in state.running_thread().loops.spin.words() {
+    for (address, size) in state.running_thread().loops.read_only_spin.words() {
         let kind = Kind::Atomic(Value::Read, INTERNAL);
         tell(monitor, (address, size as usize), Access::Read, kind, |object, access, kind| {
             Operation::Await { object, access, kind, site: 0 }

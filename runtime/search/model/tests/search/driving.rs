@@ -263,7 +263,7 @@ impl Machine for Timeout {
     fn status(&mut self, thread: ThreadId) -> Status {
         match thread.0 {
             0 if self.left.is_some() => Status::Ended,
-            0 if !self.set => Status::Reluctant,
+            0 if !self.set => Status::LowPriority,
             1 if self.set => Status::Ended,
             _ => Status::Enabled,
         }
@@ -300,7 +300,7 @@ impl Observer<bool> for Ends {
 }
 
 #[test]
-fn reluctant_threads_run_last_and_where_a_race_demands_it() {
+fn low_priority_threads_run_last_and_where_a_race_demands_it() {
     let searches: [Search<Timeout, bool>; 2] = [dpor::explore, naive::explore];
     for search in searches {
         let mut ends = Ends(Vec::new());

@@ -5,14 +5,15 @@
 //! ends at a pause (spin hint, yield, sleep) or where a wait with a timeout begins; it is a
 //! *repeat* if its operations (sites, words, values before and behind) are those of one of the two
 //! rounds before it and left behind the same contents of the plain memory that it wrote beyond its
-//! own stack. After [`REPEATS`] repeats the thread is *idle*: another round makes sense only once
-//! another thread has done something, so that it waits for that. If nobody else can run, it has a
-//! turn, up to [`TURNS`]; leaving the loop in such a turn is a bounded loop giving up by itself (an
-//! assumption, as in [`crate::loops::spin`]); without that it is a livelock.
+//! own stack. After [`REPEATS`] repeats the thread is *stuttering*: another round makes sense only
+//! once another thread has done something, so that it waits for that. If nobody else can run, it
+//! has a turn, up to [`FAIRNESS_TURNS`]; leaving the loop in such a turn is a bounded loop giving
+//! up by itself (an assumption, as in [`crate::loops::read_only_spin`]); without that it is a
+//! livelock.
 //!
-//! What a thread does in a repeat while it is idle changes nothing, and does not count as something
-//! done. Its progress is buffered, and committed once the round differs from the two before it: by
-//! an operation, by a place of a write, or at its end.
+//! What a thread does in a repeat while it is stuttering changes nothing, and does not count as
+//! something done. Its progress is buffered, and committed once the round differs from the two
+//! before it: by an operation, by a place of a write, or at its end.
 //!
 //! *Doing something* is a plain write beyond the own stack, an atomic operation that changes a word
 //! (lock words and reference counts excepted: whoever only acquires and releases changes nothing
@@ -23,14 +24,14 @@ use lockred_protocol::hooks::Class;
 use lockred_search::footprint::Access;
 use std::hash::{Hash, Hasher};
 
-/// Repeats until the thread is idle.
+/// Repeats until the thread is stuttering.
 const REPEATS: u32 = 2;
 /// Plain writes of a round that are remembered; a longer round is taken as progress.
 const WRITES: usize = 32;
 /// Bytes of a plain write, and operations of a round, that are remembered.
 const LONG: usize = 4096;
-/// Turns of an idle thread that nobody can help.
-pub const TURNS: u32 = 10_000;
+/// Turns of a stuttering thread that nobody can help.
+pub const FAIRNESS_TURNS: u32 = 10_000;
 
 /// How a round ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,13 +40,13 @@ pub enum End {
     On,
     /// The thread goes on, and has left a loop in a turn of its own.
     GaveUp,
-    /// The thread is idle.
-    Idle,
+    /// The thread is stuttering.
+    Stutters,
 }
 
 /// The rounds of one thread.
 #[derive(Clone, Debug, Default)]
-pub struct Rounds {
+pub struct WritingSpin {
     /// Hash of the round under way.
     hash: u64,
     /// It has operations.
@@ -56,7 +57,7 @@ pub struct Rounds {
     written: Vec<(usize, usize)>,
     /// It wrote more than is remembered, or in memory that may go away.
     disturbed: bool,
-    /// What an idle thread may have done in the round under way: not told yet.
+    /// What a stuttering thread may have done in the round under way: not told yet.
     held_back: u64,
     /// The round under way is none of those before it.
     deviates: bool,
@@ -71,11 +72,12 @@ pub struct Rounds {
     repeats: u32,
     turns: u32,
     in_turn: bool,
-    /// What others had done when the round under way began; idle threads wait for that to change.
+    /// What others had done when the round under way began; stuttering threads wait for that to
+    /// change.
     before: u64,
 }
 
-impl Rounds {
+impl WritingSpin {
     /// An operation was executed.
     pub fn operation(&mut self, hash: u64, wrote: bool) {
         self.hash = (self.hash.rotate_left(5) ^ hash).wrapping_mul(0x517c_c1b7_2722_0a95);
@@ -121,8 +123,9 @@ impl Rounds {
         self.sequence.clear();
     }
 
-    /// A round ends (at a pause only if there was something in it that [`crate::loops::spin`] does
-    /// not handle). Whether the thread is idle; `others` counts what other threads have done.
+    /// A round ends (at a pause only if there was something in it that
+    /// [`crate::loops::read_only_spin`] does not handle). Whether the thread is stuttering;
+    /// `others` counts what other threads have done.
     pub fn end_round(&mut self, others: u64) -> End {
         self.close();
         let repeated = self.any && !self.disturbed && self.last.contains(&self.hash);
@@ -141,8 +144,8 @@ impl Rounds {
         (self.hash, self.any, self.writes, self.disturbed) = (0, false, false, false);
         self.deviates = false;
         self.before = others;
-        match self.is_idle() {
-            true => End::Idle,
+        match self.is_stuttering() {
+            true => End::Stutters,
             false if gave_up => End::GaveUp,
             false => End::On,
         }
@@ -155,11 +158,11 @@ impl Rounds {
 
     /// Whether another round would be a repeat like those before; in a round, whether it has been
     /// one so far.
-    pub fn is_idle(&self) -> bool {
+    pub fn is_stuttering(&self) -> bool {
         self.repeats >= REPEATS && !self.deviates
     }
 
-    /// Whether other threads have done something since the thread became idle.
+    /// Whether other threads have done something since the thread began to stutter.
     pub fn changed(&self, others: u64) -> bool {
         self.before != others
     }
@@ -175,12 +178,12 @@ impl Rounds {
     pub fn hash(&self, others: u64, hasher: &mut impl Hasher) {
         let Self { deviates, last, repeats, turns, in_turn, .. } = self;
         (deviates, last, repeats, turns, in_turn).hash(hasher);
-        (self.is_idle() && self.changed(others)).hash(hasher);
+        (self.is_stuttering() && self.changed(others)).hash(hasher);
     }
 
     /// What was held back and has turned out to be something done.
     fn take_held_back(&mut self) -> u64 {
-        if self.is_idle() { 0 } else { std::mem::take(&mut self.held_back) }
+        if self.is_stuttering() { 0 } else { std::mem::take(&mut self.held_back) }
     }
 
     /// How often the thread may have done something that is not told yet.
@@ -193,7 +196,8 @@ impl Rounds {
         self.turns
     }
 
-    /// The thread is run although it is idle: in a turn of its own if others have done nothing.
+    /// The thread is run although it is stuttering: in a turn of its own if others have done
+    /// nothing.
     pub fn release(&mut self, others: u64) {
         if self.changed(others) {
             self.turns = 0;
@@ -224,18 +228,18 @@ pub fn others(state: &State) -> u64 {
 /// The running thread has done something that others may wait for.
 pub fn progress(state: &mut State) {
     let thread = state.thread();
-    if thread.loops.rounds.is_idle() {
-        thread.loops.rounds.held_back += 1;
+    if thread.loops.writing_spin.is_stuttering() {
+        thread.loops.writing_spin.held_back += 1;
     } else {
         thread.progress += 1;
         state.execution.progress += 1;
     }
 }
 
-/// Tells what the running thread did while it was idle, if it has turned out not to be.
+/// Tells what the running thread did while it was stuttering, if it has turned out not to be.
 pub fn catch_up(state: &mut State) {
     let thread = state.thread();
-    let done = thread.loops.rounds.take_held_back();
+    let done = thread.loops.writing_spin.take_held_back();
     thread.progress += done;
     state.execution.progress += done;
 }
@@ -257,9 +261,9 @@ fn load(address: usize, size: usize) -> u64 {
 /// The running thread's wait has timed out.
 pub fn timed_out(state: &mut State) {
     let others = others(state);
-    let rounds = &mut state.thread().loops.rounds;
-    if rounds.is_idle() {
-        rounds.release(others);
+    let spin = &mut state.thread().loops.writing_spin;
+    if spin.is_stuttering() {
+        spin.release(others);
     }
 }
 
@@ -273,85 +277,85 @@ pub fn counts(class: Class, access: Access) -> bool {
 mod tests {
     use super::*;
 
-    fn round(rounds: &mut Rounds, hash: u64) -> bool {
-        rounds.operation(hash, true);
-        rounds.pause(0) == End::Idle
+    fn round(spin: &mut WritingSpin, hash: u64) -> bool {
+        spin.operation(hash, true);
+        spin.pause(0) == End::Stutters
     }
 
     #[test]
-    fn equal_rounds_become_idle_and_others_end_that() {
-        let mut rounds = Rounds::default();
-        assert!((0..REPEATS).all(|_| !round(&mut rounds, 7)));
-        assert!(round(&mut rounds, 7));
-        assert!(!rounds.changed(0) && rounds.changed(1));
-        rounds.release(1);
-        assert_eq!(rounds.turns(), 0);
-        rounds.operation(8, true);
-        assert_eq!(rounds.pause(1), End::On, "the loop is left because of others");
-        assert!(!rounds.leave(1));
+    fn equal_rounds_stutter_and_others_end_that() {
+        let mut spin = WritingSpin::default();
+        assert!((0..REPEATS).all(|_| !round(&mut spin, 7)));
+        assert!(round(&mut spin, 7));
+        assert!(!spin.changed(0) && spin.changed(1));
+        spin.release(1);
+        assert_eq!(spin.turns(), 0);
+        spin.operation(8, true);
+        assert_eq!(spin.pause(1), End::On, "the loop is left because of others");
+        assert!(!spin.leave(1));
     }
 
     #[test]
     fn what_others_did_during_a_round_is_looked_at_in_another() {
-        let mut rounds = Rounds::default();
+        let mut spin = WritingSpin::default();
         let mut go = |others| {
-            rounds.operation(7, true);
-            rounds.pause(others)
+            spin.operation(7, true);
+            spin.pause(others)
         };
         assert_eq!([go(0), go(0), go(1)], [End::On; 3]);
-        assert_eq!(go(1), End::Idle);
+        assert_eq!(go(1), End::Stutters);
     }
 
     #[test]
     fn a_round_that_deviates_is_known_at_once() {
-        let mut rounds = Rounds::default();
-        while rounds.pause(0) != End::Idle {
-            rounds.operation(7, true);
-            rounds.operation(8, true);
+        let mut spin = WritingSpin::default();
+        while spin.pause(0) != End::Stutters {
+            spin.operation(7, true);
+            spin.operation(8, true);
         }
-        rounds.release(1);
-        rounds.operation(7, true);
-        assert!(rounds.is_idle());
-        rounds.operation(9, true);
-        assert!(!rounds.is_idle());
+        spin.release(1);
+        spin.operation(7, true);
+        assert!(spin.is_stuttering());
+        spin.operation(9, true);
+        assert!(!spin.is_stuttering());
     }
 
     #[test]
     fn rounds_may_alternate() {
-        let mut rounds = Rounds::default();
-        let idle = [1, 2, 1, 2, 1].map(|hash| round(&mut rounds, hash));
-        assert_eq!(idle, [false, false, false, true, true]);
+        let mut spin = WritingSpin::default();
+        let stutters = [1, 2, 1, 2, 1].map(|hash| round(&mut spin, hash));
+        assert_eq!(stutters, [false, false, false, true, true]);
     }
 
     #[test]
     fn rounds_that_write_or_differ_are_progress() {
-        let mut rounds = Rounds::default();
+        let mut spin = WritingSpin::default();
         for _ in 0..10 {
-            rounds.plain_write(0x1000, 8);
-            assert!(!round(&mut rounds, 7));
+            spin.plain_write(0x1000, 8);
+            assert!(!round(&mut spin, 7));
         }
-        assert!((0..10).all(|value| !round(&mut rounds, value)));
+        assert!((0..10).all(|value| !round(&mut spin, value)));
     }
 
     #[test]
     fn leaving_in_a_turn_is_told() {
-        let mut rounds = Rounds::default();
-        while !round(&mut rounds, 7) {}
-        rounds.release(0);
-        assert!(round(&mut rounds, 7));
-        rounds.release(0);
-        assert_eq!(rounds.turns(), 2);
-        assert!(rounds.clone().leave(0));
-        rounds.operation(8, true);
-        assert_eq!(rounds.pause(0), End::GaveUp);
+        let mut spin = WritingSpin::default();
+        while !round(&mut spin, 7) {}
+        spin.release(0);
+        assert!(round(&mut spin, 7));
+        spin.release(0);
+        assert_eq!(spin.turns(), 2);
+        assert!(spin.clone().leave(0));
+        spin.operation(8, true);
+        assert_eq!(spin.pause(0), End::GaveUp);
     }
 
     #[test]
     fn rounds_of_reads_are_not_its_matter() {
-        let mut rounds = Rounds::default();
+        let mut spin = WritingSpin::default();
         for _ in 0..10 {
-            rounds.operation(7, false);
-            assert_eq!(rounds.pause(0), End::On);
+            spin.operation(7, false);
+            assert_eq!(spin.pause(0), End::On);
         }
     }
 }

@@ -11,13 +11,13 @@
 //!    assumption if the loop gives up.)
 //! 3. If no other thread can run, it goes on freely, [`SLICE`] repeats at a time, in turn with the
 //!    others that are in the same place. A bounded loop then gives up as it would natively (an
-//!    assumption: at which iteration it gives up was not explored). Threads that have had [`TURNS`]
-//!    turns without that have no more: when all have, it is a livelock.
+//!    assumption: at which iteration it gives up was not explored). Threads that have had
+//!    [`FAIRNESS_TURNS`] turns without that have no more: when all have, it is a livelock.
 //!
 //! Loops that the shim has recognised ([`crate::machine::operation::AtomicOperation::goes_round`])
 //! wait before they go round. They come here only where they go on at once, behind a pause: then a
 //! loop around them may be one that waits. Loops that also write (they look at something under a
-//! lock) are the matter of [`crate::loops::rounds`].
+//! lock) are the matter of [`crate::loops::writing_spin`].
 
 use crate::machine::operation::load;
 use lockred_protocol::sites::SiteId;
@@ -34,7 +34,7 @@ const IDLE_PAUSES: u32 = 10_000;
 /// Repeats of one turn of a thread that nobody can help.
 const SLICE: u32 = 10_000;
 /// Turns of a thread that nobody can help.
-pub const TURNS: u32 = 100;
+pub const FAIRNESS_TURNS: u32 = 100;
 
 /// A read.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -55,7 +55,7 @@ impl Seen {
 
 /// What a thread has been reading.
 #[derive(Clone, Debug, Default)]
-pub struct Spin {
+pub struct ReadOnlySpin {
     /// The reads since the last operation that was none (the first `length` are in use).
     seen: [Option<Seen>; HISTORY],
     length: usize,
@@ -88,7 +88,7 @@ pub enum Advice {
     Wait,
 }
 
-impl Spin {
+impl ReadOnlySpin {
     /// The thread paused. Whether it is now to wait: it does nothing else.
     pub fn pause(&mut self) -> Advice {
         self.paused = true;
@@ -238,7 +238,7 @@ mod tests {
     fn repeats_behind_pauses_are_skipped_then_wait_for_a_change() {
         let mut word = 1_u32;
         let address = &raw mut word as usize;
-        let mut spin = Spin::default();
+        let mut spin = ReadOnlySpin::default();
         assert_eq!(spin.before_read(SITE, address, 4, true), Advice::Stop);
         spin.read(SITE, address, 4, 1);
         for _ in 0..PAUSED_REPEATS {
@@ -259,7 +259,7 @@ mod tests {
     #[test]
     fn a_word_that_the_loop_no_longer_reads_wakes_it_once() {
         let (mut before, word) = (1_u32, 1_u32);
-        let mut spin = Spin::default();
+        let mut spin = ReadOnlySpin::default();
         spin.read(SiteId(6), &raw const before as usize, 4, 1);
         let address = &raw const word as usize;
         spin.read(SITE, address, 4, 1);
@@ -282,7 +282,7 @@ mod tests {
     fn a_loop_that_nobody_helps_gives_up_or_takes_turns() {
         let word = 1_u32;
         let address = &raw const word as usize;
-        let mut spin = Spin::default();
+        let mut spin = ReadOnlySpin::default();
         spin.read(SITE, address, 4, 1);
         spin.release();
         assert_eq!(spin.before_read(SITE, address, 4, true), Advice::Skip);
@@ -302,7 +302,7 @@ mod tests {
     fn a_few_reads_without_pauses_are_ordinary_operations() {
         let word = 1_u32;
         let address = &raw const word as usize;
-        let mut spin = Spin::default();
+        let mut spin = ReadOnlySpin::default();
         for _ in 0..=BARE_REPEATS {
             assert_eq!(spin.before_read(SITE, address, 4, true), Advice::Stop);
             spin.read(SITE, address, 4, 1);
