@@ -208,7 +208,7 @@ fn gather(
                     let size = Some(at.access_size(module));
                     all.push(one(0, index.operand(module, at.address()), size, Act::Other));
                     if let Some(point) = point {
-                        let values = written(at).map(|value| index.slot(value?).map(|s| s.1));
+                        let values = written(at).map(|value| index.register(value?).map(|s| s.1));
                         stored.entry(function).or_default().push(Stored { block, point, values });
                     }
                 }

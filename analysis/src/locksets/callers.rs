@@ -40,7 +40,7 @@ impl Callers {
                     // What it is passed, it may call: at once, or as a thread.
                     for argument in &call.arguments {
                         match *argument {
-                            Value::Slot(slot) => functions(&aliases.objects(slot))
+                            Value::Register(register) => functions(&aliases.objects(register))
                                 .into_iter()
                                 .for_each(|f| others[f as usize] = true),
                             Value::Function(f) => others[f as usize] = true,

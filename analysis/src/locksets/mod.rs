@@ -295,8 +295,10 @@ impl Analysis<'_> {
         for global in &self.facts.globals {
             global.initial.iter().for_each(|(_, operand)| add(*operand));
         }
-        for act in self.facts.functions.iter().flat_map(|f| &f.body).flat_map(|b| &b.acts) {
-            act.operands(&mut add);
+        for statement in
+            self.facts.functions.iter().flat_map(|f| &f.body).flat_map(|b| &b.statements)
+        {
+            statement.operands(&mut add);
         }
         called
     }
@@ -439,19 +441,19 @@ fn inward(
         .collect();
     for (&lock, &hold) in &state.held {
         let hold = Hold { point: None, ..hold };
-        let passed = arguments.iter().enumerate().find_map(|(slot, argument)| {
+        let passed = arguments.iter().enumerate().find_map(|(register, argument)| {
             let argument = (*argument).filter(|argument| argument.root == lock.root)?;
-            let root = Root::Parameter(slot as u32);
+            let root = Root::Parameter(register as u32);
             Some(Symbol { root, offset: lock.offset - argument.offset })
         });
         let in_memory = || {
-            arguments.iter().enumerate().find_map(|(slot, argument)| {
+            arguments.iter().enumerate().find_map(|(register, argument)| {
                 let argument = (*argument)?;
                 let base = Base::of(argument.root).filter(|&base| aliases.follows(base))?;
                 let cells = state.cells.range((base, i64::MIN)..=(base, i64::MAX));
                 cells.into_iter().find_map(|(&(_, at), cell)| {
                     let inside = cell.known?.symbol().filter(|s| s.root == lock.root)?;
-                    let root = Root::Content(slot as u32, at - argument.offset);
+                    let root = Root::Content(register as u32, at - argument.offset);
                     Some(Symbol { root, offset: lock.offset - inside.offset })
                 })
             })

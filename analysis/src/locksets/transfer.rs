@@ -6,7 +6,7 @@ use super::callees::Callees;
 use super::may::May;
 use super::state::{Base, Hold, State};
 use super::symbol::{Known, Root, Symbol};
-use crate::facts::Slot;
+use crate::facts::Register;
 use crate::facts::flow::{Act, BlockId, End, Part, Step, Value};
 use lockred_protocol::plan::Flaw;
 
@@ -93,10 +93,10 @@ impl Transfer<'_> {
             | Step::Offset(..)
             | Step::Not(..)
             | Step::Compare { .. } => {}
-            Step::Variable(slot) => {
+            Step::Variable(register) => {
                 if again {
-                    state.renew(|root| root == Root::Variable(*slot));
-                    state.clobber(Base::Variable(*slot), None);
+                    state.renew(|root| root == Root::Variable(*register));
+                    state.clobber(Base::Variable(*register), None);
                 }
             }
             Step::Choose { result, condition, values: [one, other] } => {
@@ -112,10 +112,10 @@ impl Transfer<'_> {
                 };
                 self.define(state, *result, chosen);
             }
-            Step::Opaque(slot) => self.define(state, *slot, None),
+            Step::Opaque(register) => self.define(state, *register, None),
             Step::Load { address, parts, .. } => {
                 let from = self.followed(state, *address);
-                for &Part { offset, size, value: slot } in parts {
+                for &Part { offset, size, value: register } in parts {
                     let known = from
                         .filter(|_| size > 0)
                         .and_then(|(base, at)| state.read(base, at + i64::from(offset), size));
@@ -123,15 +123,15 @@ impl Transfer<'_> {
                         None if size == 8 => self.assumed(state, *address, offset.into()),
                         _ => None,
                     };
-                    self.define(state, slot, known);
+                    self.define(state, register, known);
                     if let Some(symbol) = assumed {
-                        state.assumed.insert(slot, symbol);
+                        state.assumed.insert(register, symbol);
                     }
                     // What is read again is the same.
                     if let Some((base @ Base::Variable(_), at)) = from.filter(|_| size > 0)
                         && known.is_none()
                     {
-                        state.learn(base, at + i64::from(offset), size, slot);
+                        state.learn(base, at + i64::from(offset), size, register);
                     }
                 }
             }
@@ -210,13 +210,13 @@ impl Transfer<'_> {
         state.release(lock, |one, other| self.aliases.differ(one, other));
     }
 
-    /// A slot is computed.
-    fn define(&self, state: &mut State, slot: Slot, known: Option<Known>) {
-        state.renew(|root| root == Root::Result(slot));
-        state.values.remove(&slot);
-        let known = known.filter(|known| *known != Known::At(Symbol::of(Root::Result(slot))));
+    /// A register is computed.
+    fn define(&self, state: &mut State, register: Register, known: Option<Known>) {
+        state.renew(|root| root == Root::Result(register));
+        state.values.remove(&register);
+        let known = known.filter(|known| *known != Known::At(Symbol::of(Root::Result(register))));
         if let Some(known) = known {
-            state.values.insert(slot, known);
+            state.values.insert(register, known);
         }
     }
 
@@ -224,8 +224,8 @@ impl Transfer<'_> {
     fn assumed(&self, state: &State, address: Value, offset: i64) -> Option<Symbol> {
         let (base, at) = self.tracked(state, address)?;
         match state.assume_read(base, at + offset)?.symbol()? {
-            Symbol { root: Root::Content(slot, at), offset } => {
-                Some(Symbol { root: Root::Assumed(slot, at), offset })
+            Symbol { root: Root::Content(register, at), offset } => {
+                Some(Symbol { root: Root::Assumed(register, at), offset })
             }
             symbol => Some(symbol),
         }
@@ -281,8 +281,8 @@ impl Transfer<'_> {
             }
         }
         bases.retain(|base| match base {
-            Base::Parameter(slot) => {
-                !state.clobbered.contains(slot) || state.cells.keys().any(|(of, _)| of == base)
+            Base::Parameter(register) => {
+                !state.clobbered.contains(register) || state.cells.keys().any(|(of, _)| of == base)
             }
             Base::Variable(_) => true,
         });
@@ -292,24 +292,24 @@ impl Transfer<'_> {
     /// What is known where one block comes behind another one.
     pub fn enter(&self, from: BlockId, to: BlockId, mut state: State) -> State {
         let merges = &self.body.flow.blocks[to as usize].merges;
-        let known: Vec<(Slot, Option<Known>)> = merges
+        let known: Vec<(Register, Option<Known>)> = merges
             .iter()
-            .map(|(slot, values)| {
+            .map(|(register, values)| {
                 let value = values.iter().find(|(block, _)| *block == from);
-                (*slot, value.and_then(|(_, value)| self.body.known(&state, *value)))
+                (*register, value.and_then(|(_, value)| self.body.known(&state, *value)))
             })
             .collect();
         // All at once: none of them sees the others.
         state.renew(
-            |root| matches!(root, Root::Result(slot) if merges.iter().any(|merge| merge.0 == slot)),
+            |root| matches!(root, Root::Result(register) if merges.iter().any(|merge| merge.0 == register)),
         );
-        for (slot, known) in known {
-            state.values.remove(&slot);
-            let old = |root| matches!(root, Root::Result(slot) if merges.iter().any(|merge| merge.0 == slot));
+        for (register, known) in known {
+            state.values.remove(&register);
+            let old = |root| matches!(root, Root::Result(register) if merges.iter().any(|merge| merge.0 == register));
             match known {
                 Some(Known::At(symbol)) if old(symbol.root) => {}
                 Some(known) => {
-                    state.values.insert(slot, known);
+                    state.values.insert(register, known);
                 }
                 None => {}
             }

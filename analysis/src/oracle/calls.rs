@@ -88,8 +88,8 @@ impl Machine<'_, '_> {
         let (first, results) = call.result;
         let fresh = |this: &mut Self| {
             let size = 8 * (1 + this.random.below(6));
-            let slot = if results > 0 { first } else { 0 };
-            this.blocks.push(Block::new(Origin::Heap(caller, slot), size));
+            let register = if results > 0 { first } else { 0 };
+            this.blocks.push(Block::new(Origin::Heap(caller, register), size));
             Address { block: this.blocks.len() - 1, offset: 0 }
         };
         let mut result = Scalar::new();

@@ -1,11 +1,11 @@
 //! What functions give to those who call them: addresses that they return, or store where an
 //! argument points to. Nothing depends on it but which calls are told apart.
 
-use crate::facts::{Act, Body, Distance, Effect, Facts, FunctionId, Operand};
+use crate::facts::{Body, Distance, Effect, Facts, FunctionId, Operand, Statement};
 
 /// What the functions of a program give.
 #[derive(Clone, Debug)]
-pub(super) struct Gives {
+pub(super) struct Returned {
     memory: Vec<Memory>,
     anything: Vec<bool>,
 }
@@ -19,19 +19,19 @@ struct Memory {
     stored: bool,
 }
 
-/// Which slots of a function are addresses in the same object, as far as copies and computations
-/// tell.
+/// Which registers of a function are addresses in the same object, as far as copies and
+/// computations tell.
 #[derive(Clone, Debug)]
 struct Classes(Vec<u32>);
 
-impl Gives {
-    /// Of a program. O(acts), times the length of chains of calls at worst.
+impl Returned {
+    /// Of a program. O(statements), times the length of chains of calls at worst.
     pub fn of(facts: &Facts) -> Self {
         let count = facts.functions.len();
         let mut callers: Vec<Vec<FunctionId>> = vec![Vec::new(); count];
         for (f, function) in facts.functions.iter().enumerate() {
-            for act in function.body.iter().flat_map(|b| &b.acts) {
-                if let Act::Call(call) = act
+            for statement in function.body.iter().flat_map(|b| &b.statements) {
+                if let Statement::Call(call) = statement
                     && let Operand::Function(callee) = call.callee
                 {
                     callers[callee as usize].push(f as FunctionId);
@@ -88,13 +88,15 @@ fn fixpoint(callers: &[Vec<FunctionId>], returns: &[bool], mut changes: impl FnM
 
 fn returns(facts: &Facts, f: usize) -> bool {
     let body = facts.functions[f].body.as_ref();
-    body.is_none_or(|b| b.acts.iter().any(|act| matches!(act, Act::Return(_))))
+    body.is_none_or(|b| {
+        b.statements.iter().any(|statement| matches!(statement, Statement::Return(_)))
+    })
 }
 
 fn has_result(facts: &Facts, f: usize) -> bool {
-    let acts = facts.functions[f].body.iter().flat_map(|b| &b.acts);
-    acts.into_iter().any(|act| match act {
-        Act::Return(values) => values.iter().any(|&value| value != Operand::Nothing),
+    let statements = facts.functions[f].body.iter().flat_map(|b| &b.statements);
+    statements.into_iter().any(|statement| match statement {
+        Statement::Return(values) => values.iter().any(|&value| value != Operand::Nothing),
         _ => false,
     })
 }
@@ -114,32 +116,34 @@ impl Memory {
         let classes = Classes::of(body);
         let variables = classes.variables(body);
         // Classes that are new memory, or variables that hold its address.
-        let mut new = vec![false; body.slots as usize];
+        let mut new = vec![false; body.registers as usize];
         let mut returned = false;
         loop {
             let before = new.iter().filter(|n| **n).count();
-            for act in &body.acts {
+            for statement in &body.statements {
                 let is_new = |o: &Operand| classes.of_operand(o).is_some_and(|c| new[c]);
-                let marked: Vec<Operand> = match act {
-                    Act::Load { address, parts } if is_new(address) => {
+                let marked: Vec<Operand> = match statement {
+                    Statement::Load { address, parts } if is_new(address) => {
                         let variable = classes.of_operand(address).is_some_and(|c| variables[c]);
                         parts.iter().filter(|_| variable).map(|p| p.operand).collect()
                     }
-                    Act::Store { address, parts } if parts.iter().any(|p| is_new(&p.operand)) => {
+                    Statement::Store { address, parts }
+                        if parts.iter().any(|p| is_new(&p.operand)) =>
+                    {
                         vec![*address]
                     }
-                    Act::CopyMemory { to, from, .. } if is_new(from) => vec![*to],
-                    Act::Call(call) => match call.callee {
+                    Statement::CopyMemory { to, from, .. } if is_new(from) => vec![*to],
+                    Statement::Call(call) => match call.callee {
                         Operand::Function(callee) => {
                             let Self { returned, stored } = known[callee as usize];
                             let (first, count) = call.result;
                             let results = (first..first + count).filter(|_| returned);
                             let arguments = call.arguments.iter().filter(|_| stored);
-                            results.map(Operand::Slot).chain(arguments.copied()).collect()
+                            results.map(Operand::Register).chain(arguments.copied()).collect()
                         }
                         _ => Vec::new(),
                     },
-                    Act::Return(values) => {
+                    Statement::Return(values) => {
                         returned |= values.iter().any(is_new);
                         Vec::new()
                     }
@@ -165,28 +169,28 @@ fn stores_by_argument(facts: &Facts, f: usize, stores: &[bool]) -> bool {
         return matches!(effect, Effect::Copies | Effect::FreshAtFirst | Effect::EndAtSecond);
     };
     let classes = Classes::of(body);
-    let mut is_argument = vec![false; body.slots as usize];
+    let mut is_argument = vec![false; body.registers as usize];
     for parameter in 0..it.parameters {
         is_argument[classes.find(parameter)] = true;
     }
-    let mut is_number = vec![false; body.slots as usize];
-    for act in &body.acts {
-        if let Act::Offset { result, distance: Distance::Number, .. } = act {
+    let mut is_number = vec![false; body.registers as usize];
+    for statement in &body.statements {
+        if let Statement::Offset { result, distance: Distance::Number, .. } = statement {
             is_number[*result as usize] = true;
         }
     }
     let by_argument = |o: &Operand| classes.of_operand(o).is_some_and(|class| is_argument[class]);
     let is_address = |o: &Operand| match o {
         Operand::Nothing => false,
-        Operand::Slot(slot) => !is_number[*slot as usize],
+        Operand::Register(register) => !is_number[*register as usize],
         Operand::Global(..) | Operand::Function(_) => true,
     };
-    body.acts.iter().any(|act| match act {
-        Act::Store { address, parts } => {
+    body.statements.iter().any(|statement| match statement {
+        Statement::Store { address, parts } => {
             by_argument(address) && parts.iter().any(|p| is_address(&p.operand))
         }
-        Act::CopyMemory { to, .. } => by_argument(to),
-        Act::Call(call) => {
+        Statement::CopyMemory { to, .. } => by_argument(to),
+        Statement::Call(call) => {
             let callee = matches!(call.callee, Operand::Function(g) if stores[g as usize]);
             callee && call.arguments.iter().any(|a| is_address(a) && by_argument(a))
         }
@@ -196,13 +200,13 @@ fn stores_by_argument(facts: &Facts, f: usize, stores: &[bool]) -> bool {
 
 impl Classes {
     fn of(body: &Body) -> Self {
-        let mut classes = Self((0..body.slots).collect());
-        for act in &body.acts {
-            match act {
-                Act::Offset { distance: Distance::Number, .. } => {}
-                Act::Copy { result, from: Operand::Slot(from) }
-                | Act::OfSide { result, from, .. }
-                | Act::Offset { result, from: Operand::Slot(from), .. } => {
+        let mut classes = Self((0..body.registers).collect());
+        for statement in &body.statements {
+            match statement {
+                Statement::Offset { distance: Distance::Number, .. } => {}
+                Statement::Copy { result, from: Operand::Register(from) }
+                | Statement::OfSide { result, from, .. }
+                | Statement::Offset { result, from: Operand::Register(from), .. } => {
                     let (a, b) = (classes.find(*result), classes.find(*from));
                     classes.0[a.max(b)] = a.min(b) as u32;
                 }
@@ -214,9 +218,9 @@ impl Classes {
 
     /// Which of them are variables of the function's own.
     fn variables(&self, body: &Body) -> Vec<bool> {
-        let mut variables = vec![false; body.slots as usize];
-        for act in &body.acts {
-            if let Act::Variable { result, .. } = act {
+        let mut variables = vec![false; body.registers as usize];
+        for statement in &body.statements {
+            if let Statement::Variable { result, .. } = statement {
                 variables[self.find(*result)] = true;
             }
         }
@@ -225,13 +229,13 @@ impl Classes {
 
     fn of_operand(&self, operand: &Operand) -> Option<usize> {
         match operand {
-            Operand::Slot(slot) => Some(self.find(*slot)),
+            Operand::Register(register) => Some(self.find(*register)),
             _ => None,
         }
     }
 
-    fn find(&self, slot: u32) -> usize {
-        let mut class = slot;
+    fn find(&self, register: u32) -> usize {
+        let mut class = register;
         while self.0[class as usize] != class {
             class = self.0[class as usize];
         }
