@@ -23,7 +23,7 @@ pub fn explore<M: Transactional + Fingerprint>(
 }
 
 /// The same, going on from where another search stood that had the same strategy and program. (Only
-/// the search by transactions tells where it stands.)
+/// the search by transactions says where it stands.)
 pub fn explore_from<M: Transactional + Fingerprint>(
     frontier: Option<Frontier>,
     machine: &mut M,

@@ -9,7 +9,7 @@
 //! (stop at the first failure or go on, time, progress) is an [`Observer`]. [`minimise::minimise`]
 //! makes a schedule that fails as small as it can.
 //!
-//! Machines that tell their operations one by one ([`transactional::Transactional`]) are also
+//! Machines that report their operations one by one ([`transactional::Transactional`]) are also
 //! searched by whole transactions, with few executions where locks are the only conflict:
 //! [`transactions::explore`] (stateless, with data races and their witnesses),
 //! [`stateful::explore`] (each state once). The facts that these rely on are a

@@ -40,7 +40,7 @@ pub enum Access {
     RefInc,
     /// Decrements a reference count that stays positive. Two of them commute as long as it cannot
     /// matter who drops the last reference: searches check that all come before the last one for
-    /// another reason, and else tell the object's decrements as writes.
+    /// another reason, and else report the object's decrements as writes.
     RefDec,
     /// As `RefDec`, to one.
     RefDecToOne,
@@ -49,8 +49,8 @@ pub enum Access {
     /// Acquires a lock exclusively; as a pending operation, waits to. A run whose footprint has
     /// this has got the lock.
     Lock,
-    /// Tries to acquire a lock, exclusively or shared; never waits. (A try that failed may be told
-    /// as `Read`: failed tries then commute with each other.)
+    /// Tries to acquire a lock, exclusively or shared; never waits. (A try that failed may be
+    /// reported as `Read`: failed tries then commute with each other.)
     TryLock,
     /// Releases an exclusively held lock. (A misuse that releases nothing is a `Read`: searches
     /// conclude that the lock was held.)
@@ -155,7 +155,7 @@ impl Access {
     }
 
     /// Whether a thread that would have done `self` before `other` does something that depends on
-    /// `other` behind it, although `self` and `other` are independent: the barrier's next round has
+    /// `other` after it, although `self` and `other` are independent: the barrier's next round has
     /// begun.
     #[must_use]
     pub const fn is_outdated_by(self, other: Self) -> bool {
@@ -168,7 +168,7 @@ impl Access {
         use Access::*;
         match (self, other) {
             (Read, Read) => false,
-            // Whether parts are the same is told by the parts.
+            // Whether parts are the same is shown by the parts.
             (ReadPart | WritePart, ReadPart | WritePart) => false,
             (ReadPart, Read) | (Read, ReadPart) | (Use, Use) => false,
             (

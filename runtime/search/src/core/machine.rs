@@ -131,7 +131,7 @@ pub trait Machine {
     /// A failure: what the search reports together with the schedule that reaches it.
     type Failure: Clone;
 
-    /// Whether a failure is a data race: behind it, the state may depend on more than the order of
+    /// Whether a failure is a data race: after it, the state may depend on more than the order of
     /// dependent runs.
     fn is_race(failure: &Self::Failure) -> bool;
 

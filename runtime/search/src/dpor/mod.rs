@@ -274,7 +274,7 @@ impl<M: Machine> Search<'_, M> {
         self.arrive();
     }
 
-    /// Goes to the node behind the run of `thread` that was just made.
+    /// Goes to the node after the run of `thread` that was just made.
     fn enter_child(&mut self, thread: ThreadId) {
         if self.nodes.len() == self.depth + 1 {
             self.nodes.push(Node::default());

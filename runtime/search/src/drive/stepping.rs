@@ -83,15 +83,15 @@ impl<'a, M: Machine> Drive<'a, M> {
         (self.counts, self.wasted, self.cut)
     }
 
-    /// As much was done as [`Drive::progress`] told.
+    /// As much was done as [`Drive::progress`] reported.
     pub fn reopen(&mut self, (counts, wasted, cut): (Counts, u64, bool)) {
         self.counts = counts;
         self.wasted = wasted;
         self.cut = cut;
     }
 
-    /// Tells the observer where the search stands, if it wants to know.
-    pub fn tell(
+    /// Reports to the observer where the search stands, if it wants to know.
+    pub fn report_frontier(
         &mut self,
         frontier: impl FnOnce((Counts, u64, bool)) -> Frontier,
     ) -> Option<Frontier> {
@@ -104,12 +104,12 @@ impl<'a, M: Machine> Drive<'a, M> {
     }
 
     /// Tells the observer that all executions with at most so many of what counts are explored now.
-    pub fn tell_bound(&mut self, most: u32) {
+    pub fn report_bound(&mut self, most: u32) {
         self.observer.on_bound(most);
     }
 
     /// Tells the observer how far the search is, if it wants to know.
-    pub fn tell_share(&mut self, share: impl FnOnce() -> f64) {
+    pub fn report_share(&mut self, share: impl FnOnce() -> f64) {
         if self.observer.wants_share() {
             self.observer.on_share(share());
         }
@@ -148,8 +148,8 @@ impl<'a, M: Machine> Drive<'a, M> {
         self.cut = false;
     }
 
-    /// Another place of the search is gone on from, to which the choices lead: tells the observer
-    /// those that differ.
+    /// Another place of the search is gone on from, to which the choices lead: reports to the
+    /// observer those that differ.
     pub fn resume(&mut self, choices: &[Choice]) {
         let same =
             self.schedule.iter().zip(choices).take_while(|(one, other)| one == other).count();

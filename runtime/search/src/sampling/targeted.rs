@@ -25,10 +25,10 @@ use crate::drive::observer::{Limits, Observer, Outcome, Stop};
 use crate::drive::{After, Drive, Run};
 use crate::sampling::random::Generator;
 
-/// Steps of others behind which a paused thread goes on.
+/// Steps of others after which a paused thread goes on.
 pub const PATIENCE: u64 = 10_000;
 
-/// Walks in a row behind which a target is given up if no thread was at any of its inner
+/// Walks in a row after which a target is given up if no thread was at any of its inner
 /// acquisitions in them.
 pub const UNMET: u64 = 4;
 
@@ -40,7 +40,7 @@ pub struct Aim {
     pub targets: u32,
     /// Walks towards each, at most.
     pub walks: u64,
-    /// Runs of threads in the walks towards one target behind which no further walk towards it
+    /// Runs of threads in the walks towards one target after which no further walk towards it
     /// begins.
     pub operations: u64,
     /// Equal seeds give equal walks.

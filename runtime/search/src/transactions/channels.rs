@@ -2,13 +2,13 @@
 //! send that fills its place.
 //!
 //! The k-th send of a channel happens before the end of the k-th receive, and the k-th receive
-//! before the end of the send that is as many messages behind as there is room for (before the end
+//! before the end of the send that is as many messages after as there is room for (before the end
 //! of the k-th send itself, if there is none); closing happens before what finds the channel closed
 //! (The Go memory model). So do the ends of all senders before a receive that finds the channel
 //! closed, what has been sent before it is dropped with the last receiver, and that one's end
 //! before a send that fails. All sends depend on each other, as do all receives, so the numbers are
-//! the same in all linearisations of a trace. What was not told (before there were other threads)
-//! happened before everything.
+//! the same in all linearisations of a trace. What was not reported (before there were other
+//! threads) happened before everything.
 
 use crate::core::chains::{ByObject, Position};
 use crate::core::clock::Clock;
@@ -44,7 +44,7 @@ struct Passed {
 pub(super) struct Channels(ByObject<Passed>);
 
 impl Channels {
-    /// Takes back everything at `position` and behind it.
+    /// Takes back everything at `position` and after it.
     pub(super) fn truncate(&mut self, position: Position) {
         for passed in self.0.values_mut() {
             let Passed { sends, receives, closes, dropped_senders } = passed;
@@ -94,7 +94,7 @@ impl Channels {
         row.push(Left { position, thread, number, clock: now.clone() });
     }
 
-    /// `thread` goes on behind a message that was taken, or that the channel was closed for.
+    /// `thread` goes on after a message that was taken, or that the channel was closed for.
     pub(super) fn resume(&self, channel: ObjectId, taken: bool, thread: ThreadId, now: &mut Clock) {
         let Some(Passed { sends, receives, closes, .. }) = self.0.get(&channel) else { return };
         let left = if taken {

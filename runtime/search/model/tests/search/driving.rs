@@ -1,4 +1,4 @@
-//! What searches tell their observer, and how they stop: limits, failures, interruptions,
+//! What searches report to their observer, and how they stop: limits, failures, interruptions,
 //! nondeterminism, replay.
 
 use crate::check;

@@ -13,7 +13,7 @@ use lockred_search::{Limits, Outcome, Stop, Strategy};
 
 type Search = fn(&Program, Limits) -> (check::Seen, Outcome);
 
-/// Compares every search with all states. What it tells is shown by the schedule that it tells.
+/// Compares every search with all states. What it reports is shown by the schedule that it reports.
 fn agrees(text: &str) -> check::Seen {
     let program = parse(text);
     let shows = |name: &str, seen: &check::Seen| {
@@ -142,8 +142,9 @@ named! {
         thread C { join B; r = x }";
 }
 
-// Without some line of the searches, what one of these shows is missed, told with a schedule that
-// does not show it, or told although it is not there; the programs above need none of these lines.
+// Without some line of the searches, what one of these shows is missed, reported with a schedule
+// that does not show it, or reported although it is not there; the programs above need none of
+// these lines.
 named! {
     taken_by_a_try: "mutex a b; plain x; thread A { lock a; x = 1; unlock a } thread B { r = try a; read b; r = x }";
     meeting_under_a_lock: "mutex a; barrier m = 2; thread A { lock a; arrive m }

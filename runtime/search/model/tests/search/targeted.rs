@@ -58,7 +58,7 @@ fn towards(aim: Aim) -> impl Fn(&mut ModelMachine, Limits, &mut First) -> Outcom
     move |machine, limits, first| targeted::explore(machine, aim, limits, first)
 }
 
-/// Walks towards targets, and tells all that was seen.
+/// Walks towards targets, and reports all that was seen.
 fn walks(program: &Program, targets: Vec<Vec<Nesting>>, aim: Aim) -> (Seen, Outcome) {
     let mut seen = Seen::default();
     let mut machine = ModelMachine::new(program).with_targets(targets).reporting_ends();
@@ -194,7 +194,7 @@ fn who_is_paused_too_early_is_paused_before() {
 
 #[test]
 fn who_is_paused_goes_on_where_others_never_end() {
-    // B waits for what A does behind its locks.
+    // B waits for what A does after its locks.
     let program = parse(
         "atomic f; mutex a b; thread A { lock a; lock b; unlock b; unlock a; f = 1 }
         thread B { while r == 0 { r = f } }",
