@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn the_owner_is_the_function_behind_the_wrappers() {
+    fn the_owner_is_the_function_after_the_wrappers() {
         let rule = rule(
             "name='x'\nfunction=['a::Mutex::lock']\ninstruction=['cmpxchg']\nclass='lock'\nwhy='.'",
         );

@@ -13,9 +13,9 @@ pub const AUDIT: &str = "LOCKRED_AUDIT";
 /// A line of the file that [`AUDIT`] names.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Line {
-    /// A file: what is compiled of it is told.
+    /// A file: what is compiled of it is reported.
     File(String),
-    /// A crate, whose types are told field by field.
+    /// A crate, whose types are reported field by field.
     Crate(String),
     /// A function that others may call: the file, and the line of its name.
     Public(String, u32),
@@ -136,7 +136,7 @@ pub struct Access {
     /// Something in the same function, or in one that it calls, may have acquired before: an atomic
     /// operation, or a lock.
     pub acquired: bool,
-    /// Something may release behind it.
+    /// Something may release after it.
     pub released: bool,
 }
 
@@ -207,7 +207,7 @@ pub struct Function {
     pub line: u32,
 }
 
-/// What is told of a package.
+/// What is reported of a package.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Audit {
     /// Whether the program was analysed as a whole: otherwise, all memory counts as shared, and no

@@ -36,7 +36,7 @@ closed_list! {
         Abort "LR0007" "the process aborts",
         Signal "LR0008" "the process receives a fatal signal",
         Exit "LR0009" "the process exits inside a test, or a binary exits with a non-zero status",
-        OutOfBounds "LR0010" "memory is accessed that belongs to no block: before one, or behind one",
+        OutOfBounds "LR0010" "memory is accessed that belongs to no block: before one, or after one",
     }
 }
 

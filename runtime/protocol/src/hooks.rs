@@ -310,7 +310,7 @@ impl How {
     /// are executed without a switch. (The region of a wait on a condition variable takes
     /// operations on any word: a mutex is given back there.)
     pub const OPENS_REGION: u32 = 1 << 9;
-    /// The region is closed behind this operation.
+    /// The region is closed after this operation.
     pub const CLOSES_REGION: u32 = 1 << 10;
     /// The compare-exchange is a weak one, and what it does is seen by others than std's own code:
     /// it may fail for no reason.

@@ -47,7 +47,7 @@ pub struct Counts {
 pub enum Stop {
     /// Every interleaving was covered up to equivalence.
     Complete,
-    /// A bug was found and the search was not told to go on.
+    /// A bug was found and the search was not asked to go on.
     Bug,
     /// The limit on executions.
     Executions,
@@ -57,7 +57,7 @@ pub enum Stop {
     Computing(Unsupported),
     /// Some execution reached the limit on operations; all others were covered.
     Operations,
-    /// Everything within the bound on preemptions was covered, and there is more behind it.
+    /// Everything within the bound on preemptions was covered, and there is more after it.
     Preemptions,
     /// The session asked it to stop.
     Interrupted,
@@ -223,7 +223,7 @@ pub struct Warning {
     /// The block that it is about. Its address is left out, as it says nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub home: Option<Home>,
-    /// The execution that shows it, where a replay tells more of it ([`Replay::warnings`]).
+    /// The execution that shows it, where a replay says more of it ([`Replay::warnings`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<Schedule>,
 }
@@ -470,7 +470,7 @@ pub struct Place {
     pub stack: Vec<u64>,
     /// On what, as an index into [`Replay::objects`].
     pub object: Option<u32>,
-    /// The step during or behind which it happened, as an index into [`Replay::steps`].
+    /// The step during or after which it happened, as an index into [`Replay::steps`].
     pub step: Option<usize>,
     /// Of [`Role::WeakOrder`].
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -11,7 +11,7 @@ pub const SECTION: &str = "lockred_notes";
 pub const STATIC: &str = "__LOCKRED_NOTE";
 
 /// How the names of the statics begin that are predicates of `exclusive_when`; line, type and field
-/// follow, each behind `_`, and `_E`.
+/// follow, each after `_`, and `_E`.
 pub const PREDICATE: &str = "__LOCKRED_PREDICATE";
 
 /// A note.
@@ -21,7 +21,7 @@ pub struct Note {
     pub kind: String,
     /// What it is about, with the path of its module: `krate::module::name`.
     pub subject: String,
-    /// The file, as rustc was told it.
+    /// The file, as rustc got it.
     pub file: String,
     /// The line there.
     pub line: u32,

@@ -27,7 +27,7 @@ pub enum Decision {
     /// A hook asks whether the memory is there (use after free, out of bounds). No other thread can
     /// reach it.
     Check,
-    /// A hook tells the monitor and the race detector as well.
+    /// A hook reports to the monitor and the race detector as well.
     Track,
     /// It is an operation, before which the scheduler may switch threads.
     Visible,
@@ -77,7 +77,7 @@ pub enum Reason {
     OwnVariables = 10,
     /// Memory that no other thread reaches, by following addresses through memory.
     OwnMemory = 11,
-    /// Memory that other threads will reach, which was told to nobody yet.
+    /// Memory that other threads will reach, whose address nobody got yet.
     Unpublished = 12,
     /// All accesses to the memory since it was published are made under one lock.
     Locked = 13,
@@ -101,7 +101,7 @@ pub enum Claim {
     /// No other thread has touched the memory since it began to live.
     First,
     /// Since two threads have touched the memory, all accesses are made while a lock is held, which
-    /// is told beside the claim.
+    /// is reported beside the claim.
     Locked,
     /// Since two threads have touched the memory, nobody writes it.
     Settled,
@@ -215,7 +215,7 @@ impl Reason {
                 "the pointer that the allocator returned is stored nowhere, so that no other thread has it; the block may still be freed or overrun, which is asked for"
             }
             Self::Repeated => {
-                "a hook right before, with no operation, call or free between, has told the same bytes: in the same step and for the same race detector's clock, and as a write if this is one"
+                "a hook right before, with no operation, call or free between, has reported the same bytes: in the same step and for the same race detector's clock, and as a write if this is one"
             }
             Self::Harness => {
                 "it is code of libtest and its crates, which is run by the test's own thread"
@@ -229,7 +229,7 @@ impl Reason {
                 "wherever the pointer comes from, the address of what it points to is in nothing that another thread can reach; blocks may still be freed or overrun, which is asked for"
             }
             Self::Unpublished => {
-                "threads share the memory, but there is one thread still, or the function has just made it and told nobody its address"
+                "threads share the memory, but there is one thread still, or the function has just made it and given nobody its address"
             }
             Self::Locked => {
                 "threads share the memory, and all accesses to it since it was published are made under one lock"

@@ -64,7 +64,7 @@ pub struct Field {
     pub object: u32,
     /// The first byte; of each element, if it has elements.
     pub start: u64,
-    /// The byte behind the last one; `None`: all that follow.
+    /// The byte after the last one; `None`: all that follow.
     pub end: Option<u64>,
     /// What protects them.
     pub class: Class,

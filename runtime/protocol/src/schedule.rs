@@ -18,7 +18,7 @@ pub enum Choice {
     },
 }
 
-/// The choices of one execution, in order, perhaps behind [`Schedule::STEP_BY_STEP`]. An execution
+/// The choices of one execution, in order, perhaps after [`Schedule::STEP_BY_STEP`]. An execution
 /// that is longer goes on with any enabled thread.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Schedule(pub Vec<Choice>);

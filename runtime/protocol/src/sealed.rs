@@ -1,4 +1,4 @@
-//! Files that are whole or nothing: a text behind a checksum of it, so that what was cut off or
+//! Files that are whole or nothing: a text after a checksum of it, so that what was cut off or
 //! damaged is recognised.
 //!
 //! Who writes one writes another file beside it and renames that. A process that is killed at any

@@ -1,4 +1,4 @@
-//! Values that an executable carries, each in a section of its own: JSON, behind the version of all
+//! Values that an executable carries, each in a section of its own: JSON, after the version of all
 //! formats.
 
 use crate::FORMAT_VERSION;
@@ -21,7 +21,7 @@ pub trait Section: Serialize + DeserializeOwned {
         serde_json::to_vec(&(FORMAT_VERSION, self)).expect("strings and numbers can be written")
     }
 
-    /// Reads what [`Section::encode`] wrote; zero bytes behind it, which the linker may add, are
+    /// Reads what [`Section::encode`] wrote; zero bytes after it, which the linker may add, are
     /// ignored.
     ///
     /// # Errors
@@ -42,7 +42,7 @@ fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<(u32, T), String> {
     serde_json::from_slice(bytes).map_err(|error| error.to_string())
 }
 
-/// The bytes of a section without the zeros behind what was written.
+/// The bytes of a section without the zeros after what was written.
 pub(crate) fn without_padding(bytes: &[u8]) -> &[u8] {
     let end = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
     &bytes[..end]

@@ -1,4 +1,4 @@
-//! A session: how cargo-lockred tells an exploration process what to do, and watches it.
+//! A session: how cargo-lockred asks an exploration process to do something, and watches it.
 //!
 //! A session is a directory, named by the environment variable [`ENV`], with three files:
 //! - [`REQUEST_FILE`]: one JSON [`Request`], written by cargo-lockred before the process starts;
@@ -33,7 +33,7 @@ pub const EXIT_RESPONDED: i32 = 0;
 /// Exit status of an exploration process that failed by an error of ours (with a `Message::Error`
 /// where it still could).
 pub const EXIT_INTERNAL: i32 = 70;
-/// Exit status of an exploration process that has told the program made-up numbers, and needs
+/// Exit status of an exploration process that has given the program made-up numbers, and needs
 /// [`Environment::numbers`].
 pub const EXIT_AGAIN: i32 = 71;
 /// Signal by which the session asks the process to stop and respond with what it has (Ctrl-C, the
@@ -48,7 +48,7 @@ pub struct Request {
     pub version: u32,
     /// Explore or replay.
     pub task: Task,
-    /// Whether the program is a libtest binary that was told to run exactly one test. Then the
+    /// Whether the program is a libtest binary that was asked to run exactly one test. Then the
     /// thread that libtest would start for the test is refused (the test runs on the main thread),
     /// returning from `main` is success, status 101 is failure, and any other exit is the bug
     /// `exit`.
@@ -174,7 +174,7 @@ pub enum Task {
         strategy: Strategy,
         /// Until when.
         limits: Limits,
-        /// Go on behind the first bug.
+        /// Go on after the first bug.
         keep_going: bool,
     },
     /// Look for the least schedule that fails in the same way, and respond with one
@@ -188,7 +188,7 @@ pub enum Task {
         key: String,
         /// How much may be done, counted in steps.
         steps: u64,
-        /// Seconds of processor time behind which it ends all the same.
+        /// Seconds of processor time after which it ends all the same.
         seconds: f64,
     },
     /// Look at the locking discipline in a few executions at random, and respond with one
@@ -211,14 +211,14 @@ pub enum Task {
         targets: Vec<Target>,
         /// Walks towards each, at most.
         walks: u64,
-        /// Scheduling points in the walks towards one target behind which no further walk towards
+        /// Scheduling points in the walks towards one target after which no further walk towards
         /// it begins.
         operations: u64,
         /// Seed of the walks.
         seed: u64,
         /// Until when.
         limits: Limits,
-        /// Go on behind the first bug.
+        /// Go on after the first bug.
         keep_going: bool,
     },
     /// Run one schedule, recording everything, and respond with one [`crate::message::Replay`].
@@ -321,8 +321,8 @@ pub enum StatusWord {
     DeathThread = 11,
     /// Number of return addresses in [`STATUS_DEATH`].
     DeathFrames = 12,
-    /// The share of the search that is done, as far as that can be told ([`encode_share`]); 0 where
-    /// it cannot.
+    /// The share of the search that is done, as far as that can be reported ([`encode_share`]); 0
+    /// where it cannot.
     Share = 13,
     /// The number of preemptions up to which executions are explored now, counted from 1; 0 where
     /// none is counted.

@@ -34,7 +34,7 @@ pub struct Site {
     pub inlined_at: SiteId,
 }
 
-/// Everything that the build tells about one executable.
+/// Everything that the build reports of one executable.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Sidecar {
     /// [`crate::FORMAT_VERSION`] of the shim that wrote it.

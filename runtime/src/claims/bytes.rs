@@ -81,7 +81,7 @@ pub struct Claims {
     uses: Uses,
     /// Blocks to which the last reference was dropped: by their beginnings, their ends.
     ended: BTreeMap<usize, usize>,
-    /// Locks of which it is not told who holds them ([`crate::claims::locked`]).
+    /// Locks whose holders are not reported ([`crate::claims::locked`]).
     pub unclear: HashSet<usize>,
     /// What each lock is, by its word ([`crate::claims::nested`]).
     pub locks: BTreeMap<usize, BTreeSet<u32>>,
@@ -276,7 +276,7 @@ pub extern "C" fn __lr_protected(address: usize, size: usize, lock: usize) {
     if let (Some(_), Some(claims)) = (state.running, &mut state.execution.claims)
         && let Err(refuted) = claims.guard(address, size, lock)
     {
-        fatal(&told(refuted));
+        fatal(&reported(refuted));
     }
 }
 
@@ -332,12 +332,12 @@ fn touched(
     let counts = state.below_root && state.knowledge.harness != Harness::SawOk;
     let touch = Touch { thread, site, reason, writes, counts };
     if let Err(refuted) = claims.touch(address, size, touch, &state.execution.held) {
-        fatal(&told(refuted));
+        fatal(&reported(refuted));
     }
 }
 
 /// What is wrong, in words.
-fn told(Refuted { claim, by }: Refuted) -> String {
+fn reported(Refuted { claim, by }: Refuted) -> String {
     let promise = match claim.reason.claim() {
         Some(Claim::Unwritten) => "that nobody writes it",
         Some(Claim::Settled) => "that nobody writes it once it is shared",

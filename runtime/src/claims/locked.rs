@@ -3,8 +3,8 @@
 //!
 //! A lock is held from the operation that acquires it, by its sync model. Where that operation
 //! fails, since the lock is taken in a way that the model leaves to the library's own code (a
-//! writer behind readers), it is not told who acquires it in the end: nothing is compared of such a
-//! lock from then on. The same holds for locks inside channels, while those are one object.
+//! writer behind readers), it is not reported who acquires it in the end: nothing is compared of
+//! such a lock from then on. The same holds for locks inside channels, while those are one object.
 
 use crate::claims::bytes::place;
 use crate::machine::config::Mode;

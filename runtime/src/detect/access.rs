@@ -1,4 +1,4 @@
-//! What the detector is told about an access, and what it answers: the types of its interface.
+//! What the detector is notified of an access, and what it answers: the types of its interface.
 
 use lockred_protocol::hooks::Order;
 use lockred_protocol::message::Role;

@@ -1,9 +1,9 @@
 //! What passes through channels that are known as a whole: which clocks go with it.
 //!
 //! A message happens before its receive, and, where there is room for `n` messages, each receive
-//! before the send that is `n` messages behind; a message that is handed over also happens behind
+//! before the send that is `n` messages after; a message that is handed over also happens after
 //! its receive. The ends of all senders happen before a receive that finds none left; that of the
-//! last receiver happens behind what it drops, and before a send that finds it gone. Sends order
+//! last receiver happens after what it drops, and before a send that finds it gone. Sends order
 //! nothing among each other, nor do receives. The same edges as the search by transactions has.
 
 use super::Detector;
@@ -66,7 +66,7 @@ impl Detector {
         self.threads[index].next_epoch(index);
     }
 
-    /// `thread` goes on behind a message that it had offered to the channel at an address.
+    /// `thread` goes on after a message that it had offered to the channel at an address.
     pub fn resume(&mut self, thread: u32, channel: usize, taken: bool) {
         self.keep(Event::Resume(thread, channel, taken));
         let Some(passed) = self.channels.get(&channel) else { return };

@@ -73,7 +73,7 @@ pub struct Detector {
     weak_pair: bool,
     /// What went through known channels, by their addresses.
     channels: HashMap<usize, channels::Passed>,
-    /// What it was told of synchronisation in this execution, if that is kept.
+    /// What it was notified of synchronisation in this execution, if that is kept.
     events: Option<Vec<Event>>,
 }
 

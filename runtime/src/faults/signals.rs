@@ -69,7 +69,7 @@ extern "C" fn fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc:
     };
     if (STACK_AT..STACK_AT + STACK).contains(&pointer) {
         // A fault in this handler: the program has overwritten what it needs. The session has been
-        // told of the first one.
+        // notified of the first one.
         die();
     }
     if signal == libc::SIGTRAP && crate::faults::leaving::stepped(context) {
@@ -90,8 +90,8 @@ extern "C" fn fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc:
         return status.survives();
     }
     status.dies_in(number);
-    // What an allocation of ours has left by half must not be used any more, so nothing can be told
-    // from here.
+    // What an allocation of ours has left by half must not be used any more, so nothing can be
+    // reported from here.
     if crate::faults::overflow::is_under_way()
         || !in_program(instruction) && unwind::is_below(&allocating())
     {

@@ -1,5 +1,5 @@
-//! The hooks of atomic operations and fences: stop, execute on the program's memory, tell who looks
-//! on.
+//! The hooks of atomic operations and fences: stop, execute on the program's memory, notify who
+//! looks on.
 
 use crate::detect::AccessKind;
 use crate::loops::read_only_spin::Advice;
@@ -46,12 +46,12 @@ fn apply(op: RmwOp, old: u64, operand: u64, size: u32) -> u64 {
     cut(new, size)
 }
 
-/// Operations of a step that are executed without looking: behind them, an endless loop must show.
+/// Operations of a step that are executed without looking: after them, an endless loop must show.
 const UNWATCHED: u32 = 1 << 20;
 
 /// Whether an operation is only executed, and nobody has to know: before the root, and while the
 /// running thread is alone with nothing unordered after it. Locks are always looked at, as their
-/// holders are told; so is what waits.
+/// holders are reported; so is what waits.
 fn only_executed(state: &mut State, address: usize, how: u32) -> bool {
     if crate::monitor::exclusive::asks(state) {
         return true;
@@ -107,7 +107,7 @@ fn is_idle(operation: &AtomicOperation, rmw: Option<(RmwOp, u64)>) -> bool {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Arrival {
     /// Reports show the operation.
-    Told,
+    Reported,
     /// It goes on in a loop in which it has waited for a change, which no report shows.
     Again,
     /// It goes round a loop once more and reads what it read before.
@@ -144,7 +144,7 @@ fn reach(
         if !operation.can_proceed() {
             stop(entered, Pending::Atomic(*operation), passed, operation.site);
         }
-        return Arrival::Told;
+        return Arrival::Reported;
     }
     let idle = is_idle(operation, rmw);
     let own = !operation.how.has(How::PRIMITIVE);
@@ -152,7 +152,7 @@ fn reach(
         if !operation.can_proceed() {
             stop(entered, Pending::Atomic(*operation), passed, operation.site);
         }
-        return Arrival::Told;
+        return Arrival::Reported;
     }
     let thread = state.thread();
     let belongs = operation.how.has(How::IN_REGION) && thread.is_in_region_of(operation.address);
@@ -160,7 +160,7 @@ fn reach(
         || crate::machine::channels::is_inside_modelled_call(state)
         || !own && crate::loops::region::goes_on(state);
     if inside && operation.can_proceed() {
-        return Arrival::Told;
+        return Arrival::Reported;
     }
     let thread = state.thread();
     thread.atomic.open = false;
@@ -201,7 +201,7 @@ fn reach(
     }
     let thread = entered.thread();
     thread.atomic.open = thread.atomic.functions > 0 && !own;
-    Arrival::Told
+    Arrival::Reported
 }
 
 /// The running thread has executed an operation.
@@ -226,9 +226,9 @@ fn executed(
     let watched = watching();
     let looks = watched || operation.how.class().is_lock();
     let repeated = looks && arrival == Arrival::Repeat && state.step.is_repeated(operation);
-    let told = arrival == Arrival::Told;
-    let done = Executed { operation, access, rmw, old, new, wrote, told, repeated, watched };
-    event::tell(entered, &Event::Atomic(done));
+    let reported = arrival == Arrival::Reported;
+    let done = Executed { operation, access, rmw, old, new, wrote, reported, repeated, watched };
+    event::notify_inlined(entered, &Event::Atomic(done));
     if entered.below_root {
         regions(entered.thread(), operation);
     }
@@ -351,8 +351,8 @@ pub extern "C" fn __lr_atomic_rmw(
 }
 
 /// Whether the counter of a recognised condition variable need not be counted up, so that states
-/// recur: it only tells threads of a notification that have looked at it and are not in the queue
-/// yet, and there are none.
+/// recur: it only distinguishes threads of a notification that have looked at it and are not in the
+/// queue yet, and there are none.
 fn stands_still(state: &State, update: &AtomicOperation) -> bool {
     let about_to_wait = |thread: &Thread| thread.condvar.address == Some(update.address);
     state.config.by_states
@@ -401,7 +401,7 @@ pub extern "C" fn __lr_atomic_cmpxchg(
         if old == expected {
             store(address, size, new);
         }
-        tell_exchanged(old == expected);
+        report_exchanged(old == expected);
         return old;
     }
     let kind = Atomic::CompareExchange { expected };
@@ -426,7 +426,7 @@ pub extern "C" fn __lr_atomic_cmpxchg(
         if exchange.kind != Atomic::Failed {
             spurious::ended(entered, address);
         }
-        tell_exchanged(exchanged);
+        report_exchanged(exchanged);
     }
     old
 }
@@ -436,7 +436,7 @@ pub extern "C" fn __lr_atomic_cmpxchg(
 pub static mut __lr_exchanged: u32 = 0;
 
 /// Tells the program, which looks at once.
-fn tell_exchanged(exchanged: bool) {
+fn report_exchanged(exchanged: bool) {
     // SAFETY: one OS thread, and the program does not run meanwhile.
     unsafe { __lr_exchanged = u32::from(exchanged) };
 }

@@ -21,7 +21,7 @@ fn allocate(entered: &mut Entered, size: usize, align: usize) -> *mut u8 {
     match unsafe { heap::allocate(region(entered), size, align, entered.config.reuse) } {
         Some(block) => {
             clear(entered, block);
-            event::tell(entered, &Event::Allocated { block, size });
+            event::notify_inlined(entered, &Event::Allocated { block, size });
             block as *mut u8
         }
         None => {
@@ -106,7 +106,10 @@ pub extern "C" fn __lr_libc_free(block: *mut u8) {
 fn free(entered: &mut Entered, block: usize) {
     let size = size_of_live(entered, block);
     let modelled = crate::machine::channels::freed(entered, block);
-    event::tell(entered, &Event::Freed(Freed { address: block, size, block: true, modelled }));
+    event::notify_inlined(
+        entered,
+        &Event::Freed(Freed { address: block, size, block: true, modelled }),
+    );
     clear(entered, block);
     if let Err(reason) = heap::free(region(entered), block, entered.config.reuse) {
         bad_free(entered, block, reason);

@@ -76,7 +76,7 @@ pub extern "C" fn __lr_native_call(index: u32, site: u32) {
         return;
     }
     crate::monitor::native::called(state, index, SiteId(site));
-    if !crate::session::files::told(index) {
+    if !crate::session::files::was_reported(index) {
         let detail = format!("calls {}", crate::session::files::external(index));
         limits::assume_at(state, AssumptionKind::NativeCode, &detail, SiteId(site));
     }

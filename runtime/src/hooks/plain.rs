@@ -75,6 +75,6 @@ fn check(entered: &mut Entered, access: Plain) {
     let kind = if writes { AccessKind::Write } else { AccessKind::Read };
     crate::monitor::memory_safety::check(entered, kind, address, size, site);
     if watching() {
-        event::tell(entered, &Event::Plain(access));
+        event::notify_inlined(entered, &Event::Plain(access));
     }
 }

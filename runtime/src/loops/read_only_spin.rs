@@ -3,19 +3,19 @@
 //!
 //! Reads of a thread are remembered since its last operation that was no read, up to [`HISTORY`]
 //! different ones. A read that is remembered with the value that the word still has is a *repeat*.
-//! 1. A repeat behind a pause (spin hint, yield, sleep) is no scheduling point: had the other
+//! 1. A repeat after a pause (spin hint, yield, sleep) is no scheduling point: had the other
 //!    threads run in between, that is the same as the thread having come a round later.
 //! 2. After [`PAUSED_REPEATS`] such repeats, or [`BARE_REPEATS`] rounds without any pause, the
 //!    thread stops as [`crate::machine::operation::Pending::Spinning`] until a remembered word
-//!    changes. (In a loop of the program's own that counts its rounds it is not: that is told as an
-//!    assumption if the loop gives up.)
+//!    changes. (In a loop of the program's own that counts its rounds it is not: that is reported
+//!    as an assumption if the loop gives up.)
 //! 3. If no other thread can run, it goes on freely, [`SLICE`] repeats at a time, in turn with the
 //!    others that are in the same place. A bounded loop then gives up as it would natively (an
 //!    assumption: at which iteration it gives up was not explored). Threads that have had
 //!    [`FAIRNESS_TURNS`] turns without that have no more: when all have, it is a livelock.
 //!
 //! Loops that the shim has recognised ([`crate::machine::operation::AtomicOperation::goes_round`])
-//! wait before they go round. They come here only where they go on at once, behind a pause: then a
+//! wait before they go round. They come here only where they go on at once, after a pause: then a
 //! loop around them may be one that waits. Loops that also write (they look at something under a
 //! lock) are the matter of [`crate::loops::writing_spin`].
 
@@ -25,7 +25,7 @@ use std::hash::{Hash, Hasher};
 
 /// Different reads that are remembered.
 const HISTORY: usize = 16;
-/// Repeats behind pauses until the thread waits.
+/// Repeats after pauses until the thread waits.
 const PAUSED_REPEATS: u32 = 128;
 /// Rounds without a pause until the thread waits.
 const BARE_REPEATS: u32 = 8;
@@ -61,7 +61,7 @@ pub struct ReadOnlySpin {
     length: usize,
     /// The thread has paused since its last operation.
     paused: bool,
-    /// Repeats behind pauses, in a row.
+    /// Repeats after pauses, in a row.
     paused_repeats: u32,
     /// Repeats without a pause, in a row.
     bare_repeats: u32,
@@ -235,7 +235,7 @@ mod tests {
     const SITE: SiteId = SiteId(7);
 
     #[test]
-    fn repeats_behind_pauses_are_skipped_then_wait_for_a_change() {
+    fn repeats_after_pauses_are_skipped_then_wait_for_a_change() {
         let mut word = 1_u32;
         let address = &raw mut word as usize;
         let mut spin = ReadOnlySpin::default();

@@ -62,7 +62,7 @@ pub extern "C" fn __lr_round(range: usize, size: u32, counts: *mut Loop, limit: 
     }
     // Rounds that synchronise with nobody were made beside these.
     let made = counts.whole - left;
-    tell(state, format!("{made} of {} rounds", counts.whole), SiteId(site));
+    report(state, format!("{made} of {} rounds", counts.whole), SiteId(site));
     // SAFETY: the hook's contract: start and end of the range.
     unsafe {
         let end = (range + size as usize) as *const u8;
@@ -70,8 +70,8 @@ pub extern "C" fn __lr_round(range: usize, size: u32, counts: *mut Loop, limit: 
     }
 }
 
-/// Each loop is told once, as it ends for the first time.
-fn tell(state: &mut State, detail: String, site: SiteId) {
+/// Each loop is reported once, as it ends for the first time.
+fn report(state: &mut State, detail: String, site: SiteId) {
     let kind = AssumptionKind::ScaledLoops;
     if !state.verdicts.assumptions.iter().any(|known| known.kind == kind && known.site == site) {
         state.verdicts.assumptions.push(Assumption { kind, detail, site });

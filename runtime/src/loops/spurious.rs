@@ -7,8 +7,8 @@
 //! Nothing is lost if the thread was twice in the same state before one of them (its stack and
 //! registers are the same, and it has done nothing to other memory in between): then it has gone
 //! round a loop in vain, and there is another execution that is the same but for that round.
-//! Otherwise it is told as an assumption. (The state decides nothing else: stacks hold leftovers of
-//! the runtime, which are not the same when an execution is run again.)
+//! Otherwise it is reported as an assumption. (The state decides nothing else: stacks hold
+//! leftovers of the runtime, which are not the same when an execution is run again.)
 //!
 //! The same holds for exchanges that fail. Those of std's own loops are no choice (the shim does
 //! not mark them), and neither are `try_lock` and its like: std's locks fail only if they are

@@ -3,7 +3,7 @@
 //!
 //! `while !*done.lock().unwrap() { sleep(…) }` is one, `wait_timeout` in a loop another. A round
 //! ends at a pause (spin hint, yield, sleep) or where a wait with a timeout begins; it is a
-//! *repeat* if its operations (sites, words, values before and behind) are those of one of the two
+//! *repeat* if its operations (sites, words, values before and after) are those of one of the two
 //! rounds before it and left behind the same contents of the plain memory that it wrote beyond its
 //! own stack. After [`REPEATS`] repeats the thread is *stuttering*: another round makes sense only
 //! once another thread has done something, so that it waits for that. If nobody else can run, it
@@ -57,7 +57,7 @@ pub struct WritingSpin {
     written: Vec<(usize, usize)>,
     /// It wrote more than is remembered, or in memory that may go away.
     disturbed: bool,
-    /// What a stuttering thread may have done in the round under way: not told yet.
+    /// What a stuttering thread may have done in the round under way: not reported yet.
     held_back: u64,
     /// The round under way is none of those before it.
     deviates: bool,
@@ -186,7 +186,7 @@ impl WritingSpin {
         if self.is_stuttering() { 0 } else { std::mem::take(&mut self.held_back) }
     }
 
-    /// How often the thread may have done something that is not told yet.
+    /// How often the thread may have done something that is not reported yet.
     pub fn held_back(&self) -> u64 {
         self.held_back
     }
@@ -236,7 +236,7 @@ pub fn progress(state: &mut State) {
     }
 }
 
-/// Tells what the running thread did while it was stuttering, if it has turned out not to be.
+/// Reports what the running thread did while it was stuttering, if it has turned out not to be.
 pub fn catch_up(state: &mut State) {
     let thread = state.thread();
     let done = thread.loops.writing_spin.take_held_back();
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn leaving_in_a_turn_is_told() {
+    fn leaving_in_a_turn_is_reported() {
         let mut spin = WritingSpin::default();
         while !round(&mut spin, 7) {}
         spin.release(0);

@@ -1,13 +1,13 @@
 //! Channels that are known as a whole: an act on one is one operation of the search, and its parts
-//! are executed without anybody being told.
+//! are executed without a report.
 //!
 //! A channel is known from where it was made. The program's own code runs all the same; a
 //! [`Channel`] beside it says beforehand whether it would wait, and the thread waits before the
 //! function instead: so it never does inside, but where it hands a message over (capacity 0), and
-//! after which it goes on when the other side has come. What the function does to memory is told
-//! to nobody, because all that is written there is for the function and its like, all of which are
-//! known. Of the user's code nothing runs inside. The exceptions:
-//! - Tokens of parking are the thread's, not the channel's, and are told.
+//! after which it goes on when the other side has come. What the function does to memory is
+//! reported to nobody, because all that is written there is for the function and its like, all of
+//! which are known. Of the user's code nothing runs inside. The exceptions:
+//! - Tokens of parking are the thread's, not the channel's, and are reported.
 //! - Dropping a receiver drops messages; there only the parts of the channel ([`Class::Channel`])
 //!   are reported to nobody.
 //!
@@ -128,8 +128,8 @@ pub fn write_out(state: &mut State) {
     }
 }
 
-/// Whether an atomic operation of the running thread is executed without being told. It then waits
-/// for nothing, either.
+/// Whether an atomic operation of the running thread is executed without being reported. It then
+/// waits for nothing, either.
 pub fn mutes(state: &mut State, address: usize, how: How) -> bool {
     let class = how.class();
     match inside(state) {

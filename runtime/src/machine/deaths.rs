@@ -1,7 +1,7 @@
 //! Schedules under which the process died: an execution that is about to go beyond one ends there
 //! instead.
 //!
-//! The session replays the schedule of a death in a process of its own and tells what that shows. A
+//! The session replays the schedule of a death in a process of its own and says what that shows. A
 //! search that goes on, or begins again, comes to the same point; what was a death then is an end
 //! of the execution for all threads now, as after any fatal signal, and nobody dies of it twice.
 

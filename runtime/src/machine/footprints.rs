@@ -30,7 +30,7 @@ pub fn touch(footprint: &mut Footprint, address: usize, size: u32, access: Acces
     }
 }
 
-/// How an atomic operation acts on its word: `old` is the value before it, `new` the value behind
+/// How an atomic operation acts on its word: `old` is the value before it, `new` the value after
 /// it, `fenced` whether its thread has executed a release fence.
 pub fn access(
     operation: &AtomicOperation,
@@ -56,7 +56,7 @@ pub fn access(
         Class::RefDec if writes && new == 1 => Access::RefDecToOne,
         Class::RefDec | Class::Countdown if writes => Access::RefDec,
         Class::Unused | Class::CondvarNotify if writes => match rmw.and_then(family) {
-            // A relaxed update may acquire, too: through a fence behind it. (Through a fence before
+            // A relaxed update may acquire, too: through a fence after it. (Through a fence before
             // it, it may release.)
             Some(family) => Access::Update {
                 family,

@@ -9,8 +9,8 @@ use lockred_protocol::message::{Assumption, Unsupported};
 use lockred_protocol::sites::SiteId;
 use lockred_search::machine::Flow;
 
-/// The outcome rests on this (told once a kind and detail). Before the root nothing is explored, so
-/// nothing rests on it.
+/// The outcome rests on this (reported once a kind and detail). Before the root nothing is
+/// explored, so nothing rests on it.
 pub fn assume(state: &mut State, kind: AssumptionKind, detail: &str) {
     assume_at(state, kind, detail, SiteId(0));
 }

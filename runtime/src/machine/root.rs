@@ -224,7 +224,7 @@ pub fn restore(state: &mut State) {
     let since = Instant::now();
     // SAFETY: main's heap was made at start, and what was allocated since the root is nobody's any
     // more.
-    unsafe { heap::forget_behind(Region::MAIN, root.heap_end) };
+    unsafe { heap::forget_after(Region::MAIN, root.heap_end) };
     for piece in &root.pieces {
         piece.restore();
     }

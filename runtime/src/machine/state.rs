@@ -42,7 +42,7 @@ pub struct State {
     pub refuse_thread: bool,
     /// The thread whose coroutine is running; `None` while the explorer runs.
     pub running: Option<u32>,
-    /// A thread that is run only tells its stack.
+    /// A thread that is run only reports its stack.
     pub probing: bool,
     /// The explorer's stack pointer while a coroutine runs.
     pub explorer: usize,
@@ -148,7 +148,7 @@ fn switch_to_explorer(entered: &mut Entered) {
     entered.outside(|| unsafe { context::switch(save, explorer) });
 }
 
-/// Return addresses of a stopped thread's stack, and behind them those of its creation. Called by
+/// Return addresses of a stopped thread's stack, and after them those of its creation. Called by
 /// the explorer.
 pub fn stack_of(entered: &mut Entered, number: u32) -> Vec<u64> {
     let thread = &entered.execution.threads[number as usize];

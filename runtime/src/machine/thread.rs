@@ -154,7 +154,7 @@ pub struct Thread {
     pub condvar: CondvarUse,
     /// Pthreads and libc.
     pub handle: Handle,
-    /// Other threads have used its stack, which must be before it ends. (Who uses it behind that
+    /// Other threads have used its stack, which must be before it ends. (Who uses it after that
     /// makes a mistake that shows by itself.)
     pub stack_used: bool,
     /// Words drawn from its stream of randomness.

@@ -133,7 +133,7 @@ pub fn bounds(state: &mut State) {
     }
 }
 
-/// Whether what a thread does next is to wait with a timeout, or to go on behind a sleep.
+/// Whether what a thread does next is to wait with a timeout, or to go on after a sleep.
 pub const fn may_give_up(pending: &Pending) -> bool {
     matches!(
         pending,
@@ -158,9 +158,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_are_told_in_the_largest_unit_that_fits() {
-        let told = [0, 1_500, 2_000, 250_000_000, 30_000_000_000, 24 * 3_600_000_000_000];
+    fn durations_are_reported_in_the_largest_unit_that_fits() {
+        let reported = [0, 1_500, 2_000, 250_000_000, 30_000_000_000, 24 * 3_600_000_000_000];
         let words = ["0 ns", "1500 ns", "2 us", "250 ms", "30 s", "24 h"];
-        assert_eq!(told.map(in_words), words);
+        assert_eq!(reported.map(in_words), words);
     }
 }

@@ -68,7 +68,7 @@ impl Log {
         self.checkpoints.clear();
     }
 
-    /// Forgets what is behind the first so many steps.
+    /// Forgets what is after the first so many steps.
     fn truncate(&mut self, length: usize) {
         self.steps.truncate(length);
         self.values.truncate(self.steps.last().map_or(0, |made| made.values));
@@ -251,7 +251,7 @@ impl Transactional for Native {
                 _ => {}
             }
             let operation = transactions::next(entered, number, monitor);
-            // It tells the observer of the choice, which enters.
+            // It reports to the observer of the choice, which enters.
             let go = entered.outside(|| monitor.before(&operation, status.can_run()));
             if entered.knowledge.object_ids.take_renamed() {
                 monitor.renamed();

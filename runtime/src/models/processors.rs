@@ -68,7 +68,7 @@ fn set(thread: u32, size: usize, set: *const c_void) -> c_int {
 }
 
 /// -1 with an error, or 0.
-fn told(error: c_int) -> c_int {
+fn errno_result(error: c_int) -> c_int {
     if error == 0 {
         return 0;
     }
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn __lr_libc_sched_getaffinity(
     size: usize,
     out: *mut c_void,
 ) -> c_int {
-    told(named(process).map_or(libc::ESRCH, |thread| get(thread, size, out)))
+    errno_result(named(process).map_or(libc::ESRCH, |thread| get(thread, size, out)))
 }
 
 /// sched_setaffinity.
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn __lr_libc_sched_setaffinity(
     size: usize,
     wanted: *const c_void,
 ) -> c_int {
-    told(named(process).map_or(libc::ESRCH, |thread| set(thread, size, wanted)))
+    errno_result(named(process).map_or(libc::ESRCH, |thread| set(thread, size, wanted)))
 }
 
 /// The running thread, if that is the one which a handle names.

@@ -1,4 +1,4 @@
-//! Where blocks were allocated and freed, and by whom: for reports, and for telling leaks by where
+//! Where blocks were allocated and freed, and by whom: for reports, and for grouping leaks by where
 //! they come from.
 
 use crate::machine::event::Freed;
@@ -47,7 +47,7 @@ impl Allocations {
         self.since_root.get(&block).or_else(|| self.before_root.get(&block))
     }
 
-    /// The allocation of a block, if that was behind the root.
+    /// The allocation of a block, if that was after the root.
     pub fn allocated_since_root(&self, block: usize) -> Option<&Event> {
         self.since_root.get(&block)?.allocated.as_ref()
     }

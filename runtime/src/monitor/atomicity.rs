@@ -6,7 +6,7 @@
 //! the same result: what Velodrome does (Flanagan, Freund and Yi, PLDI 2008), which reports all of
 //! these executions and no others. As one execution of each class is explored, that is an answer
 //! for all of them. (Lipton's movers would have to be shown for each operation: a second atomic
-//! operation that nobody minds, or a second critical section, would be told.) Locks and other
+//! operation that nobody minds, or a second critical section, would be reported.) Locks and other
 //! primitives order nothing here, as which of two critical sections comes first matters only for
 //! the data. What a thread does that is created in a block belongs to that.
 
@@ -71,7 +71,7 @@ pub struct Blocks {
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Cycle {
     block: Name,
-    /// What the block did, what others did behind that and before what comes, and what the block
+    /// What the block did, what others did after that and before what comes, and what the block
     /// does then.
     acts: Vec<Act>,
 }
@@ -176,9 +176,9 @@ pub fn judge(state: &mut State) {
     }
 }
 
-/// Adds what was found, but for blocks of which another process has told that searched before.
-pub fn tell(found: &Atomicity, warnings: &mut Vec<Warning>) {
-    // Behind the name, it says who comes in between, which is another thread each time.
+/// Adds what was found, but for blocks that another process has reported that searched before.
+pub fn report(found: &Atomicity, warnings: &mut Vec<Warning>) {
+    // After the name, it says who comes in between, which is another thread each time.
     let block = |warning: &Warning| warning.message.split('`').nth(1).map(str::to_owned);
     for warning in found.warnings() {
         let same = |known: &Warning| known.kind == warning.kind && block(known) == block(&warning);
@@ -273,7 +273,7 @@ impl Blocks {
         }
     }
 
-    /// A way from one transaction to another, as the transactions on it behind the first.
+    /// A way from one transaction to another, as the transactions on it after the first.
     fn path(&self, from: usize, to: usize) -> Option<Vec<usize>> {
         let mut came: BTreeMap<usize, usize> = BTreeMap::new();
         let mut open = std::collections::VecDeque::from([from]);
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_in_between_is_told() {
+    fn who_comes_in_between_is_reported() {
         assert_eq!(found("b1 r1x w2x w1x e1"), [[1, 2, 1]]);
         assert_eq!(found("b1 r1x b2 r2x w2x e2 w1x e1"), [[1, 2, 1]]);
         assert_eq!(found("b1 w1x r2x w2y r1y e1"), [[1, 2, 2, 1]]);
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_as_well_have_come_before_or_behind_is_fine() {
+    fn what_could_as_well_have_come_before_or_after_is_fine() {
         for story in [
             "b1 w1x w1y e1 r2x r2y",
             "b1 r1x r2x r1x e1",

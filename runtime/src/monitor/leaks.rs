@@ -3,8 +3,8 @@
 //! As LeakSanitizer has it: whatever looks like the address of a block, or of something inside of
 //! one, points to it. Looked through are the program's globals, the blocks from before the root,
 //! the stacks of threads that have not ended, what is kept for threads and for the process's end,
-//! and from there on all blocks that are found. Of what is not found, blocks are told to which no
-//! other such block points; of those that point to each other in a cycle, the first.
+//! and from there on all blocks that are found. Of what is not found, blocks are reported to which
+//! no other such block points; of those that point to each other in a cycle, the first.
 
 use crate::machine::config::Mode;
 use crate::machine::execution::{AtExit, Execution};
@@ -52,8 +52,9 @@ pub fn judge(state: &mut State) {
         }
     }
     for place in places {
-        let told = |known: &Warning| known.kind == WarningKind::Leak && known.stack == place.stack;
-        if !state.verdicts.warnings.iter().any(told) {
+        let reported =
+            |known: &Warning| known.kind == WarningKind::Leak && known.stack == place.stack;
+        if !state.verdicts.warnings.iter().any(reported) {
             state.verdicts.warnings.push(place.warning());
         }
     }

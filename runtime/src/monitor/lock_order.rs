@@ -2,8 +2,8 @@
 //! of the interleavings that were run.
 //!
 //! An *edge* is an acquisition that waits, by a thread that holds another lock (Havelund's GoodLock
-//! graph, SPIN 2000). A cycle of edges by different threads is told if no lock is held at two of
-//! them (a gate, which keeps them apart), each lock is wanted or held exclusively somewhere, and
+//! graph, SPIN 2000). A cycle of edges by different threads is reported if no lock is held at two
+//! of them (a gate, which keeps them apart), each lock is wanted or held exclusively somewhere, and
 //! creating and joining threads leaves every two of them unordered. All edges are of one execution,
 //! in which addresses mean locks; its schedule is replayed for the stacks. What orders the edges
 //! otherwise (a message, a flag) is what the warning is about: it may not always.
@@ -77,7 +77,7 @@ pub struct LockOrder {
 /// A cycle, and how to come to it.
 #[derive(Debug)]
 struct Cycle {
-    /// Tells it from others: where its locks are acquired.
+    /// Distinguishes it from others: where its locks are acquired.
     places: Vec<(SiteId, SiteId)>,
     edges: Vec<Edge>,
     schedule: Schedule,
@@ -256,7 +256,7 @@ fn ordered(events: &[Event], earlier: usize, later: usize) -> bool {
         Event::Nests(edge) => edge.thread,
         _ => unreachable!("only edges are compared"),
     };
-    // Threads all of whose further events come behind the earlier edge.
+    // Threads all of whose further events come after the earlier edge.
     let mut behind = HashSet::from([thread(earlier)]);
     for event in &events[earlier..later] {
         match *event {

@@ -123,9 +123,9 @@ fn seen_from(block: Block, address: usize, size: usize) -> String {
     } else if address < end {
         "across the end of".to_owned()
     } else if address == end {
-        "right behind".to_owned()
+        "right after".to_owned()
     } else {
-        format!("{} behind", bytes(address - end))
+        format!("{} after", bytes(address - end))
     };
     let freed = if block.freed { " that was freed" } else { "" };
     format!("{position} a block of {}{freed}", bytes(block.size))
@@ -165,7 +165,7 @@ fn bad_access(state: &mut State, kind: AccessKind, address: usize, size: usize, 
 
 /// Whether an earlier deallocation of this memory is not ordered before what the running thread
 /// does. Known only while recording, from the race detector; the execution is over, so that it may
-/// be told of an access that is never made.
+/// be reported at an access that is never made.
 fn is_unordered(state: &mut State, address: usize, size: usize) -> bool {
     let thread = state.thread_number();
     let Some(detector) =
@@ -249,8 +249,8 @@ pub fn places_of_free(state: &mut State, block: usize) -> Vec<Place> {
     places
 }
 
-/// Ends the execution: the failure is told with the locks that the running thread holds, and the
-/// life of the block.
+/// Ends the execution: the failure is reported with the locks that the running thread holds, and
+/// the life of the block.
 fn end(state: &mut State, mut failure: Failure, block: Option<Block>) -> ! {
     let number = state.thread_number();
     let held = allocations::held_by(state, number);

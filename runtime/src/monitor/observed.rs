@@ -4,10 +4,10 @@
 //! That is done in a process of its own, so that no search is slower for it. An access does not
 //! count, as it needs no lock, if creating and joining threads orders it with those of all other
 //! threads; if it comes before them in every execution and its thread has allocated the block; or
-//! if it comes behind them in every execution and its thread frees the block, or has created all
+//! if it comes after them in every execution and its thread frees the block, or has created all
 //! the others (which the end of a scope tells in its own way). Eraser's states of a location
 //! (Savage and others, TOCS 1997) are the example; here locks are kept by place, so that the one
-//! place that does without can be told.
+//! place that does without can be reported.
 
 use crate::coroutine::unwind::Frame;
 use crate::machine::event::{Event, Executed, Plain};
@@ -65,7 +65,7 @@ enum Turn {
     Ordered,
     /// Before all of them, by who has allocated the memory.
     First,
-    /// Behind all of them, by who ends its life, or has created their threads.
+    /// After all of them, by who ends its life, or has created their threads.
     Last,
     /// It has to be ordered with them.
     Between,

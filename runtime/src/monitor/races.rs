@@ -179,10 +179,10 @@ fn plain(state: &mut State, thread: u32, Plain { address, size, site, writes }: 
 
 /// An atomic operation was executed.
 fn atomic(state: &mut State, thread: u32, done: &Executed<'_>) {
-    let Executed { operation, access, wrote, told, .. } = *done;
+    let Executed { operation, access, wrote, reported, .. } = *done;
     let (mut race, mut stack) = (None, StackId(0));
     if state.monitors.detector.is_some() {
-        stack = if told { stack_id(state, operation.site) } else { last_stack_id(state) };
+        stack = if reported { stack_id(state, operation.site) } else { last_stack_id(state) };
     }
     let by = By { thread, site: operation.site, stack };
     let (address, size) = (operation.address, operation.size as usize);

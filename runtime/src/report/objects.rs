@@ -54,9 +54,9 @@ fn record_event(state: &mut State, event: &Event<'_>) {
     let of = |address: usize, kind: &'static str| Some((address, kind));
     let (operation, object, site) = match *event {
         Event::Atomic(done) => {
-            let Executed { operation, told, .. } = done;
+            let Executed { operation, reported, .. } = done;
             let is_of_signals = operation.address == state.execution.signals.word;
-            if !told || is_of_signals || !state.below_root {
+            if !reported || is_of_signals || !state.below_root {
                 return;
             }
             (words(&done), of(operation.address, kind(operation.how.class())), operation.site)

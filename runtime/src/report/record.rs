@@ -11,7 +11,7 @@ use std::collections::HashMap;
 /// Bytes of output that are kept.
 const OUTPUT_BYTES: usize = 1 << 20;
 
-/// Operations that are recorded behind a bug, at most: then the execution ends.
+/// Operations that are recorded after a bug, at most: then the execution ends.
 pub const BEHIND: usize = 2000;
 
 /// See the module. Emptied at every restore.
@@ -27,7 +27,7 @@ pub struct Recorder {
     /// Output in order.
     pub output: Vec<Output>,
     output_bytes: usize,
-    /// Of accesses that a race may be told of.
+    /// Of accesses that may be part of a race.
     pub captures: Captures,
     /// By thread: the frames of its stack where it was last stopped.
     pub frames: HashMap<u32, Vec<Frame>>,

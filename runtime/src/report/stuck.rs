@@ -271,12 +271,12 @@ fn notified(state: &State, number: u32, on: &On) -> Option<Place> {
     let On::Notification(address) = *on else { return None };
     let recorder = state.monitors.recorder.as_ref()?;
     let (step, role) = notification(&recorder.steps, number, recorder.number(address)?)?;
-    let told = &recorder.steps[step];
+    let reported = &recorder.steps[step];
     Some(Place {
-        stack: told.stack.clone(),
-        object: told.object,
+        stack: reported.stack.clone(),
+        object: reported.object,
         step: Some(step),
-        ..place(role, told.thread, told.site)
+        ..place(role, reported.thread, reported.site)
     })
 }
 
@@ -333,23 +333,23 @@ fn other_end(state: &State, number: u32) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn told(waits: &[(u32, On)]) -> String {
+    fn reported(waits: &[(u32, On)]) -> String {
         deadlock(waits, |thread| thread == 9)
     }
 
     #[test]
-    fn cycles_are_told() {
+    fn cycles_are_reported() {
         assert_eq!(
-            told(&[(0, On::Lock(vec![1])), (1, On::Lock(vec![0]))]),
+            reported(&[(0, On::Lock(vec![1])), (1, On::Lock(vec![0]))]),
             "thread 0 and thread 1 wait for each other"
         );
         assert_eq!(
-            told(&[(0, On::End(1)), (1, On::Lock(vec![1]))]),
+            reported(&[(0, On::End(1)), (1, On::Lock(vec![1]))]),
             "thread 1 waits for a lock that it holds itself"
         );
         // Two readers, of which one wants to write.
         assert_eq!(
-            told(&[(1, On::Lock(vec![2, 1])), (2, On::Message)]),
+            reported(&[(1, On::Lock(vec![2, 1])), (2, On::Message)]),
             "thread 1 waits for a lock that it holds itself"
         );
         let three = [
@@ -358,29 +358,32 @@ mod tests {
             (2, On::Lock(vec![1])),
             (3, On::Lock(vec![2])),
         ];
-        assert_eq!(told(&three), "thread 1, thread 3 and thread 2 wait for each other in a cycle");
+        assert_eq!(
+            reported(&three),
+            "thread 1, thread 3 and thread 2 wait for each other in a cycle"
+        );
     }
 
     #[test]
-    fn without_a_cycle_the_one_that_the_others_wait_for_is_told() {
+    fn without_a_cycle_the_one_that_the_others_wait_for_is_reported() {
         assert_eq!(
-            told(&[(0, On::End(1)), (1, On::Notification(8))]),
+            reported(&[(0, On::End(1)), (1, On::Notification(8))]),
             "thread 1 waits for a notification that never comes"
         );
         assert_eq!(
-            told(&[(0, On::Message), (1, On::Lock(vec![0]))]),
+            reported(&[(0, On::Message), (1, On::Lock(vec![0]))]),
             "thread 0 waits for a message that nobody is left to send"
         );
         assert_eq!(
-            told(&[(0, On::Lock(vec![9]))]),
+            reported(&[(0, On::Lock(vec![9]))]),
             "thread 0 waits for a lock that thread 9 left locked"
         );
         assert_eq!(
-            told(&[(0, On::Others), (2, On::Notification(8))]),
+            reported(&[(0, On::Others), (2, On::Notification(8))]),
             "thread 2 waits for a notification that never comes"
         );
-        assert_eq!(told(&[(0, On::Token), (1, On::Token)]), "2 threads wait for ever");
-        assert_eq!(told(&[(0, On::Other)]), "thread 0 waits for ever");
+        assert_eq!(reported(&[(0, On::Token), (1, On::Token)]), "2 threads wait for ever");
+        assert_eq!(reported(&[(0, On::Other)]), "thread 0 waits for ever");
     }
 
     #[test]

@@ -49,7 +49,7 @@ impl StatusPage {
     pub fn dies(self, signal: i32, address: usize, instruction: usize) {
         self.set(StatusWord::DeathAddress, address as u64);
         self.set(StatusWord::DeathThread, 0);
-        // Frames are return addresses: behind what was executed.
+        // Frames are return addresses: after what was executed.
         self.word(STATUS_DEATH / 8).store(instruction as u64 + 1, Ordering::Relaxed);
         self.set(StatusWord::DeathFrames, 1);
         self.set(StatusWord::DeathSignal, signal as u64);
@@ -100,7 +100,7 @@ impl StatusPage {
         self.word(STATUS_SCHEDULE / 8 + index).load(Ordering::Relaxed)
     }
 
-    /// Writes one word of the schedule log, and cuts the schedule log behind it.
+    /// Writes one word of the schedule log, and cuts the schedule log after it.
     pub fn log(self, index: usize, word: u64) {
         if index < SCHEDULE_CAPACITY {
             self.word(STATUS_SCHEDULE / 8 + index).store(word, Ordering::Relaxed);
@@ -205,7 +205,7 @@ pub fn respond(message: &Message) -> ! {
     leave(EXIT_RESPONDED)
 }
 
-/// An error of ours: told to the session, if there is one, and the process ends.
+/// An error of ours: reported to the session, if there is one, and the process ends.
 pub fn fatal(message: &str) -> ! {
     match directory() {
         // If even that cannot be written, standard error and the exit status remain.
@@ -219,7 +219,7 @@ pub fn fatal(message: &str) -> ! {
     leave(EXIT_INTERNAL)
 }
 
-/// Tells what keeps the process from running, and ends it.
+/// Reports what keeps the process from running, and ends it.
 pub fn refuse(message: &str) -> ! {
     if DIRECTORY.get().is_some() {
         fatal(message);
@@ -301,10 +301,10 @@ pub fn external(index: u32) -> String {
         .unwrap_or_else(|| format!("external function {index}"))
 }
 
-/// Whether an external function was told before; tells it.
-pub fn told(index: u32) -> bool {
-    static TOLD: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
-    let Some(word) = TOLD.get(index as usize / 64) else { return false };
+/// Whether an external function was reported before; marks it as reported.
+pub fn was_reported(index: u32) -> bool {
+    static REPORTED: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
+    let Some(word) = REPORTED.get(index as usize / 64) else { return false };
     let bit = 1 << (index % 64);
     word.fetch_or(bit, Ordering::Relaxed) & bit != 0
 }

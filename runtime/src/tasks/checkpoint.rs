@@ -1,9 +1,9 @@
 //! Checkpoints: what it takes to go on with a search in another process, kept in a file from time
 //! to time.
 //!
-//! Beside the search's own frontier that is what it was told about the program: names, channels,
-//! regions. All of it is plain data; addresses in it are those of the arena, which are the same in
-//! every process. The file is replaced as a whole.
+//! Beside the search's own frontier that is what was reported to it about the program: names,
+//! channels, regions. All of it is plain data; addresses in it are those of the arena, which are
+//! the same in every process. The file is replaced as a whole.
 
 use crate::machine::object_ids::ObjectIds;
 use crate::machine::state::State;
@@ -47,7 +47,7 @@ pub fn keep(state: &State, request: &Request, watch: &Watch, frontier: &Frontier
         return;
     }
     let mut warnings = state.verdicts.warnings.clone();
-    crate::monitor::atomicity::tell(&state.monitors.atomicity, &mut warnings);
+    crate::monitor::atomicity::report(&state.monitors.atomicity, &mut warnings);
     let checkpoint = Checkpoint {
         seconds: watch.seconds(),
         findings: watch.findings().into(),

@@ -42,7 +42,7 @@ impl Wanted {
         crate::session::cpu::time().saturating_sub(self.start)
     }
 
-    /// Whether the process's end shows it: then nothing behind that can.
+    /// Whether the process's end shows it: then nothing after that can.
     const fn is_judged_at_exit(&self) -> bool {
         matches!(self.kind, BugKind::Panic | BugKind::Exit)
     }
@@ -87,18 +87,18 @@ pub fn respond(schedule: &Schedule, mut wanted: Wanted, steps: u64, rooted: bool
     // Local changes only make the rest cheaper.
     let mut effort = Effort { steps, local: steps / 4, longest: LONGEST, overtaken: 0 };
     match timely(&choices, effort, &mut wanted) {
-        Timely::Found(found) => return told_of(Some(found), &wanted, (true, false)),
+        Timely::Found(found) => return reported_of(Some(found), &wanted, (true, false)),
         Timely::None => effort.overtaken = 1,
         Timely::Unknown => {}
     }
     let only_overtaken = effort.overtaken > 0;
     let mut found = search::minimise(&mut Native::default(), &choices, effort, &mut wanted);
     if found.is_none() && wanted.kind == BugKind::DataRace {
-        // Several accesses may race at once: the detector tells the pair that it comes to first.
+        // Several accesses may race at once: the detector reports the pair that it comes to first.
         wanted.key = None;
         found = search::minimise(&mut Native::default(), &choices, effort, &mut wanted);
     }
-    told_of(found, &wanted, (false, only_overtaken))
+    reported_of(found, &wanted, (false, only_overtaken))
 }
 
 /// What a search for schedules in which no sleep is overtaken has come to.
@@ -168,7 +168,7 @@ impl search::Observer<Failure> for Seeker<'_> {
 }
 
 /// The response; whether it is of ordered time, and whether no such schedule fails.
-fn told_of(
+fn reported_of(
     found: Option<search::minimise::Minimised>,
     wanted: &Wanted,
     (ordered, only_overtaken): (bool, bool),

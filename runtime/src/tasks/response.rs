@@ -14,7 +14,7 @@ use crate::report::failure::Failure;
 use crate::tasks::checkpoint;
 use lockred_protocol::codes::{AssumptionKind, BugKind, WarningKind};
 use lockred_protocol::message::{
-    Assumption, Counts as Told, Drift, Exploration, Finding, Message, Replay, Stop as Reason,
+    Assumption, Counts as Reported, Drift, Exploration, Finding, Message, Replay, Stop as Reason,
     Thread, Unsupported,
 };
 use lockred_protocol::schedule::Schedule;
@@ -48,7 +48,7 @@ pub struct Watch {
     checkpoint: Option<Checkpoint>,
     kept: Instant,
     keeping: Duration,
-    /// When the share that is done was last told.
+    /// When the share that is done was last reported.
     shared: Instant,
 }
 
@@ -101,7 +101,7 @@ impl Watch {
     }
 }
 
-/// How often the share of the search that is done is told.
+/// How often the share of the search that is done is reported.
 const SHARE_EVERY: Duration = Duration::from_millis(100);
 
 /// A checkpoint may take this share of the time.
@@ -226,7 +226,7 @@ fn begin() -> bool {
     goes_on
 }
 
-/// The session has asked to stop before there was anything to tell.
+/// The session has asked to stop before there was anything to report.
 fn interrupted() -> Outcome {
     Outcome { stop: Stop::Interrupted, covered: Covered::Some, counts: Counts::default() }
 }
@@ -255,9 +255,9 @@ fn search_by(
         state.verdicts.warnings.extend(cycles);
     }
     crate::report::left_out::judge(state);
-    crate::monitor::atomicity::tell(&state.monitors.atomicity, &mut state.verdicts.warnings);
+    crate::monitor::atomicity::report(&state.monitors.atomicity, &mut state.verdicts.warnings);
     if !watch.findings.is_empty() {
-        // A mistake is told first; what it leaves behind says little.
+        // A mistake is reported first; what it leaves behind says little.
         state.verdicts.warnings.retain(|warning| warning.kind != WarningKind::Leak);
     }
     Message::Explored(Exploration {
@@ -277,7 +277,7 @@ fn search_by(
     })
 }
 
-/// Walks at random below the root, and tells who accesses what under which locks.
+/// Walks at random below the root, and reports who accesses what under which locks.
 pub fn observe(executions: u64, seed: u64, operations: u64, rooted: bool) -> Message {
     if rooted && crate::tasks::harness::learn() {
         // What that has run is none of these executions.
@@ -360,9 +360,9 @@ fn judge_only(watch: &mut Watch) -> Outcome {
     Outcome { stop, covered, counts }
 }
 
-fn counts(counts: &Counts) -> Told {
+fn counts(counts: &Counts) -> Reported {
     let Counts { executions, blocked, refinements, transactions, operations } = *counts;
-    Told { executions, blocked, refinements, transactions, operations }
+    Reported { executions, blocked, refinements, transactions, operations }
 }
 
 /// Why a search ended, in the session's words.
@@ -404,13 +404,13 @@ fn at(stack: Vec<u64>) -> Unsupported {
 }
 
 /// The failure that a schedule of this length was kept for: the first that shows at its end or
-/// behind it. Earlier ones are others.
+/// after it. Earlier ones are others.
 fn shown(failures: Vec<(Failure, usize)>, length: usize) -> Option<Failure> {
     let index = failures.iter().position(|&(_, at)| at >= length).unwrap_or(0);
     failures.into_iter().nth(index).map(|(failure, _)| failure)
 }
 
-/// Watches a replay: what comes long behind the bug does not matter, and may be endless.
+/// Watches a replay: what comes long after the bug does not matter, and may be endless.
 struct Follower {
     watch: Watch,
     /// Where the bug is to show.
@@ -440,7 +440,7 @@ impl Observer<Failure> for Follower {
     }
 }
 
-/// Follows a schedule and tells everything.
+/// Follows a schedule and reports everything.
 pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
     let length = schedule.0.len() - usize::from(schedule.is_step_by_step());
     let left = crate::report::record::BEHIND;
@@ -471,9 +471,12 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
         parent: thread.parent,
         created: thread.created.clone(),
     });
-    let scaled =
-        state.verdicts.assumptions.iter().filter(|told| told.kind == AssumptionKind::ScaledLoops);
-    // What is recorded before the first choice behind the schedule.
+    let scaled = state
+        .verdicts
+        .assumptions
+        .iter()
+        .filter(|reported| reported.kind == AssumptionKind::ScaledLoops);
+    // What is recorded before the first choice after the schedule.
     let end = follower.recorded.get(length).copied().unwrap_or(usize::MAX);
     let overtaken = recorder.overtaken.into_iter().filter(|overtaken| overtaken.step < end);
     let bug = shown(follower.watch.failures, length).map(Failure::into_bug);

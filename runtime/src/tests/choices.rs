@@ -25,7 +25,7 @@ fn all_combinations_of_choices_are_explored() {
 }
 
 #[test]
-fn main_may_choose_before_it_has_threads_and_behind_them() {
+fn main_may_choose_before_it_has_threads_and_after_them() {
     fn alone(_: Words) -> i32 {
         i32::from(__lr_choose(5) == 4)
     }

@@ -50,7 +50,7 @@ fn an_abort_ends_an_execution_and_not_the_search() {
 }
 
 #[test]
-fn a_thread_blocked_for_ever_behind_main_s_end_is_a_warning() {
+fn a_thread_blocked_for_ever_after_main_s_end_is_a_warning() {
     fn program(words: Words) -> i32 {
         words.spawn(|words| {
             words.wait(0, 0, None);
@@ -78,7 +78,7 @@ fn a_thread_that_outlives_main_is_cut() {
 }
 
 #[test]
-fn what_a_thread_does_behind_main_s_end_still_counts() {
+fn what_a_thread_does_after_main_s_end_still_counts() {
     fn program(words: Words) -> i32 {
         words.spawn(|words| words.write(0, 1));
         let _ = words.read(0);

@@ -1,4 +1,4 @@
-//! Programs with locks: acquisitions are ordered both ways, deadlocks are found and told.
+//! Programs with locks: acquisitions are ordered both ways, deadlocks are found and reported.
 
 use super::hooks::Words;
 use super::{replay, right, walked, wrong};
@@ -67,10 +67,10 @@ fn a_lock_acquired_twice_deadlocks_even_before_the_root() {
     assert_eq!(roles, [Role::Waits, Role::Holds]);
 }
 
-/// The line of which those behind it are counted in `crossing`.
+/// The line of which those after it are counted in `crossing`.
 const LINE: u32 = line!();
 
-/// Two threads that acquire locks in opposite orders, one of them behind work.
+/// Two threads that acquire locks in opposite orders, one of them after work.
 fn crossing(words: Words) -> i32 {
     let thread = words.spawn(|words| {
         (0..50).for_each(|_| assert!(words.add(2, 1) < 50));
@@ -116,7 +116,7 @@ fn without_a_root_nobody_walks() {
     assert_eq!((found.findings, found.counts.executions), (vec![], 0));
 }
 
-/// The line behind which `lock` acquires all locks.
+/// The line after which `lock` acquires all locks.
 const SHARED_LINE: u32 = line!();
 
 fn lock(words: Words, index: usize) {

@@ -74,7 +74,7 @@ fn store_buffering_has_three_outcomes_under_sequential_consistency() {
 }
 
 #[test]
-fn weak_orders_that_matter_are_told() {
+fn weak_orders_that_matter_are_reported() {
     fn program(words: Words) -> i32 {
         let thread = words.spawn(|words| words.store_with(0, 1, Order::Relaxed));
         let _ = words.load_with(0, Order::Relaxed);

@@ -97,7 +97,7 @@ fn a_timeout_may_fire_and_need_not() {
 }
 
 #[test]
-fn a_thread_that_waits_for_itself_or_for_nobody_is_told() {
+fn a_thread_that_waits_for_itself_or_for_nobody_is_reported() {
     fn program(words: Words) -> i32 {
         let thread = words.spawn(|words| {
             words.wait(3, 0, None);

@@ -188,7 +188,7 @@ pub fn treatment(name: &str) -> Treatment {
     row(name).map_or(Treatment::Native, |row| row.treatment)
 }
 
-/// Whether calls of a function are answered by the runtime, under its name behind
+/// Whether calls of a function are answered by the runtime, under its name after
 /// [`crate::hooks::LIBC_PREFIX`].
 #[must_use]
 pub fn is_answered(name: &str) -> bool {

@@ -48,7 +48,7 @@ fn sources(trace: &[Event], head: usize) -> Vec<usize> {
 }
 
 /// Events at which an acquire of the atomic read `reader` arrives: itself, and acquire fences
-/// behind it in its thread.
+/// after it in its thread.
 fn targets(trace: &[Event], reader: usize) -> Vec<usize> {
     let Event { thread, act } = trace[reader];
     let mut to = Vec::new();
@@ -75,7 +75,7 @@ fn edges(trace: &[Event], reader: usize, byte: usize, add: &mut impl FnMut(usize
             next = if continues { read_from(trace, head, byte) } else { None };
             continue;
         }
-        // Behind a read-modify-write that depends on all, order is forced, whoever released before
+        // After a read-modify-write that depends on all, order is forced, whoever released before
         // it.
         everybody |= continues && universal(op.access);
         if everybody || access.depends_on(op.access) {

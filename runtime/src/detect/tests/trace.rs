@@ -90,13 +90,13 @@ impl Act {
 
 /// What the detector says to one event.
 pub struct Answer {
-    /// The race, if it told one.
+    /// The race, if it reported one.
     pub race: Option<Race>,
     /// Whether an unordered weak pair was seen up to here.
     pub weak_pair: bool,
 }
 
-/// Runs a trace from a reset; event `i` is told as site `site(i)`.
+/// Runs a trace from a reset; event `i` is reported as site `site(i)`.
 pub fn run(detector: &mut Detector, trace: &[Event], site: fn(usize) -> u32) -> Vec<Answer> {
     detector.reset();
     let mut answers = Vec::new();

@@ -137,7 +137,7 @@ fn random_walks_find_what_is_there_and_depend_on_the_seed_only() {
 }
 
 #[test]
-fn a_replay_follows_the_schedule_and_goes_on_behind_it() {
+fn a_replay_follows_the_schedule_and_goes_on_after_it() {
     let program = parse(RACE);
     let (seen, _) = search(&program, Strategy::Dpor, Limits::default());
     for (failure, schedule) in &seen.schedules {

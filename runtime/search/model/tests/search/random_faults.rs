@@ -78,7 +78,7 @@ caught! {
     no_lock_edges: NoLockEdges;
     never_park: NeverPark;
     blocked_left_out: BlockedLeftOut;
-    blocked_behind_sleep: BlockedBehindSleep;
+    blocked_after_sleep: BlockedBehindSleep;
     release_shadows: ReleaseShadows;
     protected_dropped: ProtectedDropped;
     no_restart: NoRestart;
