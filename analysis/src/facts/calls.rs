@@ -86,7 +86,7 @@ impl Reader<'_> {
         name: &str,
         result: Register,
     ) {
-        /// What touches no address, or only the memory behind it.
+        /// What touches no address, or only the memory after it.
         const HARMLESS: &[&str] = &[
             "llvm.lifetime.",
             "llvm.dbg.",

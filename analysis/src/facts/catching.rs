@@ -77,10 +77,10 @@ fn caught(body: &Body, roles: &[Option<Role>], catches: &[bool]) -> Vec<Register
                 seen.insert(data, (true, true));
             }
             [Operand::Register(data), ..] => {
-                let told = seen.entry(data).or_default();
+                let reported = seen.entry(data).or_default();
                 match roles[callee as usize] {
-                    Some(Role::Calls) => told.0 = true,
-                    Some(Role::Catches) => told.1 = true,
+                    Some(Role::Calls) => reported.0 = true,
+                    Some(Role::Catches) => reported.1 = true,
                     None => {}
                 }
             }
@@ -90,7 +90,7 @@ fn caught(body: &Body, roles: &[Option<Role>], catches: &[bool]) -> Vec<Register
     let is_variable = |register: &Register| {
         body.statements.iter().any(|statement| matches!(statement, Statement::Variable { result, .. } if result == register))
     };
-    seen.retain(|register, told| *told == (true, true) && is_variable(register));
+    seen.retain(|register, reported| *reported == (true, true) && is_variable(register));
     seen.into_keys().collect()
 }
 

@@ -30,7 +30,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Code among scalars, each behind the object that it belongs to. `addresses`: which of them
+    /// Code among scalars, each after the object that it belongs to. `addresses`: which of them
     /// are addresses by their type.
     pub(super) fn pairs(&mut self, body: &mut Body, operands: &[Operand], addresses: &[bool]) {
         for (i, &with) in operands.iter().enumerate() {

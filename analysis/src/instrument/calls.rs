@@ -60,7 +60,7 @@ impl Instrumenter<'_> {
         let number = self.externals.number(&name);
         self.announce(function, at, hook, number);
         if treatment(&name) == Treatment::Native {
-            self.tell_result(function, at);
+            self.report_result(function, at);
         }
     }
 

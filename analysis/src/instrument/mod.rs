@@ -1,10 +1,10 @@
 //! Instrumentation: every access, atomic operation and outside call of a merged program becomes a
 //! call of the runtime.
 //!
-//! What is inserted is told by `runtime/protocol/src/hooks.rs`. Order matters: user code is inlined
-//! and promoted first (so that atomic instructions carry their inlining chain and results that
-//! nobody uses are seen to be unused), then std is pulled in, then this module runs. Nothing is
-//! optimised afterwards.
+//! What is inserted is described by `runtime/protocol/src/hooks.rs`. Order matters: user code is
+//! inlined and promoted first (so that atomic instructions carry their inlining chain and results
+//! that nobody uses are seen to be unused), then std is pulled in, then this module runs. Nothing
+//! is optimised afterwards.
 
 mod atomics;
 mod attributes;

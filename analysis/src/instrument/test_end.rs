@@ -1,4 +1,4 @@
-//! The beginning and the end of a test's body: the runtime is told which function calls the test,
+//! The beginning and the end of a test's body: the runtime learns which function calls the test,
 //! and what libtest's wrapper of the test returns, so that it knows what the harness does, and can
 //! leave out what that does after the test.
 

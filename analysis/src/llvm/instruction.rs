@@ -256,7 +256,7 @@ impl Instruction {
         Function(unsafe { LLVMGetBasicBlockParent(self.block().0) })
     }
 
-    /// The instruction behind it in its block.
+    /// The instruction after it in its block.
     #[must_use]
     pub fn next(self) -> Option<Instruction> {
         // SAFETY: valid handle.

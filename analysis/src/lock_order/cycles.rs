@@ -2,8 +2,8 @@
 //!
 //! A nesting leads to another one if what it wants may be what the other one holds, and not both
 //! only read. Nestings that lead to each other are a strongly connected component, of which the
-//! shortest cycle is told. Two that are behind one gate do not lead to each other, nor do two that
-//! no run has threads for; what comes about without regard to gates alone is told as that.
+//! shortest cycle is reported. Two that are behind one gate do not lead to each other, nor do two
+//! that no run has threads for; what comes about without regard to gates alone is reported as that.
 
 use super::{End, Kind, LockId, Nesting};
 use crate::facts::FunctionId;
@@ -53,8 +53,8 @@ fn within(
     others: &BTreeSet<LockId>,
     who: &dyn Runs,
 ) -> Option<Vec<Cycle>> {
-    let told: Vec<Nesting> = nestings.iter().map(|nesting| without(nesting, others)).collect();
-    let nestings = &told[..];
+    let reported: Vec<Nesting> = nestings.iter().map(|nesting| without(nesting, others)).collect();
+    let nestings = &reported[..];
     let mut found = Vec::new();
     let open = search(nestings, who, false, &mut found, &mut left)?;
     // What is only kept apart by gates: of those that are on no cycle without.
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn each_component_is_told_once_by_its_shortest_cycle() {
+    fn each_component_is_reported_once_by_its_shortest_cycle() {
         let cycle =
             [nesting(1, 2, &[]), nesting(2, 1, &[]), nesting(2, 3, &[]), nesting(3, 1, &[])];
         assert_eq!(found(&cycle), [(Kind::Cycle, vec![0, 1])]);
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn no_cycle_is_told_where_more_meet_than_can_be_looked_at() {
+    fn no_cycle_is_reported_where_more_meet_than_can_be_looked_at() {
         // Each of them leads to all the others.
         let many: Vec<Nesting> = (0..6)
             .flat_map(|n| (0..6).filter(move |m| *m != n).map(move |m| nesting(n, m, &[])))

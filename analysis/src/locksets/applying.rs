@@ -11,7 +11,7 @@ use crate::facts::flow::{Call, Value};
 use lockred_protocol::plan::Flaw;
 
 impl Transfer<'_> {
-    /// A call: what comes behind it, and where it unwinds.
+    /// A call: what comes after it, and where it unwinds.
     pub fn call(&self, state: &State, call: &Call) -> (Vec<State>, Vec<State>) {
         let summary = self.callees.of(self.aliases, call);
         let arguments = self.arguments(state, call);
@@ -129,7 +129,7 @@ impl Transfer<'_> {
         state
     }
 
-    /// A call writes somewhere behind an address: perhaps addresses, or only what is smaller.
+    /// A call writes somewhere after an address: perhaps addresses, or only what is smaller.
     fn overwrite_by_call(&self, state: &mut State, address: Value, addresses: bool) {
         let stale = state.stale.clone();
         let written = |state: &State, base: Base| state.cells.keys().any(|(of, _)| *of == base);

@@ -22,7 +22,7 @@ pub struct Body<'f> {
     choices: HashMap<Register, &'f Step>,
     /// Whether a block may be executed again.
     pub goes_round: Vec<bool>,
-    /// The place of each block in an order in which most come behind those before them.
+    /// The place of each block in an order in which most come after those before them.
     pub order: Vec<u32>,
 }
 
@@ -125,7 +125,7 @@ impl<'f> Body<'f> {
         }
     }
 
-    /// Where control may go behind the steps of a block that does not leave the function.
+    /// Where control may go after the steps of a block that does not leave the function.
     pub fn next(&self, state: &State, end: &End) -> Vec<BlockId> {
         let mut next = match end {
             End::Branch(condition, one, other) => match self.number(state, *condition) {

@@ -8,7 +8,7 @@ use crate::facts::flow::Value;
 /// See the module.
 #[derive(Debug)]
 pub struct Callers {
-    /// Functions that call each other, each behind those that it calls.
+    /// Functions that call each other, each after those that it calls.
     pub components: Vec<Vec<FunctionId>>,
     /// By function: what it may call.
     pub callees: Vec<Vec<FunctionId>>,

@@ -3,7 +3,7 @@
 
 use crate::facts::FunctionId;
 
-/// Functions that call each other (Tarjan's algorithm, iterative). Each component comes behind
+/// Functions that call each other (Tarjan's algorithm, iterative). Each component comes after
 /// those that it calls.
 pub fn components(callees: &[Vec<FunctionId>]) -> Vec<Vec<FunctionId>> {
     let count = callees.len();

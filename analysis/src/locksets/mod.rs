@@ -64,7 +64,7 @@ const LARGEST: usize = 3000;
 pub enum Lock {
     /// In a global variable, so many bytes from its beginning.
     Global(GlobalId, i64),
-    /// So many bytes behind the address that is accessed.
+    /// So many bytes after the address that is accessed.
     Near(i64),
 }
 
@@ -235,7 +235,7 @@ impl Analysis<'_> {
         &self,
         function: FunctionId,
         initial: State,
-        tell: &mut dyn FnMut(&State, &Step),
+        visit: &mut dyn FnMut(&State, &Step),
     ) -> Option<Summary> {
         let flow = self.flow(function);
         if flow.blocks.len() > LARGEST {
@@ -245,7 +245,7 @@ impl Analysis<'_> {
         let aliases = self.aliases(function);
         let transfer = self.transfer(&body, &aliases);
         let solution = transfer.solve(initial)?;
-        Some(transfer.tell(&solution, tell))
+        Some(transfer.visit(&solution, visit))
     }
 
     /// From callers to callees.
@@ -335,7 +335,7 @@ impl Analysis<'_> {
         let body =
             Body::of(self.flow(function), self.facts.functions[function as usize].parameters);
         let aliases = self.aliases(function);
-        let mut tell = |state: &State, step: &Step| {
+        let mut visit = |state: &State, step: &Step| {
             if let Step::Call(call) = step
                 && let Some(callee) = callees(call)
             {
@@ -365,7 +365,7 @@ impl Analysis<'_> {
                 known.and_modify(|known| meet(known, &held)).or_insert(held);
             }
         };
-        let looked_at = !nothing && self.summary(function, state, &mut tell).is_some();
+        let looked_at = !nothing && self.summary(function, state, &mut visit).is_some();
         if !looked_at {
             for call in self.calls(function) {
                 if let Some(callee) = callees(call) {

@@ -107,7 +107,7 @@ impl Numbers {
 
 impl State {
     /// Whether something that is known may be a number: what is at an address that a lock was
-    /// acquired behind is not 0.
+    /// acquired after is not 0.
     pub fn may_be(&self, known: Known, number: u64) -> bool {
         match known {
             Known::Number(it) => it == number,

@@ -143,7 +143,7 @@ impl Transfer<'_> {
         self.callees.owners[self.aliases.function() as usize]
     }
 
-    /// What points-to says of a lock at, or behind, this address.
+    /// What points-to says of a lock at, or after, this address.
     fn narrow(&self, taken: &mut Taken, address: Value) {
         if let Value::Register(register) = address {
             taken.narrow(&self.aliases.objects(register));

@@ -91,12 +91,12 @@ const LIMIT: usize = 8;
 pub struct State {
     /// What instructions computed, where it is more than that; pure ones are asked again instead.
     pub values: BTreeMap<Register, Known>,
-    /// Memory: what is not here is unknown in a variable, and behind a parameter as it was when the
+    /// Memory: what is not here is unknown in a variable, and after a parameter as it was when the
     /// function was called.
     pub cells: BTreeMap<(Base, i64), Cell>,
-    /// Parameters behind which nothing is known but what is in `cells`.
+    /// Parameters after which nothing is known but what is in `cells`.
     pub clobbered: BTreeSet<Register>,
-    /// Those behind which addresses may have been written: what is smaller leaves them as they are.
+    /// Those after which addresses may have been written: what is smaller leaves them as they are.
     pub stale: BTreeSet<Register>,
     /// Locks that are held, each acquired for itself.
     pub held: BTreeMap<Symbol, Hold>,

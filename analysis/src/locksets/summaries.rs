@@ -81,7 +81,7 @@ impl Analysis<'_> {
         let fits = body.flow.blocks.len() <= LARGEST;
         let mut summary = match fits.then(|| transfer.solve(State::default())).flatten() {
             Some(solution) => {
-                transfer.tell(&solution, &mut |state, step| order.step(&transfer, state, step))
+                transfer.visit(&solution, &mut |state, step| order.step(&transfer, state, step))
             }
             None => {
                 let mut summary = Summary::unknown(parameters, Released::Anything);

@@ -19,9 +19,9 @@ pub struct Exit {
     pub results: Vec<Option<Known>>,
     /// What it has written, where it was passed followed memory: by parameter.
     pub cells: BTreeMap<(Register, i64), Cell>,
-    /// Parameters behind which nothing else is as it was.
+    /// Parameters after which nothing else is as it was.
     pub clobbered: BTreeSet<Register>,
-    /// Those behind which addresses may have been written.
+    /// Those after which addresses may have been written.
     pub stale: BTreeSet<Register>,
     /// Locks that it has acquired and holds.
     pub held: BTreeMap<Symbol, Hold>,

@@ -13,7 +13,7 @@ pub enum Root {
     Parameter(Register),
     /// A stack variable of the function's own.
     Variable(Register),
-    /// What was in memory when the function was called, so many bytes behind what was passed.
+    /// What was in memory when the function was called, so many bytes after what was passed.
     Content(Register, i64),
     /// The same, if only those who are passed its address access that memory: callers know. It
     /// counts for what may be held alone.
@@ -24,7 +24,7 @@ pub enum Root {
     Given(Point, u32),
 }
 
-/// An address: so many bytes behind a root.
+/// An address: so many bytes after a root.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Symbol {
     /// See [`Root`].

@@ -21,7 +21,7 @@ pub struct Transfer<'a> {
     pub flaw: Option<Flaw>,
 }
 
-/// What comes behind the steps of a block.
+/// What comes after the steps of a block.
 #[derive(Default)]
 pub struct Behind {
     /// At its end.
@@ -34,7 +34,7 @@ pub struct Behind {
 
 impl Transfer<'_> {
     /// Goes through the steps of a block.
-    pub fn block(&self, id: BlockId, state: State, tell: &mut dyn FnMut(&State, &Step)) -> Behind {
+    pub fn block(&self, id: BlockId, state: State, visit: &mut dyn FnMut(&State, &Step)) -> Behind {
         let block = &self.body.flow.blocks[id as usize];
         let again = self.body.goes_round[id as usize];
         let mut behind = Behind { states: vec![state], ..Behind::default() };
@@ -46,7 +46,7 @@ impl Transfer<'_> {
                 if !work.spend(state.may.len()) {
                     state.may = May::default();
                 }
-                tell(&state, step);
+                visit(&state, step);
                 match step {
                     Step::Call(call) => {
                         let (returns, unwinds) = self.call(&state, call);
@@ -220,7 +220,7 @@ impl Transfer<'_> {
         }
     }
 
-    /// What is in memory behind a parameter that is not followed, if nobody else accesses it.
+    /// What is in memory after a parameter that is not followed, if nobody else accesses it.
     fn assumed(&self, state: &State, address: Value, offset: i64) -> Option<Symbol> {
         let (base, at) = self.tracked(state, address)?;
         match state.assume_read(base, at + offset)?.symbol()? {
@@ -231,7 +231,7 @@ impl Transfer<'_> {
         }
     }
 
-    /// The place in memory that an address is one of: followed, or behind a parameter, which the
+    /// The place in memory that an address is one of: followed, or after a parameter, which the
     /// callers may follow.
     fn tracked(&self, state: &State, address: Value) -> Option<(Base, i64)> {
         let symbol = self.body.known(state, address)?.symbol()?;
@@ -271,7 +271,7 @@ impl Transfer<'_> {
         exact
     }
 
-    /// All memory of which something may be known, or must be told to callers.
+    /// All memory of which something may be known, or must be reported to callers.
     pub fn bases(&self, state: &State) -> Vec<Base> {
         let mut bases: Vec<Base> = (0..self.body.parameters).map(Base::Parameter).collect();
         let mut last = None;
@@ -289,7 +289,7 @@ impl Transfer<'_> {
         bases
     }
 
-    /// What is known where one block comes behind another one.
+    /// What is known where one block comes after another one.
     pub fn enter(&self, from: BlockId, to: BlockId, mut state: State) -> State {
         let merges = &self.body.flow.blocks[to as usize].merges;
         let known: Vec<(Register, Option<Known>)> = merges

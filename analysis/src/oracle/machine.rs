@@ -176,13 +176,13 @@ impl<'e, 'f> Machine<'e, 'f> {
                 }
             }
             Returns::Joiner => self.returned.extend(values.into_iter().next()),
-            Returns::Outside if thread == 0 => values.iter().for_each(|v| self.tell(v)),
+            Returns::Outside if thread == 0 => values.iter().for_each(|v| self.expose(v)),
             Returns::Outside | Returns::Nowhere => {}
         }
     }
 
     /// Those outside get addresses.
-    pub fn tell(&mut self, value: &Scalar) {
+    pub fn expose(&mut self, value: &Scalar) {
         for &address in value.iter().flatten() {
             if !self.outside.contains(&address) && self.outside.len() < KNOWN {
                 self.outside.push(address);
@@ -328,7 +328,7 @@ impl<'e, 'f> Machine<'e, 'f> {
 
     pub fn store(&mut self, at: Address, bytes: usize, value: &Scalar) {
         if at.block == self.foreign {
-            return self.tell(value);
+            return self.expose(value);
         }
         let block = &mut self.blocks[at.block];
         if block.is_outside() {
@@ -475,7 +475,7 @@ impl<'e, 'f> Machine<'e, 'f> {
             Statement::Call(call) => self.call(thread, call),
             Statement::Pair { data, with } => self.pair(thread, *data, *with),
             Statement::Return(values) => {
-                // Returns are at the end, and behind branches.
+                // Returns are at the end, and after branches.
                 if self.random.once_in(2) {
                     let values = values.iter().map(|&v| self.value(thread, v)).collect();
                     self.leave(thread, values);
@@ -491,7 +491,7 @@ impl<'e, 'f> Machine<'e, 'f> {
             Statement::Catch(_) => {}
             Statement::Escape(value) => {
                 let value = self.value(thread, *value);
-                self.tell(&value);
+                self.expose(&value);
             }
             Statement::Unknown(result) => {
                 let value = self.random.pick(&self.outside);

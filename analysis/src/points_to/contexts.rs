@@ -1,5 +1,5 @@
-//! Which functions are analysed once for every call, so that what they allocate and pass on is told
-//! apart.
+//! Which functions are analysed once for every call, so that what they allocate and pass on is
+//! told apart.
 //!
 //! Rust's abstractions are small functions: `Vec::push` goes through three of them before something
 //! is allocated, and all vectors of a program would be one object if each was analysed once. A

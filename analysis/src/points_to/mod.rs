@@ -5,7 +5,7 @@
 //! allocates it; parts of objects are told apart by their offset in bytes. Only functions that can
 //! be reached are looked at, and calls by pointer are resolved as the analysis goes on. Functions
 //! that pass memory on get a context for each of their calls ([`contexts`]). What is done with
-//! addresses outside of the program is told by [`Effect`]; what is not known goes to one node,
+//! addresses outside of the program is said by [`Effect`]; what is not known goes to one node,
 //! [`PointsTo::foreign`], which may hold and write whatever it gets. Only what is asked for is
 //! computed ([`demand`]), and in large programs, large sets are not known either ([`sink`]).
 
@@ -62,7 +62,7 @@ const LIBRARY: &[&str] = &[
 #[derive(Clone, Copy, Debug)]
 struct Context {
     function: FunctionId,
-    /// The node of its first register; those of its results are behind its registers.
+    /// The node of its first register; those of its results are after its registers.
     base: Node,
     /// The context that calls it, if it is of that call alone.
     caller: Option<ContextId>,

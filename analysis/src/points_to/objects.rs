@@ -44,7 +44,7 @@ pub enum Kind {
 /// Where what is in a part of an object goes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Outlet {
-    /// The part: first byte, and the byte behind it.
+    /// The part: first byte, and the byte after it.
     pub range: (u32, u32),
     pub target: Target,
 }

@@ -1,4 +1,4 @@
-//! Memory that its function has just made, and told nobody of: what is accessed there is
+//! Memory that its function has just made, and given to nobody: what is accessed there is
 //! initialised, before it is published.
 //!
 //! New memory is a stack variable, or what a function gives that allocates it and keeps no copy of
@@ -50,7 +50,7 @@ impl Fresh {
         search.found
     }
 
-    /// Whether a call gets an address in such memory, and nobody is told of that until it returns.
+    /// Whether a call gets an address in such memory, and nobody learns of that until it returns.
     pub fn passes(&self, point: Point, number: usize) -> bool {
         self.calls.contains(&(point, number))
     }
@@ -76,7 +76,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// Whether a scalar of a function's result is the address of memory that it has made and told
+    /// Whether a scalar of a function's result is the address of memory that it has made and given
     /// nobody of, if it is one at all.
     fn gives(&mut self, function: FunctionId, number: usize) -> bool {
         self.look(function);
@@ -244,7 +244,7 @@ struct Body<'a> {
     /// By block and memory, in the order of the points.
     events: BTreeSet<(usize, usize, Point, Event)>,
     /// By memory: whether it is published anywhere.
-    told: Vec<bool>,
+    reported: Vec<bool>,
     /// By block: which memory may be published at its beginning.
     published: Vec<Option<Vec<bool>>>,
 }
@@ -270,7 +270,7 @@ impl<'a> Body<'a> {
             offsets: offsets(flow),
             merges: merges.map(|(register, values)| (*register, &values[..])).collect(),
             events: BTreeSet::new(),
-            told: vec![false; registers.len()],
+            reported: vec![false; registers.len()],
             published: vec![None; flow.blocks.len()],
         };
         for number in body.publish(search) {
@@ -292,7 +292,7 @@ impl<'a> Body<'a> {
             body.events.retain(|event| event.3 == Event::Made);
         }
         for event in body.events.iter().filter(|event| event.3 == Event::Published) {
-            body.told[event.1] = true;
+            body.reported[event.1] = true;
         }
         body.solve(registers.len());
         body
@@ -325,7 +325,7 @@ impl<'a> Body<'a> {
             register.into_iter().flat_map(in_register)
         };
         // By memory: how often the statements publish it, less how often the steps do.
-        let mut missing = vec![0_isize; self.told.len()];
+        let mut missing = vec![0_isize; self.reported.len()];
         let mut unknown = BTreeSet::new();
         for statement in statements() {
             match statement {
@@ -441,7 +441,7 @@ impl<'a> Body<'a> {
         if let Some(&memory) = self.made.get(&register) {
             walk.made = true;
             return self.is_private(block, point, memory)
-                && (walk.merged.is_empty() || !self.told[memory]);
+                && (walk.merged.is_empty() || !self.reported[memory]);
         }
         if let Some(&(from, _)) = self.offsets.get(&register) {
             return self.is_in_private(block, point, from, walk);
@@ -454,7 +454,7 @@ impl<'a> Body<'a> {
         places.is_some_and(|places| places.is_empty())
     }
 
-    /// Finds accesses to memory that nobody was told of, and calls that get such memory.
+    /// Finds accesses to memory that nobody learnt of, and calls that get such memory.
     fn find(&self, found: &mut Fresh) {
         let is_private = |block: usize, point: Point, address: Value| {
             let mut walk = Walk::default();
@@ -469,7 +469,7 @@ impl<'a> Body<'a> {
                 }
                 let Step::Call(call) = step else { continue };
                 for (number, &argument) in call.arguments.iter().enumerate() {
-                    // Before it, and behind it.
+                    // Before it, and after it.
                     let points = [call.point, call.point + 1];
                     if points.into_iter().all(|point| is_private(block, point, argument)) {
                         found.calls.insert((call.point, number));
@@ -479,7 +479,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Which scalars of the result are addresses of memory that nobody was told of, or none.
+    /// Which scalars of the result are addresses of memory that nobody learnt of, or none.
     fn given(&self) -> Vec<bool> {
         let mut given: Option<Vec<bool>> = None;
         for (block, it) in self.flow.blocks.iter().enumerate() {

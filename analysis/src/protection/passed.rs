@@ -10,7 +10,7 @@
 //! A caller has an object *alone* where there is one thread, where it has just made it
 //! ([`super::fresh`]), and where it is `Arc::drop_slow`, which is called by whoever dropped the
 //! last reference, for the block that it does that with: everything of a block but its counts is
-//! its last owner's then. (What is behind addresses in the block is not: it may be anybody's.)
+//! its last owner's then. (What is after addresses in the block is not: it may be anybody's.)
 //! Those callers do not count. If all are such, the parameter's object is *owned*.
 
 use super::Input;
@@ -28,7 +28,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 /// Whether a function of this name is called with the block to which the last reference was
-/// dropped, behind its first parameter.
+/// dropped, after its first parameter.
 pub fn drops_last(name: &str) -> bool {
     name.contains("drop_slow") && path_of(&demangle(name)) == "alloc::sync::Arc::drop_slow"
 }
@@ -58,7 +58,7 @@ impl Passed {
 /// What an address in a function is computed of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Origin {
-    /// So many bytes behind a parameter.
+    /// So many bytes after a parameter.
     Parameter(Register, i64),
     /// The block that the last reference was dropped to.
     Last,
@@ -72,7 +72,7 @@ struct Body<'a> {
     found: HashMap<Operand, Option<Rc<[Place]>>>,
     /// Registers that hold the address of such a block.
     last: BTreeSet<Register>,
-    /// Calls that pass on what is behind a parameter: that, the call, and the number of its
+    /// Calls that pass on what is after a parameter: that, the call, and the number of its
     /// argument.
     passes: Vec<(Register, &'a Call, usize)>,
 }
@@ -242,7 +242,7 @@ impl<'a> PassedTo<'a> {
         }
     }
 
-    /// Calls that pass on what is behind a parameter.
+    /// Calls that pass on what is after a parameter.
     fn passes_on(&mut self, function: FunctionId, register: Register) -> Vec<(&'a Call, usize)> {
         let passes = self.body(function).passes.iter().filter(|(of, ..)| *of == register);
         passes.map(|&(_, call, number)| (call, number)).collect()

@@ -17,7 +17,7 @@ pub struct Place {
     pub offset: Option<u64>,
 }
 
-/// By register: the address that it is so many bytes behind.
+/// By register: the address that it is so many bytes after.
 pub type Offsets = HashMap<Register, (Value, i64)>;
 
 /// What a function computes so. O(steps).
@@ -59,7 +59,7 @@ impl<'a> Places<'a> {
 
     /// Where an address may be; `None` if nothing is known of it.
     ///
-    /// Points-to analysis tells only words apart; what is so many bytes behind a word is known by
+    /// Points-to analysis tells only words apart; what is so many bytes after a word is known by
     /// the steps that compute it.
     pub fn at(&self, address: Operand) -> Option<Vec<Place>> {
         match address {

@@ -193,7 +193,7 @@ fn a_gate_keeps_threads_apart() {
 }
 
 #[test]
-fn what_one_thread_does_alone_is_told_as_that() {
+fn what_one_thread_does_alone_is_reported_as_that() {
     let order = order(&format!(
         "define internal void @first(ptr %p) {{ ret void }}
          define internal void @second(ptr %p) {{ ret void }}
@@ -467,7 +467,7 @@ fn a_tag_is_the_same_where_it_is_asked_again() {
 }
 
 #[test]
-fn a_lock_that_is_taken_twice_is_told() {
+fn a_lock_that_is_taken_twice_is_reported() {
     let twice = threads("call void @both(ptr @a, ptr @a)", "");
     assert_eq!((nestings(&twice), kinds(&twice)), (vec!["a a".to_owned()], vec![Kind::SameKind]));
     assert!(twice.nestings.iter().all(|nesting| nesting.sure));

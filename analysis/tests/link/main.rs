@@ -1,5 +1,5 @@
-//! Programs built through the shim, with a stub runtime that does natively what it is told, must
-//! behave as they do without it.
+//! Programs built through the shim, with a stub runtime that does natively what it is asked,
+//! must behave as they do without it.
 
 mod kit;
 

@@ -87,7 +87,7 @@ pub enum Step {
         /// Nothing of the number is lost.
         exact: bool,
     },
-    /// The result is an address, so many bytes behind another one.
+    /// The result is an address, so many bytes after another one.
     Offset(Register, Value, i64),
     /// The result is 1 if the value is 0, or else 0.
     Not(Register, Value),
@@ -187,7 +187,7 @@ pub enum End {
     Return(Vec<Value>),
     /// An exception leaves the function.
     Unwind,
-    /// Nothing comes behind.
+    /// Nothing comes after.
     Stop,
     /// Any of these.
     Any(Vec<BlockId>),
