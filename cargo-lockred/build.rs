@@ -21,7 +21,8 @@ const CARRIED: &[&str] = &[
     "runtime/protocol/src",
 ];
 
-/// Sources that decide what the wrapper tells rustc: user crates are built anew when they change.
+/// Sources that decide what the wrapper passes to rustc: user crates are built anew when they
+/// change.
 const WRAPPER: &str = "cargo-lockred/src/wrapper";
 
 /// The manual's pages, one a code.

@@ -1,5 +1,5 @@
 //! In which order a program may acquire its locks: the part of `cargo lockred audit
-//! --accesses` that tells it, and cycles for `check`.
+//! --accesses` that reports it, and cycles for `check`.
 
 use crate::executable::place::{Place, relative};
 use crate::output::line::json;
@@ -14,10 +14,10 @@ use std::path::Path;
 const VERSION: u32 = 1;
 
 /// The order of locks of one executable, and what names its places.
-pub struct Told<'a> {
+pub struct Reported<'a> {
     pub order: &'a LockOrder,
     pub sidecar: &'a Sidecar,
-    /// The workspace's root: its files are told relative to it.
+    /// The workspace's root: its files are reported relative to it.
     pub root: &'a Path,
     pub target: &'a str,
 }
@@ -61,7 +61,7 @@ struct CycleLine<'a> {
     locks: Vec<String>,
 }
 
-/// The line of JSON behind those.
+/// The line of JSON after those.
 #[derive(Serialize)]
 struct OrderLine<'a> {
     reason: &'static str,
@@ -73,7 +73,7 @@ struct OrderLine<'a> {
     cycles: usize,
 }
 
-impl Told<'_> {
+impl Reported<'_> {
     /// For people.
     pub fn human(&self) -> String {
         let order = self.order;
@@ -88,16 +88,16 @@ impl Told<'_> {
         for cycle in &order.cycles {
             text += &self.cycle(cycle);
         }
-        let is_told = |nesting: &&Nesting| {
+        let is_reported = |nesting: &&Nesting| {
             let (held, wanted) = (&nesting.held.locks, &nesting.wanted.locks);
             held.len() == 1 && wanted.len() == 1 && held != wanted
         };
-        let told = order.nestings.iter().filter(is_told).map(|nesting| self.line(nesting));
-        let lines: BTreeSet<String> = told.collect();
+        let reported = order.nestings.iter().filter(is_reported).map(|nesting| self.line(nesting));
+        let lines: BTreeSet<String> = reported.collect();
         for line in lines {
             let _ = writeln!(text, "  {line}");
         }
-        let others = order.nestings.iter().filter(|nesting| !is_told(nesting)).count();
+        let others = order.nestings.iter().filter(|nesting| !is_reported(nesting)).count();
         if others > 0 {
             let _ = writeln!(text, "  and {others} nestings of locks that are not told apart");
         }

@@ -93,7 +93,7 @@ fn refuse(refused: &clap::Error, arguments: &[OsString]) -> Exit {
     }
 }
 
-/// Runs a command, and tells the error that it ends with, if it does.
+/// Runs a command, and reports the error that it ends with, if it does.
 fn run(lockred: Lockred) -> Exit {
     let (outcome, color) = match lockred.command {
         Command::Check(options) => (check::run(&options), options.selection.display.color),

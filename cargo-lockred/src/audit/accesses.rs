@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::executable::sidecar;
 use crate::exit::Exit;
 use crate::interrupt;
-use crate::lock_order::Told;
+use crate::lock_order::Reported;
 use crate::output::console::Console;
 use crate::output::line;
 use crate::protection;
@@ -39,7 +39,7 @@ struct Accesses<'a> {
     count: u32,
 }
 
-/// The line of JSON behind those of an executable, of all its accesses.
+/// The line of JSON after those of an executable, of all its accesses.
 #[derive(Serialize)]
 struct Summary<'a> {
     reason: &'static str,
@@ -107,12 +107,12 @@ pub fn run(options: &AuditOptions) -> Result<Exit> {
         let (sidecar, root, target) = (&sites, &*under_check.project.root, &*built.label());
         let order: Option<LockOrder> =
             analysis.finds_order().then(|| sidecar::carried(&built.executable)).transpose()?;
-        let order = order.as_ref().map(|order| Told { order, sidecar, root, target });
+        let order = order.as_ref().map(|order| Reported { order, sidecar, root, target });
         let protection: Option<Protection> =
             analysis.finds_protection().then(|| sidecar::carried(&built.executable)).transpose()?;
         let protection = protection.as_ref().map(|protection| {
-            let told = protection::Told { protection, sidecar, root, target };
-            if json { told.json() } else { told.human() }
+            let reported = protection::Reported { protection, sidecar, root, target };
+            if json { reported.json() } else { reported.human() }
         });
         let protection = protection.unwrap_or_default();
         // The last line of JSON is of the whole program.

@@ -35,7 +35,7 @@ pub struct Access {
     pub whole: bool,
     /// Something acquired before.
     pub acquired: bool,
-    /// Something releases behind.
+    /// Something releases after.
     pub released: bool,
 }
 

@@ -20,7 +20,7 @@ use crate::build::project::Project;
 use crate::check;
 use crate::cli::audit::AuditOptions;
 use crate::cli::check::CheckOptions;
-use crate::cli::findings::{FindingOptions, Teller};
+use crate::cli::findings::{FindingOptions, Reporter};
 use crate::cli::format::{self, FormatName};
 use crate::error::{Error, Result};
 use crate::executable::sidecar;
@@ -67,13 +67,13 @@ fn audit(options: &AuditOptions) -> Result<Exit> {
     let console = Console::new(display.color, display.quiet);
     let directory = std::env::current_dir()
         .map_err(|e| Error::usage(format!("there is no current directory: {e}")))?;
-    options.findings.told_by(Teller::Audit)?;
+    options.findings.reported_by(Reporter::Audit)?;
     let formats = format::wanted(&options.message_format, false).map_err(Error::usage)?;
     if let Some(other) =
         formats.iter().find(|f| !matches!(f.name, FormatName::Json | FormatName::Sarif))
     {
         return Err(Error::usage(format!(
-            "an audit is told as human, json or sarif, not {:?}",
+            "an audit is reported as human, json or sarif, not {:?}",
             other.name
         )));
     }
@@ -138,7 +138,7 @@ impl Sources {
     /// Those of a project, which is audited when it is built from now on.
     ///
     /// # Errors
-    /// When the shim cannot be told.
+    /// When the shim cannot be asked.
     pub fn read(under_check: &mut UnderCheck) -> Result<Self> {
         let project = &under_check.project;
         let read = |package: &Package| {
@@ -178,7 +178,7 @@ impl Sources {
     }
 }
 
-/// What the shim is to tell of.
+/// What the shim is to report.
 fn lines(project: &Project, sources: &[(Package, Source)]) -> String {
     let mut lines = BTreeSet::new();
     for (package, source) in sources {
@@ -215,7 +215,7 @@ fn place(package: &str) -> Place {
     Place::new(package, "audit", package, "")
 }
 
-/// Audits with what fails them, and without what is not to be told.
+/// Audits with what fails them, and without what is not to be reported.
 pub fn judged(
     mut audits: Vec<Audit>,
     options: &FindingOptions,
@@ -247,7 +247,7 @@ pub fn note(audits: &[Audit], found: &mut Found) {
     }
 }
 
-/// Writes the baseline, if that is asked for; else tells what of it is stale.
+/// Writes the baseline, if that is asked for; else says what of it is stale.
 fn baseline(
     audits: &[Audit],
     options: &FindingOptions,

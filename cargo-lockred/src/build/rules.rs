@@ -79,7 +79,7 @@ impl Rules {
     }
 
     /// Sets, or removes, the variables that the shim reads, on a command that calls it in the end.
-    pub fn tell(&self, command: &mut Command) {
+    pub fn pass_to(&self, command: &mut Command) {
         let [checked, order, protection] =
             [self.checked, self.order, self.protection].map(|set| if set { "1" } else { "" });
         let flaw = self.flaw.unwrap_or_default();

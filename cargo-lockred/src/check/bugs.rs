@@ -126,7 +126,7 @@ fn replayed(
 }
 
 /// Whether a replay's bug is the one that was found. Several accesses may race at once: any of
-/// these races is the bug, and the one that the replay tells is reported.
+/// these races is the bug, and the one that the replay reports is shown.
 fn is_same(bug: &Bug, finding: &Finding) -> bool {
     bug.key == finding.key || (bug.kind, finding.kind) == (BugKind::DataRace, BugKind::DataRace)
 }
@@ -225,7 +225,7 @@ fn unkept(error: &Error) -> String {
     format!("warning: this bug cannot be replayed: {}{hint}", error.message)
 }
 
-/// A warning with all that is known of it: of one that a replay tells more of, what that tells.
+/// A warning with all that is known of it: of one that a replay says more of, what that reports.
 /// `None`, if that does not show it.
 ///
 /// # Errors
@@ -239,9 +239,10 @@ pub fn in_full(examiner: &Examiner<'_>, test: &Test, warning: &Warning) -> Resul
     let sites = |warning: &Warning| -> Vec<_> {
         warning.places.iter().map(|place| (place.role, place.thread, place.site)).collect()
     };
-    let same = |told: &&Warning| told.kind == warning.kind && sites(told) == sites(warning);
-    let told = replay.warnings.iter().find(same);
-    Ok(told.map(|told| Warning { message: warning.message.clone(), ..told.clone() }))
+    let same =
+        |reported: &&Warning| reported.kind == warning.kind && sites(reported) == sites(warning);
+    let reported = replay.warnings.iter().find(same);
+    Ok(reported.map(|reported| Warning { message: warning.message.clone(), ..reported.clone() }))
 }
 
 /// The replay of a finding failed.

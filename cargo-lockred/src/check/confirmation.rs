@@ -50,9 +50,9 @@ impl Status {
     }
 }
 
-/// All of it, as it is told.
+/// All of it, as it is reported.
 #[derive(Default)]
-pub struct Told {
+pub struct Reported {
     pub human: String,
     /// As lines.
     pub json: String,

@@ -3,7 +3,9 @@
 use super::bugs::{self, Lost};
 use super::explore::Explored;
 use super::observed;
-use super::outcome::{DENIED, Ended, FoundWarning, Outcome, Rendered, Told, verdict_without_bugs};
+use super::outcome::{
+    DENIED, Ended, FoundWarning, Outcome, Rendered, Reported, verdict_without_bugs,
+};
 use super::timing::{self, Sifted};
 use crate::baseline::{self, Baseline};
 use crate::build::artifact::Built;
@@ -91,7 +93,7 @@ impl Examiner<'_> {
         test.own.as_ref().map_or(&self.options.search, |own| &own.search)
     }
 
-    /// Whether the search goes on behind a bug without being told to: where that may be a known
+    /// Whether the search goes on after a bug without being asked to: where that may be a known
     /// one.
     fn searches_on(&self, test: &Test) -> bool {
         self.options.findings.write_baseline || self.baseline.knows_of(&self.place_of(test))
@@ -159,8 +161,8 @@ impl Examiner<'_> {
             let report = warning::computing(place, &self.symbols);
             outcome.computing = Some(self.rendered(report, Stacks::User));
         }
-        let told = |warning: &&Warning| !self.options.findings.allows(warning.kind);
-        for warning in exploration.warnings.iter().filter(told) {
+        let reported = |warning: &&Warning| !self.options.findings.allows(warning.kind);
+        for warning in exploration.warnings.iter().filter(reported) {
             if let Some(warning) = bugs::in_full(self, test, warning)? {
                 outcome.warnings.push(self.warning(test, &warning));
             }
@@ -197,9 +199,9 @@ impl Examiner<'_> {
         if !self.options.findings.allows(WarningKind::Timing) {
             outcome.warnings.extend(timing.into_iter().map(|bug| timing::warning(bug, denied)));
         }
-        let told = !exploration.findings.is_empty() || !response.deaths.is_empty();
-        if exploration.stop == Stop::Bug && !told {
-            lost.push("the search stopped at a bug, but told none".into());
+        let reported = !exploration.findings.is_empty() || !response.deaths.is_empty();
+        if exploration.stop == Stop::Bug && !reported {
+            lost.push("the search stopped at a bug, but reported none".into());
         }
         if !outcome.bugs.is_empty() {
             outcome.verdict = Verdict::Failed;
@@ -243,10 +245,11 @@ impl Examiner<'_> {
         let kind = WarningKind::LockingDiscipline;
         if exploration.findings.is_empty() && !self.options.findings.allows(kind) {
             let wrong = discipline::annotated::wrong(&facts, &self.notes, &self.built.executable);
-            // What the program says is the rule: what else could be one is not told then.
-            let told: Vec<&String> = wrong.iter().flat_map(|wrong| &wrong.fields).collect();
+            // What the program says is the rule: what else could be one is not reported then.
+            let reported: Vec<&String> = wrong.iter().flat_map(|wrong| &wrong.fields).collect();
             let others = discipline::warning::all(&facts).into_iter();
-            let others = others.filter(|(name, _)| !told.contains(name)).map(|(_, report)| report);
+            let others =
+                others.filter(|(name, _)| !reported.contains(name)).map(|(_, report)| report);
             let others: Vec<Report> = others.collect();
             for report in wrong.into_iter().map(|wrong| wrong.report).chain(others) {
                 let key = report.title.clone();
@@ -323,15 +326,15 @@ impl Examiner<'_> {
         Style::choose(self.options.selection.display.color)
     }
 
-    fn assumptions(&self, assumptions: &[Assumption]) -> Vec<Told> {
-        let mut told: Vec<Told> = Vec::new();
+    fn assumptions(&self, assumptions: &[Assumption]) -> Vec<Reported> {
+        let mut reported: Vec<Reported> = Vec::new();
         for assumption in assumptions {
-            let this = Told::of(assumption, self.place(assumption.site));
-            if !told.contains(&this) {
-                told.push(this);
+            let this = Reported::of(assumption, self.place(assumption.site));
+            if !reported.contains(&this) {
+                reported.push(this);
             }
         }
-        told
+        reported
     }
 
     /// `file:line:column` of the user's code at a site.

@@ -46,9 +46,9 @@ pub enum Explored {
 /// The outcome of a search.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Response {
-    /// As the process told it.
+    /// As the process reported it.
     pub exploration: Exploration,
-    /// Executions in which the process died, as their replays told them; each has a bug.
+    /// Executions in which the process died, as their replays reported them; each has a bug.
     pub deaths: Vec<Replay>,
     /// Number of directed walks before the search; `None` without lock-order cycles.
     #[serde(default)]

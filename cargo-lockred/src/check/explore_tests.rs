@@ -46,8 +46,9 @@ fn explored_towards(targets: &[Target], script: &str, keep_going: bool) -> (Expl
         schedule: Default::default(),
     };
     let bug = Exploration { stop: Stop::Bug, findings: vec![finding], ..response.clone() };
-    let [response, bug] = [response, bug]
-        .map(|told| OsString::from(serde_json::to_string(&Message::Explored(told)).unwrap()));
+    let [response, bug] = [response, bug].map(|reported| {
+        OsString::from(serde_json::to_string(&Message::Explored(reported)).unwrap())
+    });
     let log = directory.path().join("log");
     let script = format!(
         "grep -q '\"replay\"' $LOCKRED_SESSION/request.json && REPLAYING=yes\n\
@@ -148,7 +149,7 @@ fn what_walks_find_ends_the_test_unless_it_is_to_go_on() {
     assert_eq!((log.as_str(), first.exploration.stop, first.walks), ("walk\n", Stop::Bug, Some(2)));
     assert_eq!(first.exploration.counts, Counts::default(), "nothing was searched");
     assert_eq!(first.exploration.findings.len(), 1);
-    // Which a process does that is told to.
+    // Which a process does that is asked to.
     let script = script.replace("$BUG", "$(echo $BUG | sed s/bug/executions/)");
     let (explored, log) = walked(&script, true);
     let both = response(explored);
@@ -174,7 +175,7 @@ fn a_death_in_a_walk_is_a_bug_and_the_next_process_leaves_it_out() {
 }
 
 #[test]
-fn an_error_of_ours_in_a_walk_is_told() {
+fn an_error_of_ours_in_a_walk_is_reported() {
     let (explored, _) = walked("[ -n \"$WALKING\" ] && exit 70; response \"$RESPONSE\"", true);
     assert!(matches!(explored, Explored::Failed(_)), "{explored:?}");
 }

@@ -8,7 +8,7 @@
 //! threads from waiting in.
 
 use super::Target;
-use super::confirmation::{Status, Told, lines};
+use super::confirmation::{Reported, Status, lines};
 use super::outcome::{Ended, Outcome};
 use crate::error::Result;
 use crate::executable::sidecar;
@@ -89,7 +89,7 @@ impl Cycles {
         let bugs = outcome.bugs.iter().filter(|bug| bug.kind == BugKind::Deadlock);
         let bugs = bugs.map(|bug| (true, bug.known, &bug.rendered.report));
         let warnings = outcome.warnings.iter().filter(|w| w.kind == WarningKind::LockOrder);
-        let warnings = warnings.map(|told| (false, told.known, &told.rendered.report));
+        let warnings = warnings.map(|reported| (false, reported.known, &reported.rendered.report));
         for (is_deadlock, is_known, report) in bugs.chain(warnings) {
             let lines = lines(report, &[Role::Waits, Role::Holds, Role::Nests]);
             let test = outcome.name.clone();
@@ -104,32 +104,32 @@ impl Cycles {
     ///
     /// # Errors
     /// When an executable cannot be read.
-    pub fn told(&self, targets: &[Target], root: &Path) -> Result<Told> {
-        let mut told = Told::default();
+    pub fn reported(&self, targets: &[Target], root: &Path) -> Result<Reported> {
+        let mut reported = Reported::default();
         for (number, target) in targets.iter().enumerate() {
             let order: LockOrder = sidecar::carried(&target.built.executable)?;
             let label = target.built.label();
             let sidecar = &target.sidecar;
-            let names = lock_order::Told { order: &order, sidecar, root, target: &label };
+            let names = lock_order::Reported { order: &order, sidecar, root, target: &label };
             // Tests that an interrupted check has not come to are not covered.
             let covered = self.covered.get(&number) == Some(&target.tests.len());
-            self.of_target(number, covered, &names, &mut told);
+            self.of_target(number, covered, &names, &mut reported);
         }
-        Ok(told)
+        Ok(reported)
     }
 
     fn of_target(
         &self,
         number: usize,
         covered: bool,
-        names: &lock_order::Told<'_>,
-        told: &mut Told,
+        names: &lock_order::Reported<'_>,
+        reported: &mut Reported,
     ) {
         let (order, target) = (names.order, names.target);
         if !order.known {
             let line = UnknownLine { reason: "lock-order", v: VERSION, target, known: false };
-            told.json += &json(&line);
-            told.human += &format!(
+            reported.json += &json(&line);
+            reported.human += &format!(
                 "the order of locks in {target} is not known: the program is too large for it\n"
             );
             return;
@@ -143,16 +143,17 @@ impl Cycles {
                 Status::Nested | Status::Confirmed => !is_known,
             };
             let denied = self.denied && fails;
-            told.failing += usize::from(denied);
-            told.human += &match self.verbose || status == Status::Confirmed {
+            reported.failing += usize::from(denied);
+            reported.human += &match self.verbose || status == Status::Confirmed {
                 true => format!("{}    {}", names.cycle(cycle), status.text()),
                 false => format!("{}; {}", names.in_one_line(cycle), status.text()),
             };
             if !tests.is_empty() {
-                told.human += &format!(" ({})", tests.join(", "));
+                reported.human += &format!(" ({})", tests.join(", "));
             }
-            told.human += if denied { "; it fails the check, as --deny asks for\n" } else { "\n" };
-            told.json += &json(&CycleLine {
+            reported.human +=
+                if denied { "; it fails the check, as --deny asks for\n" } else { "\n" };
+            reported.json += &json(&CycleLine {
                 reason: "cycle",
                 v: VERSION,
                 target,
@@ -170,7 +171,7 @@ impl Cycles {
         &self,
         target: usize,
         covered: bool,
-        names: &lock_order::Told<'_>,
+        names: &lock_order::Reported<'_>,
         cycle: &Cycle,
     ) -> Confirmation<'_> {
         let lines = names.lines(cycle);

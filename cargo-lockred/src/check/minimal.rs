@@ -1,5 +1,5 @@
-//! The least schedule of a finding, looked for in a process of its own before anything is told of
-//! it.
+//! The least schedule of a finding, looked for in a process of its own before anything is reported
+//! of it.
 //!
 //! The effort is counted in steps, so that what is found does not depend on the machine; seconds
 //! only guard against programs whose steps take very long. Where the process dies on the way, the
@@ -22,11 +22,11 @@ const STEPS: u64 = 2_000_000;
 /// step.
 const LIVELOCK_STEPS: u64 = 2_000;
 
-/// Seconds of processor time behind which it ends all the same.
+/// Seconds of processor time after which it ends all the same.
 const SECONDS: f64 = 20.0;
 
-/// Looks for it; nothing if there is none to tell of, or if it cannot be looked for: the finding is
-/// told all the same.
+/// Looks for it; nothing if there is none to report, or if it cannot be looked for: the finding is
+/// reported all the same.
 pub fn of(examiner: &Examiner<'_>, test: &Test, finding: &Finding) -> Option<Minimised> {
     let Finding { kind, key, schedule, .. } = finding.clone();
     let steps = if kind == BugKind::Livelock { LIVELOCK_STEPS } else { STEPS };
@@ -74,14 +74,17 @@ mod tests {
     use lockred_protocol::message::Measure;
 
     #[test]
-    fn a_size_is_told_in_words() {
-        let told = |preemptions, minimal| {
+    fn a_size_is_reported_in_words() {
+        let reported = |preemptions, minimal| {
             let measure = Measure { overtaken: 0, preemptions, threads: 1, steps: 2 };
             words(&Size { measure, minimal, out_of_time: false })
         };
-        assert_eq!(told(0, true), "0 preemptions, 1 thread, 2 steps");
+        assert_eq!(reported(0, true), "0 preemptions, 1 thread, 2 steps");
         let one = "1 preemption, 1 thread, 2 steps";
-        assert_eq!(told(1, true), format!("{one}; no schedule with fewer preemptions shows it"));
-        assert_eq!(told(1, false), format!("{one}; there may be one with fewer preemptions"));
+        assert_eq!(
+            reported(1, true),
+            format!("{one}; no schedule with fewer preemptions shows it")
+        );
+        assert_eq!(reported(1, false), format!("{one}; there may be one with fewer preemptions"));
     }
 }

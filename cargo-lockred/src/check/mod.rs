@@ -20,7 +20,7 @@ use crate::audit::{self, Sources};
 use crate::baseline::{Baseline, Found};
 use crate::build::artifact::Built;
 use crate::cli::check::CheckOptions;
-use crate::cli::findings::Teller;
+use crate::cli::findings::Reporter;
 use crate::error::{Error, Result};
 use crate::executable::list::{self, Test};
 use crate::executable::sidecar;
@@ -68,7 +68,7 @@ pub fn run(options: &CheckOptions) -> Result<Exit> {
     let directory = std::env::current_dir()
         .map_err(|e| Error::usage(format!("there is no current directory: {e}")))?;
     if !options.audit {
-        options.findings.told_by(Teller::Check)?;
+        options.findings.reported_by(Reporter::Check)?;
     }
     interrupt::listen();
     let known = known(options)?;
@@ -77,7 +77,7 @@ pub fn run(options: &CheckOptions) -> Result<Exit> {
     checked.inspect_err(|error| outputs.failed(error))
 }
 
-/// Checks, and gives what each test came to, with the root of the workspace. Nothing is told to
+/// Checks, and gives what each test came to, with the root of the workspace. Nothing is reported to
 /// machines.
 ///
 /// # Errors
@@ -206,7 +206,7 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    /// Explores the tests, as many at a time as was asked for, and tells their outcomes in order.
+    /// Explores the tests, as many at a time as was asked for, and reports their outcomes in order.
     fn run(&self, targets: &[Target], mut audited: Audited, outputs: &mut Outputs) -> Result<Exit> {
         let Self { under_check, options, console, .. } = *self;
         let number = targets.iter().map(|target| target.tests.len()).sum();
@@ -254,17 +254,17 @@ impl Check<'_> {
         audited.note(&mut found);
         tally.stale = found.stale(self.known);
         if options.selection.analysis.lock_order {
-            let told = cycles.told(targets, &under_check.project.root)?;
-            told.human.lines().for_each(|line| console.line(line));
-            outputs.lines(&told.json)?;
-            tally.cycles = told.failing;
+            let reported = cycles.reported(targets, &under_check.project.root)?;
+            reported.human.lines().for_each(|line| console.line(line));
+            outputs.lines(&reported.json)?;
+            tally.cycles = reported.failing;
         }
         if options.audit {
-            let told = audited.told(console.style, verbose);
-            told.human.lines().for_each(|line| console.line(line));
-            outputs.lines(&told.json)?;
+            let reported = audited.reported(console.style, verbose);
+            reported.human.lines().for_each(|line| console.line(line));
+            outputs.lines(&reported.json)?;
             outputs.audited(audited.warned())?;
-            tally.audited = told.failing;
+            tally.audited = reported.failing;
         }
         human.summary(&tally, number, interrupted);
         if options.findings.write_baseline {

@@ -20,10 +20,10 @@ const EXECUTIONS: u64 = 16;
 /// Operations of one, at most.
 const OPERATIONS: u64 = 10_000;
 
-/// Seconds of processor time behind which nothing is observed.
+/// Seconds of processor time after which nothing is observed.
 const SECONDS: f64 = 20.0;
 
-/// Whether it is to be looked at. Where there is a bug, that is told, and not what comes of it.
+/// Whether it is to be looked at. Where there is a bug, that is reported, and not what comes of it.
 pub fn is_wanted(options: &CheckOptions, has_bug: bool) -> bool {
     let findings = &options.findings;
     let warns = !findings.allows(WarningKind::LockingDiscipline);

@@ -1,4 +1,4 @@
-//! What a check of one test came to: the verdict, and everything that is told with it.
+//! What a check of one test came to: the verdict, and everything that is reported with it.
 
 use crate::cli::search::Search;
 use crate::discipline::facts::Facts;
@@ -40,7 +40,7 @@ pub struct Outcome {
     /// How much of what is true of its accesses the plan knows, where that was compared.
     pub proved: Option<Proved>,
     /// What the verdict rests on.
-    pub assumptions: Vec<Told>,
+    pub assumptions: Vec<Reported>,
     /// The bugs that were reproduced.
     pub bugs: Vec<FoundBug>,
     /// What fails nothing.
@@ -140,14 +140,14 @@ impl Ended {
 
 /// An assumption, in words.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Told {
+pub struct Reported {
     /// Which of the closed list.
     pub kind: AssumptionKind,
     /// Its meaning, and the concrete case.
     pub message: String,
 }
 
-impl Told {
+impl Reported {
     /// An assumption of the runtime's, with its place where that is known.
     pub fn of(assumption: &Assumption, place: Option<String>) -> Self {
         let mut message = assumption.kind.meaning().to_owned();
@@ -200,7 +200,7 @@ pub struct FoundBug {
     pub size: Option<Size>,
     /// Its report.
     pub rendered: Rendered,
-    /// How it came about, thread by thread; empty unless a format tells that.
+    /// How it came about, thread by thread; empty unless a format says that.
     pub thread_flows: Vec<ThreadFlow>,
     /// It shows where a sleep is overtaken: a warning.
     pub timing: Option<Timing>,

@@ -38,7 +38,7 @@ pub struct Tally {
     pub warned: usize,
     /// Tests without a bug whose search was stopped, by what stopped it.
     pub stopped: BTreeMap<&'static str, usize>,
-    /// Codes of what is told in full.
+    /// Codes of what is reported in full.
     pub codes: BTreeSet<&'static str>,
     /// Names of the tests that failed.
     pub failures: Vec<String>,
@@ -46,7 +46,7 @@ pub struct Tally {
     pub cycles: usize,
     /// Warnings of the audit that fail the check.
     pub audited: usize,
-    /// Entries of the baseline that nothing stands behind any more.
+    /// Entries of the baseline that nothing stands after any more.
     pub stale: Vec<Entry>,
     /// Assumptions, with how many tests rest on each.
     pub assumptions: BTreeMap<AssumptionKind, usize>,
@@ -65,9 +65,10 @@ impl Tally {
             Verdict::Failed => self.failed += 1,
             Verdict::Unsupported => self.unsupported += 1,
         }
-        self.warnings += outcome.warnings.iter().filter(|told| !told.known && !told.denied).count();
-        let warnings = outcome.warnings.iter().filter(|told| !told.known);
-        self.codes.extend(warnings.map(|told| told.kind.code()));
+        self.warnings +=
+            outcome.warnings.iter().filter(|reported| !reported.known && !reported.denied).count();
+        let warnings = outcome.warnings.iter().filter(|reported| !reported.known);
+        self.codes.extend(warnings.map(|reported| reported.kind.code()));
         self.codes.extend(outcome.bugs.iter().filter(|bug| !bug.known).map(|bug| bug.kind.code()));
         if let Some(proved) = outcome.proved {
             self.proved.ran += proved.ran;
@@ -92,7 +93,8 @@ impl Tally {
             Verdict::Passed => *self.stopped.entry(outcome.ended.text()).or_insert(0) += 1,
         }
         if outcome.verdict == Verdict::Passed {
-            let mut kinds: Vec<_> = outcome.assumptions.iter().map(|told| told.kind).collect();
+            let mut kinds: Vec<_> =
+                outcome.assumptions.iter().map(|reported| reported.kind).collect();
             kinds.sort_unstable();
             kinds.dedup();
             for kind in kinds {

@@ -21,7 +21,7 @@ use std::path::Path;
 /// Walks towards one cycle.
 const WALKS: u64 = 100;
 
-/// Scheduling points in the walks towards one cycle behind which no further walk begins: about a
+/// Scheduling points in the walks towards one cycle after which no further walk begins: about a
 /// second.
 const OPERATIONS: u64 = 1_000_000;
 
@@ -39,7 +39,7 @@ pub fn targets(executable: &Path) -> Result<Vec<Target>> {
 }
 
 fn of_order(order: &LockOrder) -> Vec<Target> {
-    // Behind a gate, or in one thread, nobody waits.
+    // After a gate, or in one thread, nobody waits.
     let may_wait = |cycle: &&Cycle| matches!(cycle.kind, Kind::Cycle | Kind::SameKind);
     let cycles = order.cycles.iter().filter(may_wait);
     let places: BTreeSet<_> = cycles.map(|cycle| places_of(order, cycle)).collect();
@@ -94,7 +94,7 @@ pub fn alone(mut walked: Response) -> Response {
     walked
 }
 
-/// What walks and the search behind them came to.
+/// What walks and the search after them came to.
 pub fn join(walked: Response, searched: Response) -> Response {
     let Response { exploration: walked, deaths: before, .. } = walked;
     let Response { mut exploration, deaths: behind, .. } = searched;
@@ -115,7 +115,8 @@ pub fn join(walked: Response, searched: Response) -> Response {
         (Stop::Complete, _) => {}
         _ => {
             let known = exploration.warnings.clone();
-            let new = |told: &Warning| known.iter().all(|known| places(known) != places(told));
+            let new =
+                |reported: &Warning| known.iter().all(|known| places(known) != places(reported));
             exploration.warnings.extend(walked.warnings.into_iter().filter(new));
         }
     }
@@ -228,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_those_of_the_search_and_findings_are_told_once() {
+    fn counts_are_those_of_the_search_and_findings_are_reported_once() {
         let walked = response(Stop::Executions, 100, &["a", "b"], &[]);
         let both = join(walked, response(Stop::Complete, 7, &["b", "c"], &[]));
         assert_eq!((both.exploration.counts.executions, both.walks), (7, Some(100)));
@@ -242,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn warnings_of_walks_are_told_where_the_search_has_not_seen_all() {
+    fn warnings_of_walks_are_reported_where_the_search_has_not_seen_all() {
         let walked = || response(Stop::Executions, 1, &[], &[1, 2]);
         assert_eq!(warned(&join(walked(), response(Stop::Complete, 1, &[], &[2]))), [2]);
         assert_eq!(warned(&join(walked(), response(Stop::Seconds, 1, &[], &[2]))), [2, 1]);

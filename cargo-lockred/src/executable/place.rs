@@ -26,7 +26,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// A name that tells where something is, with files relative to the workspace's root.
+/// A name that says where something is, with files relative to the workspace's root.
 pub fn relative(name: &str, root: &Path) -> String {
     root.to_str().map_or_else(|| name.to_owned(), |root| name.replace(&format!("{root}/"), ""))
 }

@@ -57,7 +57,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// A path as the workspace was asked for: rustc writes the directory behind symbolic links.
+    /// A path as the workspace was asked for: rustc writes the directory after symbolic links.
     fn as_asked(&self, path: PathBuf) -> PathBuf {
         match path.strip_prefix(&self.real_root) {
             Ok(inside) if !self.real_root.as_os_str().is_empty() => self.root.join(inside),

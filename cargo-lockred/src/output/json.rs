@@ -1,7 +1,7 @@
 //! JSON lines on stdout: one object a test, and one at the end. The types here are the format.
 
 use super::line::json;
-use crate::check::outcome::{Ended, FoundBug, FoundWarning, Outcome, Rendered, Size, Told};
+use crate::check::outcome::{Ended, FoundBug, FoundWarning, Outcome, Rendered, Reported, Size};
 use crate::check::tally::Tally;
 use crate::report::Place;
 use lockred_protocol::codes::{BugKind, Verdict, WarningKind};
@@ -232,13 +232,13 @@ fn line<'a>(outcome: &'a Outcome, root: &Path) -> TestFinished<'a> {
         computing: outcome
             .computing
             .as_ref()
-            .map(|told| Computing { message: &told.report.title, sites: sites(told) }),
+            .map(|reported| Computing { message: &reported.report.title, sites: sites(reported) }),
         unsupported: unsupported(outcome),
     }
 }
 
-fn assumption(told: &Told) -> Assumption<'_> {
-    Assumption { code: told.kind.code(), message: &told.message }
+fn assumption(reported: &Reported) -> Assumption<'_> {
+    Assumption { code: reported.kind.code(), message: &reported.message }
 }
 
 fn bug<'a>(bug: &'a FoundBug, root: &Path) -> Bug<'a> {

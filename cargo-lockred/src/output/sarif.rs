@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_check_under_way_is_told_as_one_that_did_not_succeed() {
+    fn a_check_under_way_is_reported_as_one_that_did_not_succeed() {
         let log: Value = serde_json::from_str(&document(&Run::new(false))).unwrap();
         assert_eq!(log["runs"][0]["invocations"][0]["executionSuccessful"], false);
         assert_eq!(log["runs"][0]["results"], json!([]));

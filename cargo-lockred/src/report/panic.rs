@@ -1,4 +1,4 @@
-//! Panics as they are told in a program's recorded output.
+//! Panics as they are reported in a program's recorded output.
 
 use lockred_protocol::message::Output;
 

@@ -72,16 +72,16 @@ pub fn of(replay: &Replay, bug: &Bug, report: &Report, symbols: &Symbols) -> Vec
     thread_flows
 }
 
-/// A step that the report is about is told in the report's words only.
+/// A step that the report is about is reported in the report's words only.
 fn without_doubles(steps: &mut Vec<FlowStep>) {
-    let told: Vec<(usize, Frame)> = steps
+    let reported: Vec<(usize, Frame)> = steps
         .iter()
         .filter(|step| step.stack.is_some())
         .map(|step| (step.order, step.frame.clone()))
         .collect();
     steps.retain(|step| {
         let double = |(order, frame): &(usize, Frame)| *order == step.order && *frame == step.frame;
-        step.stack.is_some() || !told.iter().any(double)
+        step.stack.is_some() || !reported.iter().any(double)
     });
 }
 
@@ -91,14 +91,14 @@ fn of_program(frames: &[Frame]) -> Option<&Frame> {
     of(Origin::User).or_else(|| of(Origin::Dependency)).filter(|frame| !is_harness(frame))
 }
 
-/// When a place of the report came about; behind everything, where that is not known.
+/// When a place of the report came about; after everything, where that is not known.
 fn order(replay: &Replay, bug: &Bug, place: &Place, symbols: &Symbols) -> usize {
-    let same = |told: &&lockred_protocol::message::Place| {
-        Some(told.role) == place.role
-            && thread_name(replay, told.thread) == place.thread
-            && symbols.frames(told.site, &told.stack) == place.frames
+    let same = |reported: &&lockred_protocol::message::Place| {
+        Some(reported.role) == place.role
+            && thread_name(replay, reported.thread) == place.thread
+            && symbols.frames(reported.site, &reported.stack) == place.frames
     };
-    let step = bug.places.iter().find(same).and_then(|told| told.step);
+    let step = bug.places.iter().find(same).and_then(|reported| reported.step);
     step.map_or(replay.steps.len().max(1), |step| (step + 1).min(replay.steps.len().max(1)))
 }
 
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn what_the_report_tells_is_not_told_twice() {
-        let step = |order: usize, line: u32, told: bool| FlowStep {
+        let step = |order: usize, line: u32, reported: bool| FlowStep {
             order,
             label: String::new(),
             frame: Frame {
@@ -131,7 +131,7 @@ mod tests {
                 column: 1,
                 origin: Origin::User,
             },
-            stack: told.then(Vec::new),
+            stack: reported.then(Vec::new),
         };
         let mut steps =
             vec![step(1, 1, false), step(2, 5, false), step(2, 5, true), step(2, 6, false)];

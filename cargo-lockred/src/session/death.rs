@@ -61,7 +61,7 @@ impl Death {
             }
             _ => format!("the process dies by {name}"),
         };
-        let told = self.last.is_some();
+        let reported = self.last.is_some();
         let died = |thread| Place {
             role: Role::Died,
             thread,
@@ -71,20 +71,20 @@ impl Death {
             step: None,
             order: None,
         };
-        let note = match told {
+        let note = match reported {
             true => {
                 "the process did not survive it, as the program had overwritten memory that is not its own; \
                  the stack is what looks like one"
             }
             false => {
-                "the process is gone before it can tell where; it is so whenever this schedule is run"
+                "the process is gone before it can report where; it is so whenever this schedule is run"
             }
         };
         let bug = Bug {
             kind: BugKind::Signal,
             message,
             key: format!("{}:death:{name}", BugKind::Signal.code()),
-            places: thread.or(running).filter(|_| told).map(died).into_iter().collect(),
+            places: thread.or(running).filter(|_| reported).map(died).into_iter().collect(),
             notes: vec![note.into()],
         };
         Replay {

@@ -129,7 +129,7 @@ impl Directory {
     }
 }
 
-/// Gives the file its size, with blocks on the disk behind it.
+/// Gives the file its size, with blocks on the disk after it.
 fn allocate(file: &File) -> io::Result<()> {
     let bytes = libc::off_t::try_from(STATUS_BYTES).expect("a few megabytes");
     // SAFETY: the descriptor is open for writing as long as `file` is borrowed; no memory is

@@ -61,7 +61,7 @@ pub enum Ending {
     Minimised(Option<Box<Minimised>>),
     /// With what it saw of the locking discipline.
     Observed(Box<Observation>),
-    /// It was told to stop by the user, and stopped or was stopped.
+    /// The user asked it to stop, and it stopped or was stopped.
     Interrupted {
         /// What it had done.
         counts: Counts,
@@ -83,7 +83,7 @@ pub struct Failure {
     pub schedule_log: Schedule,
 }
 
-/// Runs a process to its end; `progress` is told about its progress ten times a second.
+/// Runs a process to its end; `progress` gets its progress ten times a second.
 ///
 /// # Errors
 /// When the session's directory cannot be written, or the process cannot be started.
@@ -105,7 +105,7 @@ fn with_kernels_numbers(request: &Request) -> Request {
     Request { environment: Environment { numbers: true, ..request.environment }, ..request.clone() }
 }
 
-/// Runs a process to its end; `None`: it is to be started again, as it has told made-up numbers of
+/// Runs a process to its end; `None`: it is to be started again, as it has given made-up numbers of
 /// processes, and the kernel's show.
 fn run_once(
     launch: &Launch,
@@ -278,8 +278,11 @@ pub fn plain_output(launch: &Launch) -> Result<String> {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     };
     if !status.success() {
-        let told = text(&mut stderr)?;
-        return Err(Error::ours(format!("`{shown}` ended with {status}:\n{}", told.trim_end())));
+        let reported = text(&mut stderr)?;
+        return Err(Error::ours(format!(
+            "`{shown}` ended with {status}:\n{}",
+            reported.trim_end()
+        )));
     }
     text(&mut stdout)
 }

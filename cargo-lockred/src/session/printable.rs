@@ -107,8 +107,8 @@ mod tests {
 
     #[test]
     fn texts_keep_their_lines() {
-        let mut told = "one\r\ntwo\tthree\x1b[2J\n\rfour".to_owned();
-        text(&mut told);
-        assert_eq!(told, "one\ntwo\tthree␛[2J\n␍four");
+        let mut reported = "one\r\ntwo\tthree\x1b[2J\n\rfour".to_owned();
+        text(&mut reported);
+        assert_eq!(reported, "one\ntwo\tthree␛[2J\n␍four");
     }
 }

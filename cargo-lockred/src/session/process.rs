@@ -54,7 +54,7 @@ pub struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Tells a program of them.
+    /// Passes them to a program.
     pub fn give(self, command: &mut Command) {
         command.env(ENV, self.session);
         if let Some(temporary) = self.temporary {

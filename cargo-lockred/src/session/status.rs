@@ -25,7 +25,7 @@ pub struct Progress {
     pub counts: Counts,
     /// Bugs found so far.
     pub bugs: u64,
-    /// About the share of the search that is done, where that can be told.
+    /// About the share of the search that is done, where that can be reported.
     pub share: Option<f64>,
     /// Preemptions up to which executions are explored now, where these are counted.
     pub preemptions: Option<u64>,

@@ -66,7 +66,7 @@ fn an_error_inside_the_process_is_ours() {
 }
 
 #[test]
-fn a_silent_end_is_told_with_what_was_printed() {
+fn a_silent_end_is_reported_with_what_was_printed() {
     assert_eq!(
         failure("echo a last word >&2; exit 3").message,
         "the process ended with status 3 without a response; it printed:\na last word"
@@ -89,9 +89,9 @@ fn a_death_leaves_its_schedule() {
 }
 
 #[test]
-fn nonsense_in_place_of_a_response_is_told() {
-    let told = failure("echo nonsense > $LOCKRED_SESSION/messages.jsonl").message;
-    assert!(told.contains("no message") && told.ends_with("nonsense"), "{told}");
+fn nonsense_in_place_of_a_response_is_reported() {
+    let reported = failure("echo nonsense > $LOCKRED_SESSION/messages.jsonl").message;
+    assert!(reported.contains("no message") && reported.ends_with("nonsense"), "{reported}");
 }
 
 #[test]

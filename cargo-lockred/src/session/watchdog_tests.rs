@@ -1,5 +1,5 @@
-//! The watchdog over processes that are told of: what they have computed, look by look, and whether
-//! they sleep.
+//! The watchdog over processes that are described: what they have computed, look by look, and
+//! whether they sleep.
 
 use super::*;
 

@@ -9,11 +9,11 @@ use lockred_protocol::session::{Request, STOP_SIGNAL, Task};
 use lockred_protocol::sites::SiteId;
 
 /// Why a search has ended, given why it was asked to.
-pub fn stop(told: Stop, asked: Option<&Asked>) -> Stop {
+pub fn stop(reported: Stop, asked: Option<&Asked>) -> Stop {
     let Some(asked) = asked.filter(|asked| asked.reason != Reason::Interrupted) else {
-        return if matches!(told, Stop::Computing(_)) { Stop::Interrupted } else { told };
+        return if matches!(reported, Stop::Computing(_)) { Stop::Interrupted } else { reported };
     };
-    let place = match told {
+    let place = match reported {
         Stop::Computing(place) => place,
         Stop::Interrupted if asked.reason == Reason::Overrun => return Stop::Seconds,
         Stop::Interrupted => Unsupported { message: String::new(), site: SiteId(0), stack: vec![] },
@@ -25,12 +25,12 @@ pub fn stop(told: Stop, asked: Option<&Asked>) -> Stop {
 
 /// Seconds that a search has taken. Where it did not come to its root, what the test has computed
 /// is all there is.
-pub fn seconds(told: f64, asked: Option<&Asked>) -> f64 {
+pub fn seconds(reported: f64, asked: Option<&Asked>) -> f64 {
     match asked {
         Some(asked) if asked.reason == Reason::Overrun && !asked.below_root => {
             asked.computed.as_secs_f64()
         }
-        _ => told,
+        _ => reported,
     }
 }
 
@@ -103,11 +103,15 @@ mod tests {
     fn what_a_step_was_left_for_says_how_the_search_ended() {
         let computing = || Stop::Computing(place());
         match stop(computing(), Some(&asked(Reason::Overrun))) {
-            Stop::Computing(told) => assert!(told.message.contains("7 s") && told.stack == [5]),
+            Stop::Computing(reported) => {
+                assert!(reported.message.contains("7 s") && reported.stack == [5])
+            }
             other => panic!("{other:?}"),
         }
         match stop(computing(), Some(&asleep())) {
-            Stop::Unsupported(told) => assert!(told.message.contains("waits") && told.stack == [5]),
+            Stop::Unsupported(reported) => {
+                assert!(reported.message.contains("waits") && reported.stack == [5])
+            }
             other => panic!("{other:?}"),
         }
         assert_eq!(stop(computing(), Some(&asked(Reason::Interrupted))), Stop::Interrupted);
@@ -116,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_computed_before_the_root_is_told_where_there_is_nothing_else() {
+    fn what_was_computed_before_the_root_is_reported_where_there_is_nothing_else() {
         let before = Asked { below_root: false, ..asked(Reason::Overrun) };
         assert_eq!(seconds(0.1, Some(&before)), 7.0);
         assert_eq!(seconds(0.1, Some(&asked(Reason::Overrun))), 0.1);
@@ -124,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_between_steps_is_told_as_it_is() {
+    fn what_ends_between_steps_is_reported_as_it_is() {
         let overrun = asked(Reason::Overrun);
         assert_eq!(stop(Stop::Interrupted, Some(&overrun)), Stop::Seconds);
         assert_eq!(stop(Stop::Complete, Some(&overrun)), Stop::Complete);
@@ -148,9 +152,9 @@ mod tests {
         let counts = Counts { executions: 2, ..Counts::default() };
         let progress = Progress { counts, ..Progress::default() };
         let last = |thread| LastWords { signal: STOP_SIGNAL, address: 0, thread, stack: vec![9] };
-        let told = |asked: &Asked, request, last| killed(asked, request, last, &progress);
+        let reported = |asked: &Asked, request, last| killed(asked, request, last, &progress);
         let overrun = asked(Reason::Overrun);
-        let found = told(&overrun, &search, Some(last(Some(1)))).unwrap();
+        let found = reported(&overrun, &search, Some(last(Some(1)))).unwrap();
         match found.stop {
             Stop::Unsupported(place) => {
                 assert!(place.message.starts_with("a call has not come back"), "{}", place.message);
@@ -158,11 +162,11 @@ mod tests {
             }
             other => panic!("{other:?}"),
         }
-        assert!(told(&asleep(), &search, Some(last(Some(0)))).is_ok());
+        assert!(reported(&asleep(), &search, Some(last(Some(0)))).is_ok());
         for (request, last) in
             [(&replay, Some(last(Some(1)))), (&search, None), (&search, Some(last(None)))]
         {
-            let how = told(&overrun, request, last).unwrap_err();
+            let how = reported(&overrun, request, last).unwrap_err();
             assert!(how.contains("in execution 3") && how.ends_with("killed"), "{how}");
         }
     }

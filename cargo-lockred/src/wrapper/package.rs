@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn tell(arguments: &[OsString]) -> Result<(), String> {
+pub fn report(arguments: &[OsString]) -> Result<(), String> {
     let variable = |name| env::var(name).ok();
     let package = variable("CARGO_PKG_NAME").zip(variable("CARGO_PKG_VERSION"));
     let (Some(file), Some((name, version))) = (file(arguments), package) else { return Ok(()) };

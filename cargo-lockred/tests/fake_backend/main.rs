@@ -135,7 +135,7 @@ fn a_process_that_crashes_again_when_it_is_replayed_shows_a_bug_and_the_others_g
 }
 
 #[test]
-fn bounds_assumptions_and_warnings_are_told() {
+fn bounds_assumptions_and_warnings_are_reported() {
     let site = SiteId(1);
     let mut exploration = explored(Stop::Seconds);
     let detail = "calls deflate".into();
@@ -202,7 +202,7 @@ fn the_back_end_is_built_in_a_clean_environment_and_once() {
 }
 
 #[test]
-fn a_back_end_that_cannot_be_built_is_told_with_the_reason() {
+fn a_back_end_that_cannot_be_built_is_reported_with_the_reason() {
     let world = world(explored(Stop::Complete), None);
     world.write("sysroot/bin/cargo", "#!/bin/sh\necho 'error: failed to get `x`' >&2\nexit 101\n");
     let (status, _, stderr) = world.run(&["check"]);
@@ -211,7 +211,7 @@ fn a_back_end_that_cannot_be_built_is_told_with_the_reason() {
 }
 
 #[test]
-fn an_unsupported_toolchain_is_told_in_one_line() {
+fn an_unsupported_toolchain_is_reported_in_one_line() {
     let world = world(explored(Stop::Complete), None);
     world.tools(&world::SUPPORTED.replace("LLVM version: 22", "LLVM version: 23"));
     let (status, _, stderr) = world.run(&["check"]);
@@ -243,7 +243,7 @@ fn an_interruption_leaves_what_was_finished() {
     assert!(kill.unwrap().success());
     let mut rest = String::new();
     stdout.read_to_string(&mut rest).unwrap();
-    let (status, _, stderr) = world::told(child.wait_with_output().unwrap());
+    let (status, _, stderr) = world::reported(child.wait_with_output().unwrap());
     assert_eq!(status, Some(130), "{stderr}");
     assert!(first.contains("a_quick_one"), "{first}");
     assert!(rest.contains("\"finished\"") && !rest.contains("c_never"), "{rest}");

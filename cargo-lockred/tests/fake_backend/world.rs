@@ -147,7 +147,7 @@ impl World {
 
     /// `cargo lockred …` in the crate: its exit status, standard output, and standard error.
     pub fn run(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
-        told(self.command(arguments).output().unwrap())
+        reported(self.command(arguments).output().unwrap())
     }
 
     /// The JSON lines of a check, with its exit status.
@@ -163,7 +163,7 @@ impl World {
 }
 
 /// An output as text.
-pub fn told(output: Output) -> (Option<i32>, String, String) {
+pub fn reported(output: Output) -> (Option<i32>, String, String) {
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (output.status.code(), text(output.stdout), text(output.stderr))
 }

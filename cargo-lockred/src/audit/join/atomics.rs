@@ -67,7 +67,7 @@ pub fn placed<'a>(input: &'a Input<'_>) -> Vec<Placed<'a>> {
 }
 
 /// Whether the function around a place has a fence that does something, on the side where it
-/// counts: before a write, behind a read.
+/// counts: before a write, after a read.
 fn is_fenced(
     input: &Input<'_>,
     placed: &Placed<'_>,

@@ -68,12 +68,12 @@ pub fn owner(object: &str) -> &str {
 fn unbounded(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
     let mut findings = Vec::new();
     for it in &audit.impls {
-        let told: Vec<&String> =
+        let reported: Vec<&String> =
             it.unbounded.iter().filter(|name| holds(input, &it.of, name)).collect();
-        if told.is_empty() {
+        if reported.is_empty() {
             continue;
         }
-        let names: Vec<String> = told.iter().map(|name| format!("`{name}`")).collect();
+        let names: Vec<String> = reported.iter().map(|name| format!("`{name}`")).collect();
         let names = names.join(", ");
         findings.push(finding(
             input,
@@ -216,7 +216,7 @@ fn held(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
             Across::Join => "a deadlock, if that thread wants the lock",
             _ => "who wants the lock waits as long",
         };
-        // A method is told with its type.
+        // A method is reported with its type.
         let subject = place.function.split("::").next().unwrap_or(&place.function);
         findings.push(finding(input, kind, subject, message, places, &[note]));
     }
