@@ -2,7 +2,7 @@
 //! and goes back to states as they were.
 //!
 //! It knows no happens-before: where it cannot exclude data races it says so (`data-races`), and a
-//! program that has one must be told so.
+//! program that has one must be reported so.
 
 use lockred_model::{Failure, ModelMachine, Program};
 use lockred_protocol::codes::{AssumptionKind, BugKind, Verdict};

@@ -45,7 +45,7 @@ fn each_kind_is_confirmed_by_the_test_that_shows_it() {
 }
 
 #[test]
-fn the_order_of_locks_is_told_as_well_also_when_quiet() {
+fn the_order_of_locks_is_reported_as_well_also_when_quiet() {
     let arguments = ["audit", "--confirm", "--lock-order", "-q", "both_ways"];
     let output = run(&shared("suspects"), &arguments).expect(1);
     let _ = output.says(&[

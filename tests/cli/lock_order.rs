@@ -66,7 +66,7 @@ const PROGRAMS: &[Program] = &[
 const ACCESSES: &[&str] = &["audit", "--accesses"];
 
 /// What `audit --accesses` or `check` says of the order of locks, by lines of JSON.
-fn told(command: &[&str], arguments: &[&str], exit: i32) -> Vec<Value> {
+fn reported(command: &[&str], arguments: &[&str], exit: i32) -> Vec<Value> {
     let json = ["--lock-order", "--message-format", "json"];
     let arguments = [command, &json, arguments].concat();
     let output = run(&shared("lock_order"), &arguments).expect(exit);
@@ -83,7 +83,7 @@ fn name(locks: &Value) -> Option<&str> {
 
 #[test]
 fn nestings_and_cycles_are_those_of_the_programs() {
-    let lines = told(ACCESSES, &[], 0);
+    let lines = reported(ACCESSES, &[], 0);
     let of = |reason: &'static str| lines.iter().filter(move |line| line["reason"] == reason);
     // A library's own locks, which no cycle goes through, would hide those of the programs.
     let is_librarys = |line: &&Value| {
@@ -115,7 +115,7 @@ fn nestings_and_cycles_are_those_of_the_programs() {
 
 #[test]
 fn nestings_say_which_threads_they_are_of() {
-    let lines = told(ACCESSES, &[], 0);
+    let lines = reported(ACCESSES, &[], 0);
     let threads = |within: &str| -> Vec<&str> {
         let nesting = lines.iter().find(|line| line["within"] == within).unwrap();
         nesting["threads"].as_array().unwrap().iter().map(|t| t.as_str().unwrap()).collect()
@@ -138,7 +138,7 @@ fn whatever_happens_is_known() {
 fn the_search_says_what_came_of_each_cycle() {
     let fixture = shared("lock_order");
     let status = |filter: &str, exit: i32, kind: &str| {
-        let lines = told(&["check"], &[filter], exit).into_iter();
+        let lines = reported(&["check"], &[filter], exit).into_iter();
         let cycles: Vec<Value> = lines.filter(|line| line["reason"] == "cycle").collect();
         let is_it = |cycle: &&Value| {
             let locks = cycle["locks"].as_array().unwrap();
@@ -183,11 +183,11 @@ fn a_cycle_that_nothing_confirms_takes_one_line_unless_all_is_asked_for() {
 
 /// The statuses of cycles that threads may wait in, each with whether it fails the check.
 fn denied(arguments: &[&str], exit: i32) -> BTreeSet<(String, bool)> {
-    let lines = told(&["check"], arguments, exit).into_iter();
+    let lines = reported(&["check"], arguments, exit).into_iter();
     let cycles = lines.filter(|line| line["reason"] == "cycle" && line["kind"] == "cycle");
-    let told = cycles
+    let reported = cycles
         .map(|line| (line["status"].as_str().unwrap().into(), line["denied"].as_bool().unwrap()));
-    told.collect()
+    reported.collect()
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn cycles_fail_a_check_only_where_they_are_denied_and_not_excluded() {
     assert_eq!(denied(&[&cut[..], &deny].concat(), 1), one("not-reached", true));
     assert_eq!(denied(&[&cut[..1], &deny].concat(), 0), one("excluded", false));
     let nested = ["orders::by_a_flag"];
-    let has = |told: &BTreeSet<_>, denied| told.contains(&("nested".to_owned(), denied));
+    let has = |reported: &BTreeSet<_>, denied| reported.contains(&("nested".to_owned(), denied));
     assert!(has(&denied(&nested, 0), false));
     assert!(has(&denied(&[&nested[..], &deny].concat(), 1), true));
     let arguments = [&["check", "--lock-order"], &cut[..], &deny].concat();
@@ -218,9 +218,9 @@ fn what_the_baseline_has_fails_nothing() {
 }
 
 #[test]
-fn of_a_program_that_is_too_large_only_that_is_told() {
+fn of_a_program_that_is_too_large_only_that_is_reported() {
     let flaw = ["--static-flaw", "order-is-too-much"];
-    let plan = told(ACCESSES, &flaw, 0);
+    let plan = reported(ACCESSES, &flaw, 0);
     let of = |lines: &[Value], reason: &str| -> Vec<Value> {
         lines.iter().filter(|line| line["reason"] == reason).cloned().collect()
     };
@@ -228,7 +228,7 @@ fn of_a_program_that_is_too_large_only_that_is_told() {
     assert_eq!((&order["known"], &order["nestings"]), (&false.into(), &0.into()));
     assert!(of(&plan, "nesting").is_empty() && of(&plan, "cycle").is_empty(), "{plan:?}");
     let check = [&["orders::same", "--deny", "lock-order"], &flaw[..]].concat();
-    let lines = told(&["check"], &check, 0);
+    let lines = reported(&["check"], &check, 0);
     let [order] = &of(&lines, "lock-order")[..] else { panic!("{lines:?}") };
     assert_eq!(order["known"], false);
     assert!(of(&lines, "cycle").is_empty(), "{lines:?}");

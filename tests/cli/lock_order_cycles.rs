@@ -1,12 +1,12 @@
-//! Walks towards cycles in the order of locks: what a search does not come to soon is found, told
-//! and replayed as anything else.
+//! Walks towards cycles in the order of locks: what a search does not come to soon is found,
+//! reported and replayed as anything else.
 
 use crate::fixtures::{own, shared};
 use lockred_tests::tool::run;
 use serde_json::{Value, json};
 
 /// The lines of a check of the fixture, by their reason.
-fn told(arguments: &[&str], exit: i32) -> impl Fn(&str) -> Vec<Value> + use<> {
+fn reported(arguments: &[&str], exit: i32) -> impl Fn(&str) -> Vec<Value> + use<> {
     let arguments = [&["check", "--message-format", "json"], arguments].concat();
     let output = run(&shared("lock_order_cycles"), &arguments).expect(exit);
     let lines = output.stdout.lines().map(|line| serde_json::from_str(line).unwrap());
@@ -29,12 +29,12 @@ const FEW: [&str; 2] = ["--max-executions", "30"];
 
 #[test]
 fn a_walk_closes_a_cycle_that_the_search_does_not_come_to() {
-    let searched = told(&[&["deadlocks"], &FEW[..]].concat(), 0);
+    let searched = reported(&[&["deadlocks"], &FEW[..]].concat(), 0);
     let [test] = &searched("test-finished")[..] else { panic!("one test") };
     assert_eq!((&test["verdict"], &test["executions"]), (&json!("passed"), &json!(30)));
     assert!(test.get("walks").is_none(), "{test}");
 
-    let walked = told(&[&["deadlocks", "--lock-order"], &FEW[..]].concat(), 1);
+    let walked = reported(&[&["deadlocks", "--lock-order"], &FEW[..]].concat(), 1);
     let [test] = &walked("test-finished")[..] else { panic!("one test") };
     assert_eq!(status(&walked("cycle"), "behind"), "confirmed");
     let walks = test["walks"].as_u64().unwrap();
@@ -45,7 +45,7 @@ fn a_walk_closes_a_cycle_that_the_search_does_not_come_to() {
     assert_eq!((&bug["kind"], &bug["schedule"]["minimal"]), (&json!("deadlock"), &json!(true)));
 
     // As the search finds it, where that comes there.
-    let found = told(&["deadlocks", "--search", "bounded"], 1);
+    let found = reported(&["deadlocks", "--search", "bounded"], 1);
     let [test] = &found("test-finished")[..] else { panic!("one test") };
     assert_eq!(test["bugs"][0]["fingerprint"], bug["fingerprint"]);
     assert_eq!(test["bugs"][0]["id"], bug["id"]);
@@ -56,7 +56,7 @@ fn a_walk_closes_a_cycle_that_the_search_does_not_come_to() {
 #[test]
 fn the_search_goes_on_behind_what_walks_find_and_its_counts_are_its_own() {
     let keep = ["behind::", "--keep-going", "--lock-order", "--jobs", "2"];
-    let walked = told(&[&keep[..], &FEW].concat(), 1);
+    let walked = reported(&[&keep[..], &FEW].concat(), 1);
     let [none, some] = &walked("test-finished")[..] else { panic!("two tests") };
     assert_eq!(none["name"], "behind::acquires_none_of_them");
     // One target are the cycles of mutexes, another one those of other locks. Four walks towards
@@ -70,22 +70,22 @@ fn the_search_goes_on_behind_what_walks_find_and_its_counts_are_its_own() {
 #[test]
 fn walks_exclude_nothing_and_a_search_that_is_complete_does() {
     let filter = ["kept_apart", "--lock-order"];
-    let complete = told(&filter, 0);
+    let complete = reported(&filter, 0);
     let [test] = &complete("test-finished")[..] else { panic!("one test") };
     assert_eq!((&test["verdict"], &test["walks"]), (&json!("verified"), &json!(104)));
     assert_ne!(status(&complete("cycle"), "kept_apart"), "confirmed");
     assert_eq!(status(&complete("cycle"), "behind"), "excluded");
-    let cut = told(&[&filter[..], &["--max-executions", "1"]].concat(), 0);
+    let cut = reported(&[&filter[..], &["--max-executions", "1"]].concat(), 0);
     assert_eq!(status(&cut("cycle"), "behind"), "not-reached");
 }
 
 #[test]
 fn who_dies_in_a_walk_is_a_bug() {
-    let walked = told(&["dies", "--lock-order"], 1);
+    let walked = reported(&["dies", "--lock-order"], 1);
     let [test] = &walked("test-finished")[..] else { panic!("one test") };
     assert_eq!((&test["bugs"][0]["kind"], &test["executions"]), (&json!("abort"), &json!(0)));
     // And with what else there is, where the check goes on.
-    let walked = told(&["dies", "--lock-order", "--keep-going"], 1);
+    let walked = reported(&["dies", "--lock-order", "--keep-going"], 1);
     let [test] = &walked("test-finished")[..] else { panic!("one test") };
     let bugs = test["bugs"].as_array().unwrap();
     let kinds: Vec<&str> = bugs.iter().map(|bug| bug["kind"].as_str().unwrap()).collect();

@@ -43,7 +43,7 @@ fn a_bound_that_leaves_nothing_out_verifies() {
 }
 
 #[test]
-fn who_reads_it_is_told_the_bound_and_how_far_it_came() {
+fn who_reads_it_is_reported_the_bound_and_how_far_it_came() {
     let directory = shared("preemptions");
     let right = ["check", "tests::right"];
     let _ = run(&directory, &[&right[..], &["--search", "bounded"]].concat()).expect(0).says(&[

@@ -181,7 +181,7 @@ mod tests {
         differences(&programs, &outcome::tests(&outcome::parse(&race(directives)).unwrap()))
     }
 
-    /// The race at the line where it is behind one directive, or behind two that begin with a
+    /// The race at the line where it is after one directive, or after two that begin with a
     /// number of preemptions.
     fn race(directives: &str) -> String {
         let line = if directives.starts_with("//@ preemptions") { 5 } else { 4 };
