@@ -3,8 +3,8 @@
 //!
 //! While the search runs a transaction, the step under way has a [`TransactionMonitor`]. It is
 //! asked before every operation at which a thread is stopped ([`next`], called by the explorer),
-//! and notified, in order, of what was executed ([`on`]): the operation itself, what an atomic region
-//! does besides, and every plain access. Without a monitor nothing is done here.
+//! and notified, in order, of what was executed ([`on`]): the operation itself, what an atomic
+//! region does besides, and every plain access. Without a monitor nothing is done here.
 //!
 //! | native | reported as |
 //! |---|---|
